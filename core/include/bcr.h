@@ -197,7 +197,9 @@ BCR_API int bcr_cafree(int qbase);
 /* bcr_arch -- tell how a CCE represents data, also one that has ended.
  * cceid is any CCE ID, bcr_cce included.
  * Returns: its archtype, positive, for comparing with bcr_archtype, or for bcr_rgalloc.
- * Errors: bcrE_NOCCE */
+ * Errors: bcrE_NOCCE
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: of a CCE of another host, the first time: until the root's daemon has answered. */
 BCR_API int bcr_arch(bcr_cce_id cceid);
 
 /* ---------------------------------------------------------------------------------- regions --- */

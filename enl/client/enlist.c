@@ -9,6 +9,7 @@
 
 #include <bcr.h>
 
+#include "bcri/archtype.h"
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/enter.h"
@@ -106,17 +107,44 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
     return 0;
 }
 
+/* Asks the daemon, which may ask the root's, how CCEs of another host represent data. Returns 0 or a
+ * code. CCEs that are threads of a test have no daemon: their hosts are of one machine. */
+static int ask_arch(struct bcri_ctx *ctx, struct bcri_cce *cce)
+{
+    struct bcri_incoming in;
+    struct bcri_control request = {
+        .type = BCRI_MSG_host_arch, .present = BCRI_HAS(host), .host = bcri_identity_host(cce->identity)};
+    if (ctx->client == NULL) {
+        cce->archtype = (int)ctx->archtype;
+        return 0;
+    }
+    int code = bcri_client_call(ctx->client, &request, -1, &in);
+    if (code != 0)
+        return code == bcrE_NOMEM ? bcrE_ENLIST : code;
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply)
+        return bcrE_INTERNAL;
+    if (in.message.status == 0 && !bcri_archtype_valid((int)in.message.archtype))
+        return bcrE_INTERNAL;
+    cce->archtype = (int)in.message.archtype;
+    return (int)in.message.status;
+}
+
 int bcr_arch(bcr_cce_id cceid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
-    const struct bcri_cce *cce = bcri_cce_lookup(ctx, cceid);
+    struct bcri_cce *cce = bcri_cce_lookup(ctx, cceid);
     if (cce != NULL && cce->record != NULL)
         return (int)cce->record->id.archtype;
-    /* All hosts of a program are of one architecture (enl/tree/child.c). */
+    if (cce != NULL && cce->archtype != 0)
+        return cce->archtype;
+    int code = bcrE_NOCCE;
     if (cce != NULL && cce->absent == BCRI_ELSEWHERE && bcri_load_acquire(&ctx->host->agent) != 0)
-        return (int)ctx->archtype;
-    bcri_set_errno(bcrE_NOCCE);
+        code = ask_arch(ctx, cce);
+    if (code == 0)
+        return cce->archtype;
+    bcri_set_errno(code);
     return -1;
 }

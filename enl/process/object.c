@@ -51,6 +51,18 @@ static bool same_kind(const struct elf_kind *one, const struct elf_kind *other)
     return one->class == other->class && one->order == other->order && one->machine == other->machine;
 }
 
+/* Whether both, this enl and the file, are ELF files, and not of one kind. */
+static bool are_unlike(const char *path, struct elf_kind *own, struct elf_kind *other)
+{
+    return read_elf("/proc/self/exe", own) && read_elf(path, other) && !same_kind(own, other);
+}
+
+bool enl_object_is_foreign(const char *path)
+{
+    struct elf_kind own, other;
+    return are_unlike(path, &own, &other);
+}
+
 /* Whether this is the kind of the machine's own programs, of which its shell is one. */
 static bool is_machines_own(const struct elf_kind *kind)
 {
@@ -58,17 +70,19 @@ static bool is_machines_own(const struct elf_kind *kind)
     return read_elf("/bin/sh", &shell) && same_kind(kind, &shell);
 }
 
-static const char *machine_name(uint16_t machine)
+/* As the hosts file calls it (names.h). */
+static const char *abi_of(const struct elf_kind *kind)
 {
-    switch (machine) {
+    const bool wide = kind->class == ELFCLASS64;
+    switch (kind->machine) {
     case EM_386: return "i386";
-    case EM_X86_64: return "x86-64";
-    case EM_AARCH64: return "AArch64";
-    case EM_ARM: return "Arm";
-    case EM_S390: return "s390";
-    case EM_PPC: return "PowerPC";
-    case EM_PPC64: return "PowerPC 64";
-    case EM_RISCV: return "RISC-V";
+    case EM_X86_64: return "x86_64";
+    case EM_AARCH64: return "aarch64";
+    case EM_ARM: return "arm";
+    case EM_S390: return wide ? "s390x" : "s390";
+    case EM_PPC: return "ppc";
+    case EM_PPC64: return "ppc64";
+    case EM_RISCV: return wide ? "riscv64" : "riscv32";
     default: return "an unknown machine";
     }
 }
@@ -108,14 +122,11 @@ static int check(const char *path, const char *name, char *error, size_t error_s
             "%s (%s) is a script for %s, which is not there; correct its first line, or install that", name,
             path, interpreter);
     struct elf_kind own, other;
-    if (read_elf("/proc/self/exe", &own) && read_elf(path, &other) && !same_kind(&own, &other) &&
-        !is_machines_own(&other))
-        return bcri_refuse(
-            error, error_size, 126,
-            "%s (%s) is built for %s (%d bits), this enl for %s (%d bits); use the enl of that "
-            "architecture, or build the program for this one",
-            name, path, machine_name(other.machine), other.class == ELFCLASS64 ? 64 : 32,
-            machine_name(own.machine), own.class == ELFCLASS64 ? 64 : 32);
+    if (are_unlike(path, &own, &other) && !is_machines_own(&other))
+        return bcri_refuse(error, error_size, 126,
+                           "%s (%s) is built for %s, this enl for %s; use the enl of that architecture: as a "
+                           "host of the program that is an entry with abi=%s in the hosts file",
+                           name, path, abi_of(&other), abi_of(&own), abi_of(&other));
     return 0;
 }
 
@@ -180,4 +191,23 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
     strcat(path_out, "/");
     strcat(path_out, place);
     return 0;
+}
+
+int enl_object_find_in(const char *folders, const char *home, const char *name, char *path_out, char *error,
+                       size_t error_size)
+{
+    const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
+    char place[PATH_MAX];
+    for (size_t length; folders != NULL && last[0] != '\0' && *folders != '\0';
+         folders += length + (folders[length] == ':')) {
+        length = strcspn(folders, ":");
+        const bool at_home = folders[0] == '~';
+        struct stat status;
+        const int used = snprintf(place, sizeof place, "%s%.*s/%s", at_home && home != NULL ? home : "",
+                                  (int)length - at_home, folders + at_home, last);
+        if ((size_t)used < sizeof place && stat(place, &status) == 0 && S_ISREG(status.st_mode) &&
+            access(place, X_OK) == 0)
+            return enl_object_find(place, path_out, error, error_size);
+    }
+    return enl_object_find(name, path_out, error, error_size);
 }

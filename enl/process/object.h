@@ -3,6 +3,7 @@
 #ifndef ENL_OBJECT_H
 #define ENL_OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The file that `name` means: from the working directory (absolute names as they are), then on
@@ -10,5 +11,11 @@
  * Returns 0 and an absolute path in `path_out` (PATH_MAX bytes); else the exit status that shells
  * use, 127 (not found) or 126 (found, cannot be run), and a sentence in `error`. */
 int enl_object_find(const char *name, char *path_out, char *error, size_t error_size);
+/* The same, but an executable file with the last component of `name` in one of `folders` comes first. These
+ * have : between; ~/ is in `home`, NULL: there is none. `folders` NULL: there are none. */
+int enl_object_find_in(const char *folders, const char *home, const char *name, char *path_out, char *error,
+                       size_t error_size);
+/* Whether that file is a program for another architecture than enl's own. */
+bool enl_object_is_foreign(const char *path);
 
 #endif

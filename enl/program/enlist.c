@@ -201,7 +201,8 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     fill_job(job, request);
     job->core = core;
     job->conn = conn;
-    job->has_path = enl_object_find(job->object, job->path, job->reason, sizeof job->reason) == 0;
+    job->has_path = enl_object_find_in(program->programs, program->config.home, job->object, job->path,
+                                       job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
         enl_enlist_refuse(conn, request, program->hostname, bcrE_NOPROG, job->reason);
         free(job);

@@ -122,7 +122,23 @@ const char *enl_abi(void)
     return "ppc64";
 #elif defined(__powerpc__)
     return "ppc";
+#elif defined(__riscv) && __riscv_xlen == 64
+    return "riscv64";
 #else
     return "other";
 #endif
+}
+
+bool enl_abi_known(const char *name)
+{
+    static const char names[] = ENL_ABIS;
+    const size_t length = strlen(name);
+    for (const char *at = names;; at += strspn(at, ", ")) {
+        const size_t part = strcspn(at, ",");
+        if (part != 0 && part == length && memcmp(at, name, part) == 0)
+            return true;
+        at += part;
+        if (*at == '\0')
+            return false;
+    }
 }

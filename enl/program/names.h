@@ -14,8 +14,10 @@ void enl_host_address(char *out, size_t capacity);
 /* Which machine this is, and as whom it is used: daemons with equal ones (and `abi`) can be one.
  * "": it is not known. */
 void enl_host_station(const char *abi, char *out, size_t capacity);
-/* This build's name for `abi` in a hosts file. */
+/* This build's name for `abi` in a hosts file; whether a build for some machine has that name. */
 const char *enl_abi(void);
+bool enl_abi_known(const char *name);
+#define ENL_ABIS "x86_64, i386, s390x, aarch64, arm, ppc64, ppc, riscv64"
 /* Whether `text` is an IP address, in numbers; one of this host. */
 bool enl_host_is_address(const char *text);
 bool enl_host_has_address(const char *text);

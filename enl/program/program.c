@@ -348,6 +348,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     snprintf(program->name, sizeof program->name, "%s.%ld", program->hostname, (long)getpid());
     if (program->options.child && enl_parent_await(program, error, error_size) != 0)
         return 2;
+    if (!program->options.child)
+        enl_tree_take_own(program);
     if (enl_session_prepare(program, error, error_size) != 0)
         return 2;
     program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
@@ -421,6 +423,7 @@ static void free_all(struct enl_program *program)
     enl_hosts_free(&program->hosts);
     free(program->environment);
     free(program->folder);
+    free(program->programs);
 }
 
 int enl_program_run(const struct enl_options *options, char **argv)

@@ -80,6 +80,7 @@ struct enl_program {
     char script_name[4200];   /* "startscript" or "endscript", and the script's path */
     char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
     char *folder;             /* the root's working directory; NULL: unknown */
+    char *programs; /* folders where they are looked for first (path= in a hosts file); NULL: none */
 
     struct enl_cores cores;
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */

@@ -19,6 +19,7 @@
 #include "parent.h"
 #include "relay.h"
 #include "session.h"
+#include "tree.h"
 #include "worker.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered
@@ -295,6 +296,24 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
     return NULL;
 }
 
+/* How CCEs of that host represent data, also of one that is gone. */
+static const char *host_arch(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = conn->program;
+    const uint32_t archtype = enl_tree_arch(program, message->host);
+    const struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(status) |
+                                                  (archtype != 0 ? BCRI_HAS(archtype) : 0),
+                                       .id = message->id,
+                                       .status = archtype != 0 ? 0 : bcrE_NOCCE,
+                                       .archtype = archtype};
+    if (archtype != 0 || !program->options.child)
+        enl_conn_send(conn, &reply, NULL, 0);
+    else if (!enl_parent_ask(conn, message))
+        enl_conn_reply(conn, message->id, bcrE_NOCCE, NULL);
+    return NULL;
+}
+
 static const char *end_program(struct enl_conn *conn, const struct bcri_incoming *in)
 {
     struct enl_program *program = conn->program;
@@ -357,6 +376,8 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
             return enl_enlist(conn, message);
         if (message->type == BCRI_MSG_host_name)
             return host_name(conn, message);
+        if (message->type == BCRI_MSG_host_arch)
+            return host_arch(conn, message);
         break;
     case ENL_WAITING: return "a process that waits has nothing to say";
     case ENL_CONTROL:
@@ -376,6 +397,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
             return NULL;
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
         case BCRI_MSG_host_name: return host_name(conn, message);
+        case BCRI_MSG_host_arch: return host_arch(conn, message);
         default: break;
         }
         break;

@@ -29,6 +29,7 @@ struct enl_child {
     bool was_up, told_to_end, gone;
     uint32_t number; /* of its host in the program */
     uint32_t alive;  /* CCEs there, as it has said last */
+    uint32_t archtype;
     char command[1024];
     char by[64];   /* its program: ssh, mostly */
     char why[512]; /* why it is given up; "" : it has ended by itself */

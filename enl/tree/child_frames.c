@@ -16,7 +16,6 @@
 #include "deadlock.h"
 #include "far.h"
 #include "lines.h"
-#include "names.h"
 #include "peer.h"
 #include "session.h"
 #include "setup.h"
@@ -32,26 +31,21 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
     if (child->state != ENL_CHILD_STARTING)
         return "it presents itself twice";
     if (!bcri_view_copy(message->text, child->station, sizeof child->station) ||
-        !bcri_view_copy(message->object, abi, sizeof abi))
+        !bcri_view_copy(message->object, abi, sizeof abi) || !bcri_archtype_valid((int)message->archtype))
         return "it does not say what it is";
     if (host->abi != NULL && strcmp(host->abi, abi) != 0) {
         snprintf(child->why, sizeof child->why, "the enl there is for %s, and the hosts file says abi=%s",
                  abi, host->abi);
         return child->why;
     }
-    if (message->archtype != (uint32_t)bcri_archtype_native()) {
-        snprintf(child->why, sizeof child->why,
-                 "the enl there is for %s, and this version uses hosts of one architecture (%s) together",
-                 abi, enl_abi());
-        return child->why;
-    }
+    child->archtype = message->archtype;
     if (!child->ops->met(child)) {
         child->told_to_end = true;
         enl_child_cut(child, "");
         return NULL;
     }
     child->state = ENL_CHILD_STARTED;
-    enl_setup_send(child->program, child->conn->peer, host->name, child->number, ENL_CHILD_START_ID);
+    enl_setup_send(child->program, child->conn->peer, host, child->number, ENL_CHILD_START_ID);
     return NULL;
 }
 
@@ -180,7 +174,8 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_failed: take_failed(child, message); return NULL;
     case BCRI_MSG_unstarted: return take_unstarted(child, message);
     case BCRI_MSG_enlist:
-    case BCRI_MSG_host_name: return take_request(child, message);
+    case BCRI_MSG_host_name:
+    case BCRI_MSG_host_arch: return take_request(child, message);
     case BCRI_MSG_announce:
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);

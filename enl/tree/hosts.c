@@ -10,15 +10,41 @@
 
 #include "bcri/refuse.h"
 #include "hosts_private.h"
+#include "names.h"
+
+enum { FOLDERS_MAX = 1023 };
 
 static bool is_login(struct enl_word word)
 {
     return enl_word_is_of(word, "_", "_.-");
 }
 
+static bool is_folder(const char *start, size_t length)
+{
+    const size_t skip = length > 2 && start[0] == '~' ? 1 : 0;
+    return length > skip && start[skip] == '/';
+}
+
+/* Folders that are absolute or begin with ~/, with : between. */
+static bool is_folders(struct enl_word word)
+{
+    if (word.length > FOLDERS_MAX)
+        return false;
+    for (size_t at = 0, length; at <= word.length; at += length + 1) {
+        const char *colon = memchr(word.start + at, ':', word.length - at);
+        length = colon != NULL ? (size_t)(colon - word.start) - at : word.length - at;
+        if (!is_folder(word.start + at, length))
+            return false;
+    }
+    return true;
+}
+
 static bool is_abi(struct enl_word word)
 {
-    return enl_word_is_of(word, "", "_");
+    char name[16] = "";
+    if (word.length < sizeof name)
+        memcpy(name, word.start, word.length);
+    return enl_abi_known(name);
 }
 
 /* A path that is absolute or begins with ~/, or a name to be looked for on PATH. */
@@ -39,7 +65,9 @@ const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
     {"login", offsetof(struct enl_host, login), is_login, "login must be a user's name"},
     {"enl", offsetof(struct enl_host, enl), is_program,
      "enl must be an absolute path, or begin with ~/, or have no slash"},
-    {"abi", offsetof(struct enl_host, abi), is_abi, "abi must be the name of an architecture, as x86_64"},
+    {"abi", offsetof(struct enl_host, abi), is_abi, "abi must be one of " ENL_ABIS},
+    {"path", offsetof(struct enl_host, path), is_folders,
+     "path must be folders that begin with / or ~/, with : between"},
 };
 
 void enl_host_free(struct enl_host *host)

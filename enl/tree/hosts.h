@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The machines that a program may use, by the names that bcr_enlist takes.
  *
- *   NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME]     # comment
+ *   NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME]
+ *        [path=FOLDER[:FOLDER]]     # comment
  *
  *   local   an enl of its own on this machine, started directly: for trying and testing
  *   addr    where rshpath finds the machine; else its name is its address
@@ -9,6 +10,8 @@
  *   enl     the enl program there
  *   slots   how many CCEs it is meant for, 1 unless said: bcr_host returns it
  *   abi     the architecture of the enl there, as uname -m calls it, or i386; a check
+ *   path    folders there in which programs that are enlisted are looked for first, by the last components
+ *           of their names
  *
  * NAME may be of ranges (host_names.h), and NAME*N is NAME slots=N. ADDRESS may be of ranges too, with as many
  * addresses. max_slots=N, of Open MPI, must not be less than slots and has no other effect.
@@ -30,7 +33,7 @@
 struct enl_host {
     char *name;
     bool local;
-    char *address, *login, *enl, *abi; /* NULL: not said */
+    char *address, *login, *enl, *abi, *path; /* NULL: not said */
     unsigned slots;
     unsigned line; /* of the hosts file; 0: an option's */
 };

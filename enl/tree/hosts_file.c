@@ -13,7 +13,8 @@
 
 enum { PLACE_MAX = 4200 };
 
-#define LINE_FORM "NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME]"
+#define LINE_FORM \
+    "NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME] [path=FOLDER[:FOLDER]]"
 
 /* One line that is read. */
 struct line {

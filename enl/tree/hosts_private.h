@@ -12,7 +12,7 @@ struct enl_host_key {
     bool (*good)(struct enl_word value);
     const char *must;
 };
-enum { ENL_HOST_KEYS = 4 };
+enum { ENL_HOST_KEYS = 5 };
 extern const struct enl_host_key enl_host_keys[ENL_HOST_KEYS];
 
 static inline char **enl_host_text(struct enl_host *host, const struct enl_host_key *key)

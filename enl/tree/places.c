@@ -18,6 +18,7 @@
 #include "enlist.h"
 #include "introduce.h"
 #include "names.h"
+#include "object.h"
 #include "parent.h"
 #include "tree.h"
 
@@ -45,11 +46,35 @@ static bool is_own_user(const char *login)
     return login == NULL || (user != NULL && strcmp(user->pw_name, login) == 0);
 }
 
+/* Whether this enl is of the architecture that an entry of this machine says, or the file has that it names
+ * as enl. */
+static bool is_own_abi(const struct enl_program *program, const struct enl_host *host)
+{
+    char *path = NULL;
+    if (host->abi != NULL || host->enl == NULL ||
+        bcri_config_resolve(&program->config, host->enl, &path) != 0)
+        return host->abi == NULL || strcmp(host->abi, enl_abi()) == 0;
+    const bool own = !enl_object_is_foreign(path);
+    free(path);
+    return own;
+}
+
 /* Whether an entry is this machine, as far as can be known without asking it. */
 static bool entry_is_here(const struct enl_program *program, const struct enl_host *host)
 {
     return !host->local && is_here(program, host->address != NULL ? host->address : host->name) &&
-           is_own_user(host->login) && (host->abi == NULL || strcmp(host->abi, enl_abi()) == 0);
+           is_own_user(host->login) && is_own_abi(program, host);
+}
+
+void enl_tree_take_own(struct enl_program *program)
+{
+    for (size_t i = 0; i < program->hosts.count; i++) {
+        const struct enl_host *host = &program->hosts.hosts[i];
+        if (host->path != NULL && entry_is_here(program, host)) {
+            program->programs = strdup(host->path);
+            return;
+        }
+    }
 }
 
 /* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
@@ -72,6 +97,21 @@ static const struct enl_host *entry_for(const struct enl_program *program, const
     return host;
 }
 
+/* Makes room for the archtype of host `number`, which is kept for ever. False: no memory. */
+static bool make_room(struct enl_tree *tree, uint32_t number)
+{
+    if (number < tree->arch_room)
+        return true;
+    const uint32_t room = number + number / 2 + 8;
+    uint32_t *more = realloc(tree->archtypes, room * sizeof *more);
+    if (more == NULL)
+        return false;
+    memset(more + tree->arch_room, 0, (room - tree->arch_room) * sizeof *more);
+    tree->archtypes = more;
+    tree->arch_room = room;
+    return true;
+}
+
 /* Asks the daemon of that place, which is started if need be. */
 static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, const char *address,
                             const struct bcri_control *request, int *code_out, char *reason,
@@ -91,6 +131,9 @@ static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, cons
         if (tree->last_number == BCRI_HOST_NUMBER_MAX)
             return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "a program has at most %u hosts",
                                BCRI_HOST_NUMBER_MAX);
+        if (!make_room(tree, tree->last_number + 1))
+            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: no memory",
+                               host->name);
         if (!enl_introduce_begin(program, NULL, why, sizeof why))
             return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: %s", host->name,
                                why);
@@ -185,6 +228,7 @@ static bool on_met(struct enl_child *child)
 {
     const struct enl_tree *tree = child->program->tree;
     struct enl_place *place = place_of(child);
+    tree->archtypes[child->number] = child->archtype;
     if (child->host->local || child->station[0] == '\0')
         return true;
     if (strcmp(child->station, tree->station) == 0) {

@@ -20,6 +20,8 @@ struct enl_tree {
     struct enl_place *places; /* one for each of program->hosts */
     struct enl_child *children;
     uint32_t last_number;
+    uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
+    uint32_t arch_room;
     char station[200];
     void (*stopped)(struct enl_program *program);
     uv_timer_t patience; /* for `stopped` */

@@ -242,6 +242,8 @@ const char *enl_remote_remedy(const struct enl_host *host, const char *why, cons
         {OWN, "No route to host", "; the machine is down, or addr= in the hosts file is wrong"},
         {OWN, "unreachable", "; the machine is down, or addr= in the hosts file is wrong"},
         {OWN, "timed out", "; the machine is down, or a firewall is between"},
+        {ANY, "and the hosts file says abi=",
+         "; enl= in the hosts file names another one there, or take abi= out of that line"},
         {ANY, "another version of the protocol", "; install the same version of BCR there"},
         {ANY, "connecttimeout",
          "; run the command by hand to see what it waits for, or raise connecttimeout in bcrrc"},

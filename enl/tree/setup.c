@@ -81,6 +81,19 @@ static const char *take_session(struct enl_program *program, const char *name, c
     return NULL;
 }
 
+/* path= of a host's entry goes as a setting, too. */
+static const char path_name[] = "path";
+
+static void send_path(struct enl_peer *peer, const struct enl_host *host)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_setting,
+                                         .present = BCRI_HAS(object) | BCRI_HAS(text),
+                                         .object = bcri_view_of(path_name),
+                                         .text = bcri_view_of(host->path != NULL ? host->path : "")};
+    if (host->path != NULL)
+        enl_peer_send(peer, &message);
+}
+
 static void send_environ(const struct enl_program *program, struct enl_peer *peer)
 {
     size_t used = 0;
@@ -136,8 +149,8 @@ static void take_limits(struct enl_program *program, const uint8_t bytes[LIMITS_
     }
 }
 
-void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const char *name, uint32_t number,
-                    uint32_t id)
+void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const struct enl_host *host,
+                    uint32_t number, uint32_t id)
 {
     uint8_t limits[LIMITS_BYTES];
     const mode_t mask = umask(0);
@@ -145,6 +158,7 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const ch
     write_limits(program, limits);
     send_settings(program, peer);
     send_session(program, peer);
+    send_path(peer, host);
     send_environ(program, peer);
     struct bcri_control start = {.type = BCRI_MSG_start,
                                  .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
@@ -155,7 +169,7 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const ch
                                  .host = number,
                                  .daemon = number, /* no two of a machine have the same */
                                  .program = bcri_view_of(program->name),
-                                 .machine = bcri_view_of(name),
+                                 .machine = bcri_view_of(host->name),
                                  .mask = (uint32_t)mask & 0777,
                                  .bytes = {(const char *)limits, sizeof limits},
                                  .text = bcri_view_of(program->address)};
@@ -184,6 +198,11 @@ static const char *take_setting(struct enl_program *program, const struct bcri_c
                        ? NULL
                        : "a setting has no good value";
         }
+    if (whole && strcmp(keyword, path_name) == 0) {
+        free(program->programs);
+        program->programs = strdup(value);
+        return program->programs != NULL ? NULL : "no memory";
+    }
     return whole ? take_session(program, keyword, value) : NULL; /* or it is a later version's */
 }
 

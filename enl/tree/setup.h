@@ -11,11 +11,12 @@
 #include "bcri/control.h"
 #include "program.h"
 
+struct enl_host;
 struct enl_peer;
 
-/* Sends all of it to host `number`, which is called `name`. The answer to `start` has that id. */
-void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const char *name, uint32_t number,
-                    uint32_t id);
+/* Sends all of it to that host, whose number that is. The answer to `start` has that id. */
+void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const struct enl_host *host,
+                    uint32_t number, uint32_t id);
 
 /* What has come of an environment; zeroed at first. */
 struct enl_setup {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "bcri/archtype.h"
 #include "conn.h"
 #include "names.h"
 #include "parent.h"
@@ -50,6 +51,14 @@ void enl_tree_stopped(struct enl_child *child)
 static struct enl_child *first_child(const struct enl_program *program)
 {
     return program->tree != NULL ? program->tree->children : NULL;
+}
+
+uint32_t enl_tree_arch(const struct enl_program *program, uint32_t number)
+{
+    const struct enl_tree *tree = program->tree;
+    if (number == program->host_number)
+        return (uint32_t)bcri_archtype_native();
+    return tree != NULL && number < tree->arch_room ? tree->archtypes[number] : 0;
 }
 
 void enl_tree_send(struct enl_program *program, uint32_t number, const struct bcri_control *message)
@@ -182,6 +191,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct enl_program *program = handle->data;
     free(program->tree->places);
+    free(program->tree->archtypes);
     free(program->tree);
     program->tree = NULL;
 }

@@ -13,6 +13,9 @@
 #include "bcri/control.h"
 #include "program.h"
 
+/* For the root's daemon: what the list of hosts says of its own machine holds for it, too. */
+void enl_tree_take_own(struct enl_program *program);
+
 /* Where a request to enlist goes. */
 enum enl_way {
     ENL_WAY_HERE,
@@ -26,6 +29,10 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
 /* Sends a message to the daemon of host `number`, from a child by way of its parent; to nobody if
  * that host is gone. */
 void enl_tree_send(struct enl_program *program, uint32_t number, const struct bcri_control *message);
+
+/* How CCEs of host `number` represent data: its archtype, also when it is gone. 0: this daemon does not
+ * know; one that is not the root's knows its own host alone. */
+uint32_t enl_tree_arch(const struct enl_program *program, uint32_t number);
 
 /* A child of this process has ended. False: it was none of the tree's. */
 bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status);

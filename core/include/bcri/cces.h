@@ -34,6 +34,7 @@ enum { BCRI_ELSEWHERE = 900 };
 struct bcri_cce {
     struct bcri_record_shm *record; /* NULL: the identity belongs to no CCE known here */
     uint32_t index;                 /* of the record */
+    int archtype;                   /* of one of another host, once it was asked for (bcr_arch); else 0 */
     int absent; /* why there is no record: BCRI_ELSEWHERE, or bcrE_NOCCE: this host never had such a CCE */
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };

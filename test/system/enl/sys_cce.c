@@ -11,8 +11,8 @@
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
  *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
- *   enlistor      tells the hosts of its own identity and of its enlistor's, and the errors of a put to that one
- *                 and of asking for its archtype
+ *   enlistor      tells the hosts of its own identity and of its enlistor's, and the error of a put to that one
+ *   arch          tells its enlistor's archtype, and the error of asking for it
  *   hosts         tells the hosts and their slots that bcr_host names: "hosts a:1 b:4"
  *   at M, from N  from now on enlist and birth start CCEs on machine M; their ordinals begin with N
  *   only N        the words behind it are for the CCE of that ordinal
@@ -135,8 +135,13 @@ static void enlistor(void)
     const unsigned char *own = *rgid, *other = own + 16;
     const int own_host = own[0] << 8 | own[1], other_host = other[0] << 8 | other[1];
     const int put = bcr_put(1, rgid, bcr_enlistor, 1, bcr_FREE) < 0 ? bcr_errno : 0;
-    const int arch = bcr_arch(bcr_enlistor) < 0 ? bcr_errno : 0;
-    tell("enlistor %d %d %d %d\n", own_host, other_host, put, arch);
+    tell("enlistor %d %d %d\n", own_host, other_host, put);
+}
+
+static void arch(void)
+{
+    const int of_enlistor = bcr_arch(bcr_enlistor);
+    tell("arch %#x %d\n", of_enlistor < 0 ? 0 : (unsigned)of_enlistor, of_enlistor < 0 ? bcr_errno : 0);
 }
 
 static void hosts(void)
@@ -256,6 +261,8 @@ static int perform(char **words)
     }
     if (strcmp(word, "enlist") == 0)
         return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "arch") == 0)
+        return arch(), 1;
     if (strcmp(word, "enlistor") == 0)
         return enlistor(), 1;
     if (strcmp(word, "hosts") == 0)

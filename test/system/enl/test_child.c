@@ -92,7 +92,7 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
 {
     pid_t pid = start_with_cce("tell enlistor wait");
     char want[64];
-    snprintf(want, sizeof want, "enlistor %d 0 0 0", HOST);
+    snprintf(want, sizeof want, "enlistor %d 0 0", HOST);
     CHECK_STR(run_told(), want);
     CHECK_UINT(tree_hear(&child.end, BCRI_MSG_want)->host, 0); /* for the put */
     CHECK_UINT(ask(&child, 0), 5);
@@ -105,6 +105,33 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
     int ordinal;
     run_told_pid(&ordinal, &pid);
     CHECK_INT(ordinal, 6);
+}
+
+/* Answers a CCE's bcr_arch of its enlistor, and checks what it gets. */
+static void arch_is(uint32_t status, uint32_t archtype, const char *told)
+{
+    const struct bcri_control *ask = tree_hear(&child.end, BCRI_MSG_host_arch);
+    CHECK_UINT(ask->host, 0);
+    const struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(status) |
+                                                  (archtype != 0 ? BCRI_HAS(archtype) : 0),
+                                       .id = ask->id,
+                                       .status = status,
+                                       .archtype = archtype};
+    tree_say(&child.end, &reply);
+    CHECK_STR(run_told(), told);
+}
+
+TEST(how_another_host_represents_data_is_asked_of_the_root_once)
+{
+    char nocce[32], internal[32];
+    snprintf(nocce, sizeof nocce, "arch 0 %d", bcrE_NOCCE);
+    snprintf(internal, sizeof internal, "arch 0 %d", bcrE_INTERNAL);
+    start_with_cce("tell arch arch arch arch wait");
+    arch_is(bcrE_NOCCE, 0, nocce);
+    arch_is(0, 0, internal);
+    arch_is(0, 0x02babaa5, "arch 0x2babaa5 0");
+    CHECK_STR(run_told(), "arch 0x2babaa5 0"); /* it is kept */
 }
 
 TEST(what_is_left_is_killed_when_the_parent_ends)

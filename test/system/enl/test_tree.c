@@ -119,6 +119,32 @@ TEST(ccees_elsewhere_enlist_on_any_host)
     run_check_error(&run, "machine nowhere is not this one, and not in the program's list of 2 hosts");
 }
 
+TEST(a_hosts_path_says_where_its_programs_are)
+{
+    char text[1024], name[128] = "";
+    CHECK_INT(gethostname(name, sizeof name - 1), 0);
+    snprintf(text, sizeof text, "n1 local path=/nowhere:%s/there\nn2 local\n%s path=%s/here\n", run_folder(),
+             name, run_folder());
+    hosts(text);
+    CHECK_INT(mkdir("there", 0700), 0);
+    CHECK_INT(mkdir("here", 0700), 0);
+    CHECK_INT(symlink(run_cce(), "there/one"), 0);
+    CHECK_INT(symlink(run_cce(), "here/two"), 0);
+    snprintf(text, sizeof text, "enlist -1 %d", bcrE_NOPROG);
+    setenv("SYS_CHILD", "only 7", 1);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", "/gone/one", "1",
+              "enlist", "/gone/two", "1", "at", "n2", "enlist", "/gone/one", "1", "at", name, "enlist",
+              "/gone/two", "1", "at", "localhost", "enlist", "two", "1", "enlist", "/gone/one", "1");
+    CHECK_STR(run_told_by(&run), "enlist 0 0");
+    CHECK_STR(run_told_by(&run), text);
+    CHECK_STR(run_told_by(&run), text);
+    CHECK_STR(run_told_by(&run), "enlist 0 0");
+    CHECK_STR(run_told_by(&run), "enlist 0 0");
+    CHECK_STR(run_told_by(&run), text);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
 TEST(ccees_elsewhere_find_what_those_at_home_find)
 {
     char here[1024], there[1024];

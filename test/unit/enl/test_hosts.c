@@ -57,7 +57,7 @@ TEST(a_line_is_a_name_and_what_is_said_of_it)
                     "n1\n"
                     "  n2 addr=10.0.0.2 login=ada enl=/opt/bcr/bin/enl slots=8 abi=x86_64 # big\r\n"
                     "try local\n"
-                    "six addr=fe80::1%eth0\n"
+                    "six addr=fe80::1%eth0 path=~/bin:/opt/our/bin:/ \n"
                     "last slots=65000"),
               0);
     CHECK_UINT(hosts.count, 5);
@@ -76,6 +76,8 @@ TEST(a_line_is_a_name_and_what_is_said_of_it)
     CHECK_UINT(hosts.hosts[1].slots, 8);
     CHECK(hosts.hosts[2].local);
     CHECK_STR(hosts.hosts[3].address, "fe80::1%eth0");
+    CHECK_STR(hosts.hosts[3].path, "~/bin:/opt/our/bin:/");
+    CHECK_STR(hosts.hosts[2].path, NULL);
     CHECK_UINT(hosts.hosts[4].slots, 65000);
     CHECK_STR(enl_hosts_find(&hosts, "N2")->name, "n2");
     CHECK_PTR(enl_hosts_find(&hosts, "n"), NULL);
@@ -100,6 +102,17 @@ TEST(what_cannot_be_is_refused_with_its_line)
     refused("n1 slots=99999999999999999999", "slots must be");
     refused("n1 slots=", "slots must be");
     refused("n1 abi=x/y", "abi must be");
+    refused("n1 abi=vax",
+            "machines:1: abi must be one of x86_64, i386, s390x, aarch64, arm, ppc64, ppc, riscv64, "
+            "not \"vax\"");
+    refused("n1 abi=x86", "abi must be");
+    refused("n1 abi=x86_64,", "abi must be");
+    refused("n1 path=", "machines:1: path must be folders that begin with / or ~/, with : between, not \"\"");
+    refused("n1 path=bin", "path must be");
+    refused("n1 path=~ada/bin", "path must be");
+    refused("n1 path=/bin:", "path must be");
+    refused("n1 path=/bin::/lib", "path must be");
+    refused("n1 path=/a path=/b", "path is said twice");
     refused("n1 addr=a addr=b", "machines:1: addr is said twice in this line; leave one of the two out");
     refused("n1 slots=1 slots=2", "machines:1: slots is said twice in this line; leave one of the two out");
     refused("n1\nN1\n", "machines:2: host N1 is listed twice, first in line 1; take one of the two out");

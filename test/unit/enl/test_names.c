@@ -28,3 +28,13 @@ TEST(the_hosts_name_is_cut_where_there_is_no_room)
     CHECK_INT(less[0], name[0]);
     CHECK_INT(less[1], '\0');
 }
+
+TEST(this_builds_architecture_is_one_that_a_hosts_file_may_say)
+{
+    CHECK(enl_abi_known(enl_abi()));
+    CHECK(enl_abi_known("s390x"));
+    static const char *const none[] = {"", "s390", "s390x ", "x86_64, i386", ",", "vax", "arm64"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        if (enl_abi_known(none[i]))
+            FAIL("\"%s\" is taken for an architecture", none[i]);
+}

@@ -71,6 +71,33 @@ TEST(a_program_is_found_here_before_on_path)
     remove_folder();
 }
 
+static void find_in(const char *folders, const char *name, const char *expect)
+{
+    char path[PATH_MAX] = "", error[512] = "";
+    const int status = enl_object_find_in(folders, folder, name, path, error, sizeof error);
+    if (strcmp(status == 0 ? path : error, expect) != 0)
+        FAIL("%s in %s: wanted \"%s\", got \"%s\"", name, folders, expect, status == 0 ? path : error);
+}
+
+TEST(a_hosts_folders_come_first_by_the_last_component_of_the_name)
+{
+    char here[PATH_MAX], both[2 * PATH_MAX];
+    in_new_folder();
+    CHECK_INT(mkdir("bin", 0700), 0);
+    make_file("bin/sh", "#!/bin/true\n", 12, 0600);
+    snprintf(both, sizeof both, "/nowhere:%s", bin);
+    find_in(both, "/bin/sh", "/bin/sh"); /* it is not executable */
+    make_file("bin/sh", "#!/bin/true\n", 12, 0700);
+    snprintf(here, sizeof here, "%s/sh", bin);
+    find_in(both, "sh", here);
+    find_in(both, "/there/is/no/such/sh", here);
+    find_in("/bin:~/bin", "/there/is/no/such/sh", "/bin/sh");
+    find_in("~/bin:/bin", "/there/is/no/such/sh", here);
+    find_in("~/bin", "/bin/cat", "/bin/cat");
+    find_in("~/bin", "/bin/", "/bin/ (/bin/) is not a program but a directory");
+    remove_folder();
+}
+
 TEST(a_directory_on_path_is_no_program)
 {
     char path[2 * sizeof folder + sizeof bin];

@@ -25,6 +25,7 @@
  *                          coroutines                           CCE may end
  *   enlist        CCE      id machine core count ordinal object data? archtype? reply
  *   host_name     CCE      id index                                             reply: text count
+ *   host_arch     CCE      id host                                              reply: archtype
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
@@ -68,13 +69,13 @@
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   relay_end     daemon   id status text?
- *   reply         daemon   id status text? count? seg? cell? rings?
+ *   reply         daemon   id status text? count? seg? cell? rings? archtype?
  *
  * Between daemons any message may have its number in `seq` (enl/tree/sequence.h).
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
  * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
- * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. A helper (enl/relay/)
- * sends segment_fd and ps, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
+ * `enlistor`, in whose name it asks, and a child sends enlist, host_name and host_arch up. A helper
+ * (enl/relay/) sends segment_fd and ps, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
  *
@@ -190,6 +191,7 @@
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                      \
       K(data) | K(archtype) | K(enlistor), 0)                                                        \
     X(host_name, K(id) | K(index), 0, 0)                                                             \
+    X(host_arch, K(id) | K(host), 0, 0)                                                              \
     X(ps, K(id) | K(index), 0, 0)                                                                    \
     X(kill, K(id), 0, 0)                                                                             \
     X(audit, K(id), 0, 0)                                                                            \
@@ -232,7 +234,8 @@
     X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)                      \
     X(look, K(id), 0, 0)                                                                             \
     X(deadlock, K(kind), 0, 0)                                                                       \
-    X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)                 \
+    X(reply, K(id) | K(status),                                                                      \
+      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) /* of host_arch */, 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
