@@ -222,6 +222,11 @@ bool bcri_link_sender(const uint8_t *packet, size_t packet_bytes, uint32_t *host
     return true;
 }
 
+uint16_t bcri_link_lane(const uint8_t *packet)
+{
+    return bcri_get_u16(packet + 2);
+}
+
 /* Whether the packet could be the peer's, as far as its head and its length tell. */
 static bool is_plausible(const struct bcri_link *link, const uint8_t *packet, size_t packet_bytes)
 {

@@ -256,6 +256,11 @@ bool bcri_udp_flush(struct bcri_udp *udp)
     return true;
 }
 
+void bcri_udp_drop(struct bcri_udp *udp)
+{
+    udp->groups = udp->next_group = udp->gathered = 0;
+}
+
 /* How long each packet in a buffer is; all of it if the kernel has joined none. */
 static size_t segment_of(const struct msghdr *message, size_t bytes)
 {

@@ -54,6 +54,36 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
     return false;
 }
 
+struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes)
+{
+    struct lane_frame *frame = malloc(sizeof *frame + bytes);
+    if (frame != NULL)
+        *frame = (struct lane_frame){.host = host, .bytes = bytes};
+    return frame;
+}
+
+void bcri_lane_gone(struct bcri_link_thread *thread, struct lane_frame *frame)
+{
+    if (frame != NULL)
+        atomic_fetch_sub(&thread->lane_bytes, frame->bytes);
+    free(frame);
+}
+
+bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
+                                const void *content, uint32_t bytes)
+{
+    struct lane_frame *frame = bytes <= BCRI_LANE_BYTES_MAX ? bcri_lane_frame(host, bytes) : NULL;
+    if (frame == NULL)
+        return false;
+    frame->row = row;
+    memcpy(frame->content, content, bytes);
+    atomic_fetch_add(&thread->lane_bytes, bytes);
+    if (send_command(thread, &(struct command){.what = LANE, .number = host, .frame = frame}))
+        return true;
+    bcri_lane_gone(thread, frame);
+    return false;
+}
+
 static void tell_ended(struct bcri_link_thread *thread, uint64_t words[HOST_WORDS], uint32_t host)
 {
     pthread_mutex_lock(&thread->mutex);
@@ -281,11 +311,17 @@ struct command *bcri_thread_commands(struct bcri_link_thread *thread)
     return first;
 }
 
-void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
+static void free_command(struct bcri_link_thread *thread, struct command *command)
 {
     bcri_secret_free(command->introduction, sizeof *command->introduction);
+    bcri_lane_gone(thread, command->frame);
+    free(command);
+}
+
+void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
+{
     if (!keep_grown(thread, command))
-        free(command);
+        free_command(thread, command);
 }
 
 static void free_members(struct member **members)
@@ -302,13 +338,11 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread)
     struct bcri_link_news news;
     for (struct command *command = thread->commands, *next; command != NULL; command = next) {
         next = command->next;
-        bcri_secret_free(command->introduction, sizeof *command->introduction);
-        free(command);
+        free_command(thread, command);
     }
     for (struct command *command = thread->kept, *next; command != NULL; command = next) {
         next = command->next;
-        bcri_secret_free(command->introduction, sizeof *command->introduction);
-        free(command);
+        free_command(thread, command);
     }
     while (bcri_link_thread_take(thread, &news))
         ;

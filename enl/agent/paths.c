@@ -20,13 +20,19 @@ enum { RECEIVES_MAX = 64 };
 #define STAYS_NS      (4 * BCRI_NS_PER_S)
 #define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
 #define LATE_NS       BCRI_NS_PER_S
+#define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
 
-static struct path **find_path(struct bcri_link_thread *thread, uint32_t host)
+static struct path **find_path(struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
 {
     struct path **at = &thread->paths;
-    while (*at != NULL && (*at)->host != host)
+    while (*at != NULL && ((*at)->host != host || (*at)->lane != lane))
         at = &(*at)->next;
     return at;
+}
+
+struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host)
+{
+    return *find_path(thread, host, BCRI_LANE_TREE);
 }
 
 /* All links share what the socket holds. */
@@ -97,10 +103,31 @@ static void came_by_tree(struct bcri_link_thread *thread, struct path *path)
 
 /* ---- links ---- */
 
-bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+/* In the tree's lane the two hosts hear of each other by beats, and what they use up of keys lasts for the
+ * program's life. */
+static struct bcri_link *make_link(struct bcri_link_thread *thread, struct path *path,
+                                   const struct bcri_link_introduction *introduction)
 {
     struct bcri_link_carrier carrier;
-    struct path *path = *find_path(thread, introduction->host);
+    const bool is_tree = introduction->lane == BCRI_LANE_TREE;
+    bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
+    const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
+                                            .peer = introduction->host,
+                                            .lane = introduction->lane,
+                                            .packet_max = thread->config.packet_bytes,
+                                            .keepalive_ns = is_tree ? 0 : KEEPALIVE_NS,
+                                            .carrier = carrier,
+                                            .secret = &introduction->secret,
+                                            .forged_max = thread->config.forged_max};
+    return is_tree ? bcri_link_new(&config, &bcri_lane_events, path, thread->now)
+                   : bcri_agent_link(thread->agent, introduction->host, &config, thread->now);
+}
+
+bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+{
+    struct path *path = *find_path(thread, introduction->host, introduction->lane);
+    if (path != NULL && path->lane == BCRI_LANE_TREE)
+        return true; /* its keys are never changed, and never used for another link */
     if (path != NULL) {
         const bool done = bcri_link_renew(path->link, &introduction->secret, thread->now) == 0;
         path->wants_keys &= !done;
@@ -109,20 +136,15 @@ bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     if (bcri_agent_has_lost(thread->agent, introduction->host))
         return true;
     path = calloc(1, sizeof *path);
-    bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
-    const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
-                                            .peer = introduction->host,
-                                            .packet_max = thread->config.packet_bytes,
-                                            .keepalive_ns = KEEPALIVE_NS,
-                                            .carrier = carrier,
-                                            .secret = &introduction->secret,
-                                            .forged_max = thread->config.forged_max};
-    if (path == NULL ||
-        (path->link = bcri_agent_link(thread->agent, introduction->host, &config, thread->now)) == NULL) {
+    if (path == NULL || (path->link = make_link(thread, path, introduction)) == NULL) {
         free(path);
         return false;
     }
+    path->thread = thread;
     path->host = introduction->host;
+    path->lane = introduction->lane;
+    path->listens = introduction->listens;
+    thread->lane_count += path->lane == BCRI_LANE_TREE;
     path->address_count = introduction->address_count;
     memcpy(path->address, introduction->address, sizeof path->address);
     path->next = thread->paths;
@@ -132,16 +154,26 @@ bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     return true;
 }
 
+static void lose(struct bcri_link_thread *thread, struct path **at)
+{
+    struct path *path = *at;
+    if (path == NULL)
+        return;
+    if (path->lane == BCRI_LANE_TREE) {
+        bcri_link_free(path->link);
+        thread->lane_count--;
+    }
+    *at = path->next;
+    path->next = thread->lost;
+    thread->lost = path;
+    if (--thread->path_count != 0)
+        share_room(thread);
+}
+
 bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
 {
-    struct path **at = find_path(thread, host), *path = *at;
-    if (path != NULL) {
-        *at = path->next;
-        path->next = thread->lost;
-        thread->lost = path;
-        if (--thread->path_count != 0)
-            share_room(thread);
-    }
+    for (uint16_t lane = 0; lane < BCRI_LANES; lane++)
+        lose(thread, find_path(thread, host, lane));
     return bcri_agent_lost(thread->agent, host);
 }
 
@@ -154,10 +186,11 @@ static void on_packet(void *context, const struct sockaddr *from, socklen_t from
     uint32_t host;
     if (!bcri_link_sender(packet, bytes, &host))
         return;
-    struct path *path = *find_path(thread, host);
-    if (path == NULL || !bcri_link_receive(path->link, packet, bytes, thread->now) ||
-        from_bytes > sizeof path->found.at)
+    struct path *path = *find_path(thread, host, bcri_link_lane(packet));
+    if (path == NULL || (thread->over && path->lane != BCRI_LANE_TREE) ||
+        !bcri_link_receive(path->link, packet, bytes, thread->now) || from_bytes > sizeof path->found.at)
         return;
+    path->listens = false;
     /* A host that has moved is followed, since the packet is its own and new. While the link is on the tree, it does not
      * say that packets arrive there. */
     path->heard = !path->on_tree;
@@ -172,8 +205,9 @@ void bcri_paths_take_carried(struct bcri_link_thread *thread)
     while (carried != NULL) {
         struct carried *next = carried->next;
         uint32_t host;
-        struct path *path =
-            bcri_link_sender(carried->packet, carried->bytes, &host) ? *find_path(thread, host) : NULL;
+        struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
+                                ? *find_path(thread, host, BCRI_LANE_ORDERS)
+                                : NULL;
         if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
             came_by_tree(thread, path);
         free(carried);
@@ -213,8 +247,11 @@ static void free_paths(struct path **paths)
 
 static bool flush(struct bcri_link_thread *thread)
 {
-    if (bcri_thread_lease_is_over(thread) || !bcri_udp_flush(thread->udp))
+    if (thread->gathers_orders && bcri_thread_lease_is_over(thread))
+        bcri_udp_drop(thread->udp); /* links send again what is lost */
+    if (!bcri_udp_flush(thread->udp))
         return false;
+    thread->gathers_orders = false;
     free_paths(&thread->lost); /* nothing is gathered any more */
     return true;
 }
@@ -258,18 +295,30 @@ static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
         if (bytes == 0)
             return sends;
         send_packet(thread, path, space, bytes);
+        thread->gathers_orders |= path->lane == BCRI_LANE_ORDERS;
         sends = true;
     }
+}
+
+/* Whether its link may send, and wants to be called again for that. */
+static bool is_awake(const struct bcri_link_thread *thread, const struct path *path)
+{
+    return path->lane == BCRI_LANE_TREE ? !path->listens : !thread->over;
 }
 
 bool bcri_paths_send(struct bcri_link_thread *thread)
 {
     bool sends = false;
-    for (struct path *path = thread->paths; path != NULL; path = path->next)
+    for (struct path *path = thread->paths; path != NULL; path = path->next) {
+        if (path->paused != 0)
+            bcri_lane_resume(thread, path);
+        if (!is_awake(thread, path))
+            continue;
         if (path->on_tree)
             sends |= carry(thread, path);
         else if (!thread->full)
             sends |= send_by_udp(thread, path);
+    }
     if (!flush(thread))
         thread->full = true;
     return sends;
@@ -314,6 +363,11 @@ static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *pat
 void bcri_paths_look_after(struct bcri_link_thread *thread)
 {
     for (struct path *path = thread->paths; path != NULL; path = path->next) {
+        if (path->lane == BCRI_LANE_TREE) {
+            if (is_silent(thread, path))
+                path->heard = false; /* another of its addresses may work */
+            continue;
+        }
         if (!path->on_tree && is_silent(thread, path))
             use_tree(thread, path);
         if (!path->wants_keys && bcri_link_wears_out(path->link))
@@ -327,7 +381,10 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
 {
     uint64_t next = BCRI_LINK_NEVER;
     for (const struct path *path = thread->paths; path != NULL; path = path->next) {
-        const uint64_t at = path->blocked ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
+        uint64_t at =
+            path->blocked || !is_awake(thread, path) ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
+        if (path->paused != 0 && at > thread->now + RESUME_NS)
+            at = thread->now + RESUME_NS;
         next = at < next ? at : next;
     }
     return next;
@@ -335,6 +392,9 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
 
 void bcri_paths_drop(struct bcri_link_thread *thread)
 {
+    for (const struct path *path = thread->paths; path != NULL; path = path->next)
+        if (path->lane == BCRI_LANE_TREE)
+            bcri_link_free(path->link);
     free_paths(&thread->paths);
     free_paths(&thread->lost);
 }

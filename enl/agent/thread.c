@@ -41,8 +41,21 @@ static bool is_kept(const struct bcri_link_thread *thread, enum what what, uint3
     return command != NULL;
 }
 
+/* In the tree's lane, behind what is to go first. */
+static bool send_in_lane(struct bcri_link_thread *thread, struct command *command)
+{
+    struct path *path = bcri_paths_lane(thread, command->number);
+    if (is_kept(thread, INTRODUCE, command->number) || is_kept(thread, LANE, command->number))
+        return false;
+    if (path != NULL && !bcri_lane_send(path, command->frame))
+        return false;
+    if (path != NULL)
+        command->frame = NULL; /* the link's */
+    return true;
+}
+
 /* False: not now. */
-static bool execute(struct bcri_link_thread *thread, const struct command *command)
+static bool execute(struct bcri_link_thread *thread, struct command *command)
 {
     switch (command->what) {
     case INTRODUCE:
@@ -55,6 +68,7 @@ static bool execute(struct bcri_link_thread *thread, const struct command *comma
         break;
     case GROWN: bcri_agent_grown(thread->agent, &command->piece, command->reserved); break;
     case QUIET: thread->quiet = command->number; break;
+    case LANE: return send_in_lane(thread, command);
     }
     return true;
 }
@@ -177,8 +191,8 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
     const bool keeps = thread->kept != NULL || thread->ended.some;
     const uint64_t kept = keeps ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
-    const uint64_t next = agent < paths ? agent : paths;
-    const bool over = bcri_thread_lease_is_over(thread);
+    const uint64_t next = agent < paths && !thread->over ? agent : paths;
+    const bool over = bcri_thread_lease_is_over(thread) && thread->lane_count == 0;
     int count = -1;
     watch_socket(thread, over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u));
     if (bcri_bell_epoll_begin(ctx, seen) && (over || set_timer(thread, next < kept ? next : kept)))
@@ -234,10 +248,14 @@ static void *run(void *arg)
     while (!atomic_load(&thread->stop)) {
         const uint32_t seen = bcri_load_acquire(&bell->bell);
         thread->now = bcri_clock_ns();
-        if (thread->readable && !bcri_thread_lease_is_over(thread) && bcri_paths_receive(thread))
+        thread->over = bcri_thread_lease_is_over(thread);
+        if (thread->readable && (!thread->over || thread->lane_count != 0) && bcri_paths_receive(thread))
             thread->active_at = thread->now;
         execute_all(thread); /* the loop waits for that even when it ends this host */
-        if (bcri_thread_lease_is_over(thread)) {
+        thread->over = bcri_thread_lease_is_over(thread);
+        if (thread->over) {
+            if (thread->lane_count != 0)
+                bcri_paths_send(thread);
             rest(thread, seen);
             continue;
         }
@@ -286,6 +304,7 @@ static void drop(struct bcri_link_thread *thread)
         close(thread->timer);
     bcri_thread_drop_queues(thread);
     bcri_carried_drop(thread);
+    bcri_lane_drop(thread);
     pthread_mutex_destroy(&thread->mutex);
     free(thread);
 }
@@ -304,6 +323,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     thread->kept_end = &thread->kept;
     pthread_mutex_init(&thread->mutex, NULL);
     bcri_carried_init(thread);
+    thread->lane_in_end = &thread->lane_in;
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
     thread->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     thread->grown = malloc(sizeof *thread->grown);

@@ -13,7 +13,7 @@
 #include "bcri/udp.h"
 
 /* What another thread wants. */
-enum what { INTRODUCE, OUTBOX, FORGET, GROWN, QUIET };
+enum what { INTRODUCE, OUTBOX, FORGET, GROWN, QUIET, LANE };
 struct command {
     struct command *next;
     enum what what;
@@ -22,6 +22,14 @@ struct command {
     struct bcri_heap_piece piece;
     bool reserved;
     struct bcri_link_introduction *introduction; /* in memory for secrets; NULL: it brings none */
+    struct lane_frame *frame;                    /* of LANE; NULL: it is the link's */
+};
+
+/* A message of the tree's lane: commands.c has it, then the link; or the link, then the loop. */
+struct lane_frame {
+    struct lane_frame *next;
+    uint32_t host, row, bytes;
+    uint8_t content[];
 };
 
 struct news {
@@ -44,10 +52,14 @@ struct ended_hosts {
     uint64_t lost[HOST_WORDS], unknown[HOST_WORDS];
 };
 
-/* A host to which there is a link. */
+/* A host to which there is a link, in one lane. */
 struct path {
     struct path *next;
+    struct bcri_link_thread *thread;
     uint32_t host;
+    uint16_t lane;
+    bool listens;    /* nothing is sent until something has come */
+    uint32_t paused; /* the tree's lane: streams that wait until the loop has taken some, a bit each */
     struct bcri_link *link;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX]; /* where the host may be */
     uint32_t address_count;
@@ -82,12 +94,15 @@ struct bcri_link_thread {
     struct path *paths;
     struct path *lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t path_count;
-    bool full;          /* the socket is; nothing is filled until it is writable */
-    uint32_t watched;   /* what epoll tells of the socket */
-    bool readable;      /* packets may have come */
-    bool unasked;       /* likewise: there was no rest, since the bell had rung */
-    uint64_t active_at; /* when a packet came or went last */
-    uint32_t rung;      /* how often CCEs here had been rung before the last rest */
+    uint32_t lane_count; /* of them, in the tree's lane */
+    bool over;           /* the lease is; then only the tree's lane goes on */
+    bool gathers_orders; /* packets of the other lane are gathered, and not sent */
+    bool full;           /* the socket is; nothing is filled until it is writable */
+    uint32_t watched;    /* what epoll tells of the socket */
+    bool readable;       /* packets may have come */
+    bool unasked;        /* likewise: there was no rest, since the bell had rung */
+    uint64_t active_at;  /* when a packet came or went last */
+    uint32_t rung;       /* how often CCEs here had been rung before the last rest */
     uint64_t now;
     struct command *kept,
         **kept_end;           /* those for which there was no memory, and what may not overtake them */
@@ -104,6 +119,9 @@ struct bcri_link_thread {
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
     struct carried_queue out, in;     /* with the mutex */
     bool out_full;                    /* with the mutex: the thread waits until the loop has taken some */
+    struct lane_frame *lane_in, **lane_in_end; /* with the mutex: what has come in the tree's lane */
+    uint32_t lane_in_bytes;                    /* likewise */
+    _Atomic uint32_t lane_bytes;               /* to be sent, or under way */
     atomic_bool stop;
     _Atomic uint64_t lease_ns; /* of CLOCK_BOOTTIME */
 };
@@ -119,6 +137,10 @@ void bcri_thread_note(void *owner, const char *sentence);
  * ended by then is in `ended`. */
 struct command *bcri_thread_commands(struct bcri_link_thread *thread);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
+/* A message of the tree's lane. NULL: no memory. */
+struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes);
+/* One that was to be sent is done with; it may be NULL. */
+void bcri_lane_gone(struct bcri_link_thread *thread, struct lane_frame *frame);
 /* Wipes and frees what is left in the queues, when the thread has ended. */
 void bcri_thread_drop_queues(struct bcri_link_thread *thread);
 
@@ -135,7 +157,19 @@ void bcri_carried_send(struct bcri_link_thread *thread, uint32_t host, const uin
 /* Takes all that has come, oldest first; the caller frees each. */
 struct carried *bcri_carried_take(struct bcri_link_thread *thread);
 
+/* ---- lane.c ---- */
+
+extern const struct bcri_link_events bcri_lane_events; /* their owner is a path */
+/* False: not now, for want of memory. */
+bool bcri_lane_send(struct path *path, struct lane_frame *frame);
+/* Streams go on for which there is room now. */
+void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path);
+void bcri_lane_drop(struct bcri_link_thread *thread);
+
 /* ---- paths.c; on the link thread ---- */
+
+/* The path in the tree's lane; NULL: there is none. */
+struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host);
 
 /* False: not now, for want of memory. */
 bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);

@@ -100,7 +100,7 @@ struct bcri_link_carrier {
 
 struct bcri_link_config {
     uint32_t host, peer;   /* the numbers of the two hosts */
-    uint16_t lane;         /* 0 */
+    uint16_t lane;         /* two hosts may have a link in each, with keys and numbers of its own */
     uint32_t packet_max;   /* the largest packet to send or accept; the smaller of both sides counts */
     uint64_t keepalive_ns; /* a link on which nothing was heard so long asks for an answer; 0: never */
     struct bcri_link_carrier carrier;
@@ -145,6 +145,8 @@ void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t targ
 /* Which host a packet says it is from, in `*host_out`: whose link it is to be given to. Nothing of it
  * is believed yet. Returns false if it is no packet of links. */
 bool bcri_link_sender(const uint8_t *packet, size_t packet_bytes, uint32_t *host_out);
+/* And for which lane, of such a packet. */
+uint16_t bcri_link_lane(const uint8_t *packet);
 /* Takes a packet that came; it is opened where it lies. Packets that are not the peer's, or that have
  * come before, change nothing but counts. Returns whether it is the peer's, and later than all that
  * came: then the peer is where it came from. Of a late packet that is not known: a stranger may

@@ -47,6 +47,8 @@ void bcri_udp_add(struct bcri_udp *udp, const struct sockaddr *address, socklen_
 /* Sends what is gathered. Returns false if the socket is full: the rest goes with the next flush,
  * when the descriptor is writable. A packet that cannot be sent for another reason is dropped. */
 bool bcri_udp_flush(struct bcri_udp *udp);
+/* Drops what is gathered and not sent, as a network may. */
+void bcri_udp_drop(struct bcri_udp *udp);
 
 /* Called for each packet that came; `packet` may be written to. */
 typedef void bcri_udp_packet_fn(void *context, const struct sockaddr *from, socklen_t from_bytes,

@@ -19,6 +19,7 @@
 
 #define BCRI_INTRODUCED_MAX 8u    /* addresses of a host */
 #define BCRI_CARRIED_MAX    2048u /* bytes of a packet that goes over the tree */
+#define BCRI_LANE_BYTES_MAX 8192u /* bytes of a message in the tree's lane */
 
 struct bcri_link_thread;
 
@@ -54,10 +55,16 @@ struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread 
  * on after others have taken it for dead does nothing of these before the loop has looked. */
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns);
 
+/* The lanes: the orders of CCEs and their answers; the tree's, by which daemons say control messages when the
+ * way between them is lost (below). */
+enum { BCRI_LANE_ORDERS = 0, BCRI_LANE_TREE = 1, BCRI_LANES };
+
 /* What an introduction says of a host. Of its addresses all are tried until one has answered. If there is a
- * link, that has new keys from then on, and nothing else changes. */
+ * link, that has new keys from then on, and nothing else changes; in the tree's lane a link is made once. */
 struct bcri_link_introduction {
     uint32_t host;
+    uint16_t lane;
+    bool listens;                   /* the tree's lane: nothing is sent before something has come */
     struct bcri_seal_secret secret; /* copied, and wiped by the thread */
     uint32_t address_count;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX];
@@ -87,6 +94,17 @@ uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t 
 /* A packet has come over the tree; at most BCRI_CARRIED_MAX bytes. It is dropped, as a network would,
  * if too many wait or there is no memory. */
 void bcri_link_thread_carried(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
+
+/* The tree's lane to `host`, which has been introduced: sends a message (copied), once and in the order of its
+ * row, of which there are two. It may be dropped if the host is lost, or has no such lane. False: no memory.
+ * Unlike orders these messages go, and come, while the lease is over: the loop looks at that itself. */
+bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
+                                const void *content, uint32_t bytes);
+/* Bytes of them that have not arrived yet, of all hosts. */
+uint32_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread);
+/* The oldest that has come: its length, and the host that it is from; 0: there is none. */
+uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *host_out,
+                                    uint8_t content_out[BCRI_LANE_BYTES_MAX]);
 
 enum bcri_link_told {
     BCRI_TOLD_WANTS_LINK, /* `number`: the host; if there is a link, it needs new keys */
