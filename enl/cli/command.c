@@ -17,6 +17,7 @@
 #include "bcri/escape.h"
 #include "bcri/host.h"
 #include "bcri/stopped.h"
+#include "look_hosts.h"
 #include "object.h"
 #include "programs.h"
 #include "spawn.h"
@@ -75,6 +76,25 @@ static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcr
     return row->index + 1;
 }
 
+/* The other hosts of a program whose root's daemon this is; those that are not up by name. */
+static void show_hosts(int fd, const char *program)
+{
+    char others[512] = "";
+    unsigned up = 0;
+    size_t used = 0;
+    struct look_daemon host;
+    for (uint64_t number = 1; look_host_next(fd, number, &host); number = host.host + 1) {
+        const bool is_up = strcmp(host.standing, "up") == 0;
+        up += is_up;
+        if (!is_up && used < sizeof others)
+            used +=
+                (size_t)snprintf(others + used, sizeof others - used, ", %s %s", host.name, host.standing);
+    }
+    if (up != 0 || used != 0)
+        printf("%-28s %u other host%s up%s%s; enl ps %s shows all\n", program, up, up == 1 ? "" : "s", others,
+               used >= sizeof others ? " ..." : "", program);
+}
+
 static bool show_program(void *data, const char *program)
 {
     static struct bcri_incoming in;
@@ -91,6 +111,8 @@ static bool show_program(void *data, const char *program)
     set_patience(fd, 1); /* a stopped program must not hide those listed after it */
     for (uint32_t index = 1; index != 0;)
         index = show_row(fd, program, index, &in);
+    if (strchr(program, ':') == NULL)
+        show_hosts(fd, program);
     close(fd);
     return true;
 }
@@ -113,14 +135,13 @@ static const char *why_not(int error)
     }
 }
 
-/* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `only`.
+/* Connects to program `*name`, or, if that is NULL, to the only one; a name that is not its own is kept in `only`.
  * Returns the socket, or -1 after reporting what is wrong. */
-static int connect_to(const char **name, char only[BCRI_PROGRAM_NAME_MAX])
+static int connect_to(const char **name, char only[ENL_DAEMON_NAME_MAX])
 {
     if (*name == NULL && !enl_only_program(only))
         return -1;
-    if (*name == NULL)
-        *name = only;
+    *name = *name != NULL ? enl_daemon_named(*name, only) : only;
     int fd = bcri_channel_connect(*name, 10000);
     if (fd < 0)
         fprintf(stderr, "enl: program %s: %s\n", *name, why_not(fd));
@@ -129,7 +150,7 @@ static int connect_to(const char **name, char only[BCRI_PROGRAM_NAME_MAX])
 
 int enl_command_connect(const char *name)
 {
-    char only[BCRI_PROGRAM_NAME_MAX];
+    char only[ENL_DAEMON_NAME_MAX];
     return connect_to(&name, only);
 }
 
@@ -145,7 +166,7 @@ static bool is_gone(const char *name)
 int enl_command_kill(const char *name)
 {
     static struct bcri_incoming in;
-    char only[BCRI_PROGRAM_NAME_MAX];
+    char only[ENL_DAEMON_NAME_MAX];
     int fd = connect_to(&name, only);
     if (fd < 0)
         return 1;
@@ -192,7 +213,7 @@ static int hear(int fd, struct bcri_incoming *in)
 int enl_command_audit(const char *name)
 {
     static struct bcri_incoming in;
-    char only[BCRI_PROGRAM_NAME_MAX];
+    char only[ENL_DAEMON_NAME_MAX];
     int fd = connect_to(&name, only);
     if (fd < 0)
         return 2;

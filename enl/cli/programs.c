@@ -42,16 +42,67 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
     fclose(file);
 }
 
+struct search {
+    const char *program;
+    char *out;
+    bool found;
+};
+
+static bool look_for_daemon(void *data, const char *daemon)
+{
+    struct search *search = data;
+    const size_t length = strlen(search->program);
+    search->found = strncmp(daemon, search->program, length) == 0 && daemon[length] == ':';
+    if (search->found)
+        snprintf(search->out, ENL_DAEMON_NAME_MAX, "%s", daemon);
+    return !search->found;
+}
+
+static bool daemon_here(const char *program, char out[ENL_DAEMON_NAME_MAX])
+{
+    struct search search = {.program = program, .out = out};
+    enl_each_program(look_for_daemon, &search);
+    return search.found;
+}
+
+/* The same, but false also if the root's daemon is here. */
+static bool pick(const char *program, char out[ENL_DAEMON_NAME_MAX])
+{
+    if (strchr(program, ':') != NULL || !daemon_here(program, out))
+        return false;
+    const int fd = bcri_channel_connect(program, 200);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ECONNREFUSED;
+}
+
+const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX])
+{
+    if (!pick(name, out))
+        return name;
+    fprintf(stderr, "enl: program %s was started on another machine, %.*s; its daemon here is %s\n", name,
+            (int)(strrchr(name, '.') != NULL ? strrchr(name, '.') - name : 0), name, out);
+    return out;
+}
+
 struct names {
-    char first[BCRI_PROGRAM_NAME_MAX];
+    char first[ENL_DAEMON_NAME_MAX];
     int count;
 };
+
+/* Whether that daemon stands for its program here: the root's, or without that the first one found. */
+static bool stands_for_program(const char *daemon)
+{
+    char program[ENL_DAEMON_NAME_MAX], other[ENL_DAEMON_NAME_MAX];
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(daemon, ":"), daemon);
+    return strcmp(program, daemon) == 0 || (pick(program, other) && strcmp(other, daemon) == 0);
+}
 
 static bool count_program(void *data, const char *program)
 {
     struct names *names = data;
-    if (strchr(program, ':') != NULL)
-        return true; /* a further daemon of a program */
+    if (!stands_for_program(program))
+        return true;
     int fd = bcri_channel_connect(program, 200);
     if (fd < 0)
         return true; /* any process may have made such an address */
@@ -64,13 +115,13 @@ static bool count_program(void *data, const char *program)
     return true;
 }
 
-bool enl_only_program(char name_out[BCRI_PROGRAM_NAME_MAX])
+bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
 {
     struct names names = {.count = 0};
     enl_each_program(count_program, &names);
     if (names.count == 0)
         fprintf(stderr, "enl: no BCR program of yours is running\n");
-    memcpy(name_out, names.first, BCRI_PROGRAM_NAME_MAX);
+    memcpy(name_out, names.first, ENL_DAEMON_NAME_MAX);
     return names.count == 1;
 }
 

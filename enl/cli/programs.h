@@ -12,8 +12,15 @@
  * returns false. */
 void enl_each_program(bool (*visit)(void *data, const char *program), void *data);
 
-/* The name of the only program. False: there is none, or more than one, which was said. */
-bool enl_only_program(char name_out[BCRI_PROGRAM_NAME_MAX]);
+#define ENL_DAEMON_NAME_MAX (BCRI_PROGRAM_NAME_MAX + 16) /* NAME, or NAME:K */
+
+/* The name of the only program; where its root is on another machine, that of a daemon of it here.
+ * False: there is none, or more than one, which was said. */
+bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX]);
+
+/* The daemon that program `name` has on this machine: itself, or NAME:K where its root's is not here,
+ * which is said. Returns `name` or `out`. */
+const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX]);
 
 /* What is said of a program whose daemon does not answer in time. */
 extern const char enl_silent[];

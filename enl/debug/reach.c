@@ -202,7 +202,7 @@ static int attach_far(int daemon, const struct enl_named *named, const char *deb
 int enl_reach_attach(const char *name, const char *word, const char *debugger, struct enl_reached *out)
 {
     static struct bcri_incoming in;
-    char what[128], only[BCRI_PROGRAM_NAME_MAX];
+    char what[128], only[ENL_DAEMON_NAME_MAX];
     struct enl_named named;
     if (!enl_named_read(word, &named))
         return 2;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gather.h"
+#include "look_hosts.h"
 #include "programs.h"
 #include "seen.h"
 #include "show.h"
@@ -26,7 +27,7 @@ struct look_form {
 
 #define KIND(name) (1u << LOOK_KIND_##name)
 static const struct look_form forms[] = {
-    {look_show_ps, 0, ENL_PS, KIND(HOST) | KIND(CCE)},
+    {look_show_ps, 0, ENL_PS, KIND(HOST) | KIND(CCE) | KIND(DAEMON)},
     {look_show_cells, 0, ENL_CELLS, KIND(HOST) | KIND(AREA) | KIND(CELL)},
     {look_show_regions, 0, ENL_REGIONS, KIND(HOST) | KIND(CCE) | KIND(HOLD)},
     {look_show_waits, 0, ENL_WAITS, KIND(HOST) | KIND(CCE) | KIND(WAIT)},
@@ -117,6 +118,8 @@ static int look_on(const struct enl_options *options, const struct look_form *fo
         pause_ms(form->apart_ms);
         if (!look(name, names, seen, &view))
             return 1;
+        if (names)
+            look_hosts_add(&view, name);
         const int status = show(options, form, &view, twice ? before : NULL);
         look_view_fini(before);
         *before = view;
@@ -128,7 +131,7 @@ static int look_on(const struct enl_options *options, const struct look_form *fo
 
 int enl_command_look(const struct enl_options *options, const char *name)
 {
-    char only[BCRI_PROGRAM_NAME_MAX];
+    char only[ENL_DAEMON_NAME_MAX];
     const struct look_form *form = forms;
     struct look_view before = {0};
     struct look_seen seen = {0};
@@ -136,7 +139,8 @@ int enl_command_look(const struct enl_options *options, const char *name)
         return 1;
     while (form->action != options->action)
         form++;
-    const int status = look_on(options, form, name != NULL ? name : only, &seen, &before);
+    const int status =
+        look_on(options, form, name != NULL ? enl_daemon_named(name, only) : only, &seen, &before);
     look_view_fini(&before);
     look_seen_fini(&seen);
     return status;

@@ -32,7 +32,7 @@ static struct {
     dev_t dev;
     ino_t ino; /* of the socket at `path`, which it takes away at its end */
     int listener, program;
-    char name[BCRI_PROGRAM_NAME_MAX];
+    char name[ENL_DAEMON_NAME_MAX];
 } server = {.listener = -1, .program = -1};
 
 static void complain(const char *where, const char *what)

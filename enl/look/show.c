@@ -10,6 +10,20 @@
 #include "bcri/record.h"
 #include "say.h"
 
+/* Of a program of several hosts: how they are called, and those that have no CCE. */
+static void show_hosts(FILE *out, const struct look_view *view)
+{
+    if (view->daemon.count < 2)
+        return;
+    fprintf(out, "\n%4s %7s  %-8s  %s\n", "HOST", "CCES", "STATE", "NAME");
+    for (size_t i = 0; i < view->daemon.count; i++) {
+        const struct look_daemon *host = &view->daemon.at[i];
+        const bool why = host->why[0] != '\0';
+        fprintf(out, "%4" PRIu64 " %7" PRIu64 "  %-8s  %s%s%s%s\n", host->host, host->cces, host->standing,
+                host->name, why ? "  (" : "", host->why, why ? ")" : "");
+    }
+}
+
 void look_show_ps(FILE *out, const struct look_view *view, const struct look_view *before)
 {
     (void)before;
@@ -31,6 +45,7 @@ void look_show_ps(FILE *out, const struct look_view *view, const struct look_vie
                     look_say_age(look_view_now(view, cce->host), cce->since_ns, age));
         fputc('\n', out);
     }
+    show_hosts(out, view);
 }
 
 static const struct look_area *area_of(const struct look_view *view, const struct look_cell *cell)

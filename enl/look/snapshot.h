@@ -43,7 +43,8 @@
  *       `slept` says that this is what the CCE sleeps for
  * HOLD  regions in the heap of `home`, by who holds them: in cells of `holder`, or by its IDs
  * TOLD  what the trace of a CCE still has of its puts into one cell of CCE `peer` of its host
- * END   how many rows came before it; `cut` if there was more than a snapshot may have */
+ * END   how many rows came before it; `cut` if there was more than a snapshot may have
+ * DAEMON a host as the root's daemon knows it (look_hosts.h): in no snapshot */
 /* clang-format off */
 #define LOOK_HOST(N, T)                                                                          \
     N(host) N(version) N(pid) N(records) N(segments) N(now_ns) T(program) T(hostname)
@@ -66,11 +67,14 @@
     N(host) N(index) N(peer) N(cell) N(puts) N(last_ns)
 #define LOOK_END(N, T)                                                                           \
     N(host) N(rows) N(cut)
+#define LOOK_DAEMON(N, T)                                                                        \
+    N(host) N(cces) T(standing) T(name) T(why)
 /* clang-format on */
 
 #define LOOK_KINDS(X) \
     X(HOST, host)     \
-    X(CCE, cce) X(AREA, area) X(CELL, cell) X(WAIT, wait) X(HOLD, hold) X(TOLD, told) X(END, end)
+    X(CCE, cce)       \
+    X(AREA, area) X(CELL, cell) X(WAIT, wait) X(HOLD, hold) X(TOLD, told) X(END, end) X(DAEMON, daemon)
 
 enum look_kind {
     LOOK_KIND_NONE,

@@ -109,12 +109,11 @@ static int top(struct screen *screen)
 
 int enl_command_top(const char *name)
 {
-    char only[BCRI_PROGRAM_NAME_MAX];
-    struct screen screen = {.top.program = name};
+    char only[ENL_DAEMON_NAME_MAX];
+    struct screen screen = {0};
     if (name == NULL && !enl_only_program(only))
         return 1;
-    if (name == NULL)
-        screen.top.program = only;
+    screen.top.program = name != NULL ? enl_daemon_named(name, only) : only;
     const int status = top(&screen);
     free(screen.complaint);
     look_view_fini(&screen.view);

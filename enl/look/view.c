@@ -19,7 +19,7 @@ static void *more(void *at, size_t count, size_t *room, size_t size)
     return grown;
 }
 
-static bool keep(struct look_view *view, const struct look_row *row)
+bool look_view_keep(struct look_view *view, const struct look_row *row)
 {
     void *grown;
     switch (row->kind) {
@@ -49,7 +49,7 @@ const char *look_view_add(struct look_view *view, const uint8_t *bytes, size_t l
     bool ended = false;
     for (; got == 1 && !ended; got = look_read(&cursor, &row)) {
         ended = row.kind == LOOK_KIND_END;
-        if (!keep(view, &row))
+        if (!look_view_keep(view, &row))
             return "there is no memory for its snapshot";
     }
     return ended ? NULL : "its snapshot is cut off";

@@ -23,6 +23,8 @@ struct look_view {
 
 /* Adds a whole snapshot. NULL, or why it cannot be used; what it had of it stays. */
 const char *look_view_add(struct look_view *view, const uint8_t *bytes, size_t length);
+/* Adds one row. False: no memory. */
+bool look_view_keep(struct look_view *view, const struct look_row *row);
 /* Sorts hosts, CCEs and cells by their numbers, once all snapshots are there. */
 void look_view_sort(struct look_view *view);
 void look_view_fini(struct look_view *view);

@@ -19,6 +19,7 @@
 #include "parent.h"
 #include "relay.h"
 #include "session.h"
+#include "states.h"
 #include "tree.h"
 #include "worker.h"
 
@@ -345,6 +346,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_hello: return hello_of_visitor(conn, in);
         case BCRI_MSG_ps: return ps(conn, message);
+        case BCRI_MSG_host_next: return enl_states_ask(conn, message);
         case BCRI_MSG_audit: return enl_audit_ask(conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         case BCRI_MSG_relay: return enl_relay_ask(conn, in);

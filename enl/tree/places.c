@@ -20,6 +20,7 @@
 #include "names.h"
 #include "object.h"
 #include "parent.h"
+#include "states.h"
 #include "tree.h"
 
 static const struct enl_child_ops child_ops;
@@ -277,6 +278,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
                                                                  : "; the others go on (onfail isolate)");
     enl_collect_gone(child);
+    enl_states_gone(child, sentence);
     enl_introduce_gone(program, child);
     fail_errands(child, sentence);
     if (child->stops)

@@ -203,6 +203,8 @@
     X(relay_bytes, K(id) | K(bytes), 0, 0)                                                           \
     X(relay_window, K(id) | K(size), 0, 0)                                                           \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)        \
+    X(host_next, K(id) | K(host), 0, 0)                                                              \
+    X(host_state, K(id) | K(host) | K(state) | K(count) | K(machine), K(text), 0)                    \
     X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                                 \
     X(setting, K(object) | K(text), 0, 0)                                                            \
     X(environ, K(bytes), 0, 0)                                                                       \
@@ -241,6 +243,9 @@
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
  * CCE yet but a process that waits to be enlisted. */
 enum { BCRI_ROW_STOPPED = 100, BCRI_ROW_WAITING };
+
+/* The state in a host_state. FAILED: it could not be started. */
+enum { BCRI_HOST_STARTING = 1, BCRI_HOST_UP, BCRI_HOST_ENDING, BCRI_HOST_LOST, BCRI_HOST_FAILED };
 
 /* What a relay is for: which helper the daemon starts. */
 enum bcri_relay_kind { BCRI_RELAY_LOOK = 1, BCRI_RELAY_DEBUG };

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* See states.h. */
+#include "states.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "conn.h"
+#include "places.h"
+
+/* A host that is not there any more. */
+struct gone {
+    struct gone *next;
+    const struct enl_host *host;
+    uint32_t number;
+    bool was_up;
+    char why[256];
+};
+static struct gone *all_gone;
+
+void enl_states_gone(const struct enl_child *child, const char *sentence)
+{
+    struct gone *gone = all_gone;
+    if (sentence[0] == '\0')
+        return;
+    while (gone != NULL && gone->host != child->host)
+        gone = gone->next;
+    if (gone == NULL) {
+        if ((gone = calloc(1, sizeof *gone)) == NULL)
+            return;
+        gone->host = child->host;
+        gone->next = all_gone;
+        all_gone = gone;
+    }
+    const char *why = strstr(sentence, ": "); /* host X is lost: WHY */
+    gone->number = child->number;
+    gone->was_up = child->was_up;
+    snprintf(gone->why, sizeof gone->why, "%s", why != NULL ? why + 2 : sentence);
+}
+
+static uint32_t state_of(const struct enl_child *child)
+{
+    switch (child->state) {
+    case ENL_CHILD_UP: return BCRI_HOST_UP;
+    case ENL_CHILD_ENDING: return BCRI_HOST_ENDING;
+    default: return BCRI_HOST_STARTING;
+    }
+}
+
+/* If `number` is the least so far of those that were asked for: the answer is about that one. */
+static bool is_next(const struct bcri_control *asked, const struct bcri_control *answer, uint32_t number)
+{
+    return number >= asked->host && (answer->type != BCRI_MSG_host_state || number < answer->host);
+}
+
+static void put(struct bcri_control *answer, uint32_t number, uint32_t state, uint32_t cces, const char *name)
+{
+    *answer = (struct bcri_control){.type = BCRI_MSG_host_state,
+                                    .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(state) |
+                                               BCRI_HAS(count) | BCRI_HAS(machine),
+                                    .id = answer->id,
+                                    .host = number,
+                                    .state = state,
+                                    .count = cces,
+                                    .machine = bcri_view_of(name)};
+}
+
+const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *message)
+{
+    const struct enl_program *program = conn->program;
+    struct bcri_control answer = {
+        .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
+    const struct enl_tree *tree = program->options.child ? NULL : program->tree;
+    if (is_next(message, &answer, program->host_number))
+        put(&answer, program->host_number, program->phase <= ENL_RUNNING ? BCRI_HOST_UP : BCRI_HOST_ENDING,
+            program->alive, program->hostname);
+    for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
+         child = child->next)
+        if (is_next(message, &answer, child->number))
+            put(&answer, child->number, state_of(child), child->alive, child->host->name);
+    for (const struct gone *gone = all_gone; gone != NULL; gone = gone->next)
+        if (is_next(message, &answer, gone->number)) {
+            put(&answer, gone->number, gone->was_up ? BCRI_HOST_LOST : BCRI_HOST_FAILED, 0, gone->host->name);
+            answer.present |= BCRI_HAS(text);
+            answer.text = bcri_view_of(gone->why);
+        }
+    enl_conn_send(conn, &answer, NULL, 0);
+    return NULL;
+}
