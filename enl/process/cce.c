@@ -172,10 +172,15 @@ static uint64_t stat_of(pid_t pid, int number)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-static int choose_core(struct enl_program *program)
+void enl_cce_begin_cores(struct enl_program *program)
 {
     if (!program->cores.begun && program->root != NULL)
         enl_cores_begin(&program->cores, (int)stat_of(program->root->pid, STAT_CORE));
+}
+
+static int choose_core(struct enl_program *program)
+{
+    enl_cce_begin_cores(program);
     return enl_cores_choose(&program->cores);
 }
 

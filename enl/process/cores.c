@@ -4,7 +4,7 @@
 
 void enl_cores_init(struct enl_cores *cores)
 {
-    *cores = (struct enl_cores){.turn = -1};
+    *cores = (struct enl_cores){.first = -1, .turn = -1};
     if (sched_getaffinity(0, sizeof cores->allowed, &cores->allowed) != 0)
         CPU_ZERO(&cores->allowed);
 }
@@ -12,8 +12,25 @@ void enl_cores_init(struct enl_cores *cores)
 void enl_cores_begin(struct enl_cores *cores, int core)
 {
     if (!cores->begun && enl_cores_has(cores, core))
-        cores->turn = core;
+        cores->first = cores->turn = core;
     cores->begun = true;
+}
+
+void enl_cores_turn(struct enl_cores *cores, uint32_t number)
+{
+    const uint32_t count = (uint32_t)CPU_COUNT(&cores->allowed);
+    if (count == 0)
+        return;
+    cores->turn = enl_cores_nth(cores, (int)(number % count)) - 1;
+    cores->begun = true;
+}
+
+int enl_cores_first(const struct enl_cores *cores)
+{
+    int number = -1;
+    for (int core = 0; core <= cores->first; core++)
+        number += enl_cores_has(cores, core);
+    return number;
 }
 
 bool enl_cores_has(const struct enl_cores *cores, int core)

@@ -12,7 +12,8 @@
 struct enl_cores {
     cpu_set_t allowed;
     bool begun;
-    int turn; /* the core taken last */
+    int first; /* on which the first enlistor runs; -1: on none of them, or there is none yet */
+    int turn;  /* the core taken last */
     uint16_t pinned[CPU_SETSIZE];
 };
 
@@ -22,6 +23,11 @@ void enl_cores_init(struct enl_cores *cores);
  * other on one core would stay there for a long time, since the kernel never sees one of them lack
  * a core. */
 void enl_cores_begin(struct enl_cores *cores, int core);
+/* The next one is the one of that number, counted round and round among those that the program may use,
+ * unless another has fewer CCEs. */
+void enl_cores_turn(struct enl_cores *cores, uint32_t number);
+/* The number of the first enlistor's; -1: it has none. */
+int enl_cores_first(const struct enl_cores *cores);
 bool enl_cores_has(const struct enl_cores *cores, int core);
 /* The core of that number, counted from 0 among those that the program may use; -1: it has fewer. */
 int enl_cores_nth(const struct enl_cores *cores, int number);

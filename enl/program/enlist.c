@@ -23,6 +23,7 @@
 #include "object.h"
 #include "session.h"
 #include "tree.h"
+#include "turn.h"
 
 struct enl_job {
     struct enl_job *next;
@@ -31,6 +32,8 @@ struct enl_job {
     struct enl_origin origin;
     uint32_t left, ordinal, started;
     int core;
+    bool has_turn; /* the cores of those that may run anywhere begin with `turn` */
+    uint32_t turn;
     bool has_path; /* false: only waiting processes can be taken; `reason` says why */
     char path[PATH_MAX];
     char object[PATH_MAX];
@@ -138,6 +141,9 @@ static void on_turn(uv_idle_t *idle)
         return;
     }
     uint32_t ordinal = job->ordinal;
+    if (job->has_turn && job->core < 0)
+        enl_cores_turn(&program->cores, job->turn);
+    job->has_turn = false;
     if (start_one(program, job))
         job->started++;
     else
@@ -201,6 +207,12 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     fill_job(job, request);
     job->core = core;
     job->conn = conn;
+    job->has_turn = (request->present & BCRI_HAS(turn)) != 0;
+    job->turn = request->turn;
+    if (!program->options.child && enl_turn_is_shared(program)) {
+        job->has_turn = true;
+        job->turn = enl_turn_next(program, NULL);
+    }
     job->has_path = enl_object_find_in(program->programs, program->config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
@@ -245,6 +257,14 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
     case ENL_WAY_NONE: enl_enlist_refuse(conn, &whole, host, code, reason); break;
     }
     return NULL;
+}
+
+uint32_t enl_enlist_left(const struct enl_program *program)
+{
+    uint32_t count = 0;
+    for (const struct enl_job *job = program->jobs; job != NULL; job = job->next)
+        count += job->left;
+    return count;
 }
 
 void enl_enlist_forget(struct enl_program *program, const struct enl_conn *conn)

@@ -19,6 +19,8 @@ void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request
                        const char *reason);
 /* The asker's connection is gone: its jobs go on, but answer nobody. */
 void enl_enlist_forget(struct enl_program *program, const struct enl_conn *conn);
+/* How many CCEs of jobs are still to be started. */
+uint32_t enl_enlist_left(const struct enl_program *program);
 /* The program is ending: drops all jobs. */
 void enl_enlist_drop(struct enl_program *program);
 

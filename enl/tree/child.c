@@ -16,6 +16,7 @@
 #include "peer.h"
 #include "remote.h"
 #include "report.h"
+#include "turn.h"
 
 enum { END_MSEC = 2000 };
 
@@ -58,8 +59,10 @@ void enl_child_send(struct enl_child *child, const struct bcri_control *message)
 
 void enl_child_ask(struct enl_child *child)
 {
-    if (child->state == ENL_CHILD_UP && child->conn != NULL)
-        enl_errands_send(&child->errands, child->conn->peer);
+    if (child->state != ENL_CHILD_UP || child->conn == NULL)
+        return;
+    uint32_t turn = enl_turn_next(child->program, child);
+    enl_errands_send(&child->errands, child->conn->peer, &turn);
 }
 
 /* ------------------------------------------------------------------------------ its end --- */

@@ -15,7 +15,8 @@ bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const st
     struct enl_errand *errand = length != 0 ? malloc(sizeof *errand + length) : NULL;
     if (errand == NULL)
         return false;
-    *errand = (struct enl_errand){.conn = conn, .length = length};
+    *errand = (struct enl_errand){
+        .conn = conn, .length = length, .starts = request->type == BCRI_MSG_enlist ? request->count : 0};
     memcpy(errand->bytes, bytes, length);
     if (errands->last != NULL)
         errands->last->next = errand;
@@ -25,7 +26,7 @@ bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const st
     return true;
 }
 
-void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer)
+void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer, uint32_t *turn)
 {
     struct bcri_control request;
     for (struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next) {
@@ -34,8 +35,21 @@ void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer)
         if (++errands->last_id < ENL_ERRAND_ID1)
             errands->last_id = ENL_ERRAND_ID1;
         request.id = errand->id = errands->last_id;
+        if (turn != NULL && errand->starts != 0) {
+            request.present |= BCRI_HAS(turn);
+            request.turn = *turn;
+            *turn += errand->starts;
+        }
         enl_peer_send(peer, &request);
     }
+}
+
+uint32_t enl_errands_start(const struct enl_errands *errands)
+{
+    uint32_t count = 0;
+    for (const struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next)
+        count += errand->id != 0 ? errand->starts : 0;
+    return count;
 }
 
 /* Takes `errand` out of the list; `before` is the one in front of it. */

@@ -17,6 +17,7 @@ struct enl_errand {
     struct enl_errand *next;
     struct enl_conn *conn; /* NULL: the asker is gone */
     uint32_t id;           /* between this daemon and the neighbour; 0: not sent */
+    uint32_t starts;       /* CCEs that it enlists */
     size_t length;
     uint8_t bytes[]; /* the request */
 };
@@ -32,8 +33,11 @@ struct enl_errands {
 
 /* Keeps a request of `conn`. False: no memory. */
 bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const struct bcri_control *request);
-/* Sends those that are not sent. */
-void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer);
+/* Sends those that are not sent. `turn`: that of the next CCE to be enlisted (turn.h), which goes on; NULL:
+ * the neighbour decides. */
+void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer, uint32_t *turn);
+/* How many CCEs those enlist that are sent and not answered. */
+uint32_t enl_errands_start(const struct enl_errands *errands);
 /* An answer has come. False: nobody has asked. */
 bool enl_errand_answer(struct enl_errands *errands, const struct bcri_control *reply);
 /* Takes the oldest errand out; the caller frees it. `request_out` has views into it. NULL: none. */

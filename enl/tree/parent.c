@@ -128,7 +128,7 @@ bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
     struct enl_program *program = conn->program;
     if (program->parent == NULL || !enl_errand_add(&parent.errands, conn, request))
         return false;
-    enl_errands_send(&parent.errands, program->parent->peer);
+    enl_errands_send(&parent.errands, program->parent->peer, NULL);
     return true;
 }
 

@@ -80,6 +80,32 @@ TEST(the_turn_goes_on_from_call_to_call)
     CHECK_INT(run.status, 0);
 }
 
+/* A CCE for each core, enlisted on three hosts of this machine in turn. */
+TEST(cores_are_dealt_out_over_all_hosts_of_a_machine)
+{
+    static const char *const places[] = {"local1", "local2", "localhost"};
+    const char *words[6 * 64 + 8] = {run_enl(), "--local", "2", run_cce()};
+    int used = 4;
+    const int count = cores() > 64 ? 64 : cores();
+    if (count < 2)
+        SKIP("this machine has one core for us");
+    run_folder();
+    setenv("SYS_CHILD", "cores wait", 1);
+    for (int i = 0; i < count; i++) {
+        const char *const enlist[] = {"at", places[i % 3], "enlist", run_cce(), "1"};
+        for (int k = 0; k < 5; k++)
+            words[used++] = enlist[k];
+    }
+    words[used++] = "wait";
+    run_start_words(&run, words);
+    read_cores(count);
+    check_even(1);
+    for (int i = 0; i <= count; i++)
+        run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
 TEST(the_root_is_not_pinned)
 {
     int ordinal, many, first;

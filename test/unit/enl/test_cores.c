@@ -53,6 +53,25 @@ TEST(the_turn_begins_once)
     CHECK_INT(next(), 5);
 }
 
+TEST(the_turn_can_be_set_to_a_number_counted_round_and_round)
+{
+    static const int from[][2] = {{0, 2}, {1, 3}, {3, 900}, {4, 2}, {4003, 900}};
+    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+        four_cores(-1);
+        CHECK_INT(enl_cores_first(&cores), -1);
+        enl_cores_turn(&cores, (uint32_t)from[i][0]);
+        CHECK_INT(next(), from[i][1]);
+        enl_cores_begin(&cores, 3); /* the turn has begun */
+        CHECK_INT(next(), from[i][1] == 900 ? 2 : from[i][1] == 2 ? 3 : 5);
+    }
+    four_cores(5);
+    CHECK_INT(enl_cores_first(&cores), 2);
+    CHECK_INT(next(), 900);
+    enl_cores_turn(&cores, 3); /* it has one already */
+    CHECK_INT(next(), 2);
+    CHECK_INT(enl_cores_first(&cores), 2);
+}
+
 TEST(a_core_that_was_asked_for_counts)
 {
     four_cores(2);

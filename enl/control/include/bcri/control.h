@@ -23,7 +23,7 @@
  *   note          CCE      text (for the log)                                   none
  *   crashed       CCE      kind code pid address context        its end: the    none
  *                          coroutines                           CCE may end
- *   enlist        CCE      id machine core count ordinal object data? archtype? reply
+ *   enlist        CCE      id machine core count ordinal object data? archtype? turn? reply
  *   host_name     CCE      id index                                             reply: text count
  *   host_arch     CCE      id host                                              reply: archtype
  *   ps            command  id index                                             row or reply
@@ -74,7 +74,7 @@
  * Between daemons any message may have its number in `seq` (enl/tree/sequence.h).
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
  * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
- * `enlistor`, in whose name it asks, and a child sends enlist, host_name and host_arch up. A helper
+ * `enlistor`, in whose name it asks, and `turn`, and a child sends enlist, host_name and host_arch up. A helper
  * (enl/relay/) sends segment_fd and ps, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
@@ -166,6 +166,7 @@
     X(who, U64, UINT64_MAX)                     \
     X(moves, U64, UINT64_MAX)                   \
     X(since, U64, UINT64_MAX)                   \
+    X(turn, U32, UINT32_MAX)                    \
     X(seq, U64, UINT64_MAX)                     \
     X(had, U64, UINT64_MAX)                     \
     X(had_output, U64, UINT64_MAX)              \
@@ -189,7 +190,7 @@
     X(note, K(text), 0, 0)                                                                           \
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)           \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                      \
-      K(data) | K(archtype) | K(enlistor), 0)                                                        \
+      K(data) | K(archtype) | K(enlistor) | K(turn), 0)                                              \
     X(host_name, K(id) | K(index), 0, 0)                                                             \
     X(host_arch, K(id) | K(host), 0, 0)                                                              \
     X(ps, K(id) | K(index), 0, 0)                                                                    \

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* See turn.h. */
+#include "turn.h"
+
+#include <string.h>
+
+#include "cce.h"
+#include "enlist.h"
+#include "places.h"
+
+/* A station's first word is the boot ID. */
+static bool same_machine(const char *one, const char *other)
+{
+    const size_t length = strcspn(one, " ");
+    return length != 0 && length == strcspn(other, " ") && memcmp(one, other, length) == 0;
+}
+
+static bool is_here(const struct enl_child *child)
+{
+    return child->host->local || same_machine(child->station, child->program->tree->station);
+}
+
+static const struct enl_child *first_child(const struct enl_program *program)
+{
+    return program->tree != NULL ? program->tree->children : NULL;
+}
+
+bool enl_turn_is_shared(const struct enl_program *program)
+{
+    for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
+        if (is_here(child))
+            return true;
+    return false;
+}
+
+uint32_t enl_turn_next(struct enl_program *program, const struct enl_child *child)
+{
+    const bool here = child == NULL || is_here(child);
+    int64_t turn = 0;
+    if (here) { /* the root is one of its CCEs, and comes before all others */
+        enl_cce_begin_cores(program);
+        turn = enl_cores_first(&program->cores) + (int64_t)program->alive + enl_enlist_left(program);
+    }
+    for (const struct enl_child *other = first_child(program); other != NULL; other = other->next)
+        if (here ? is_here(other) : same_machine(other->station, child->station))
+            turn += (int64_t)other->alive + enl_errands_start(&other->errands);
+    return (uint32_t)turn;
+}
