@@ -182,14 +182,19 @@ static int remove_one(const char *path, const struct stat *status, int flag, str
     return remove(path);
 }
 
-/* A list of hosts with one that is a daemon of its own on this machine. */
+/* A list of hosts with one that is a daemon of its own on this machine: of another build of BCR, perhaps for
+ * another architecture, if $BEHAVE_THERE is its folder. */
 static void write_hosts(const char *name)
 {
     char path[PATH_MAX];
+    const char *build = getenv("BEHAVE_THERE");
     snprintf(path, sizeof path, "%s/hosts", folder);
     FILE *file = fopen(path, "w");
     CHECK(file != NULL);
-    fprintf(file, "%s local\n", name);
+    fprintf(file, "%s local", name);
+    if (build != NULL)
+        fprintf(file, " enl=%s/enl/enl path=%s/test/behaviour", build, build);
+    fprintf(file, "\n");
     CHECK_INT(fclose(file), 0);
     CHECK_INT(setenv("BCR_HOSTSFILE", path, 1), 0);
 }

@@ -2,6 +2,7 @@
 /* What is promised of cells on another host besides: the last put of a CCE, and what a host leaves that
  * is lost. */
 #include "behave.h"
+#include "numbers.h"
 
 BEHAVIOUR_FROM_AFAR(the_last_put_before_the_end_arrives)
 {
@@ -114,7 +115,7 @@ BEHAVIOUR_FROM_AFAR(what_came_from_a_host_that_is_lost_lives_on)
     lose_host();
     CHECK_INT(peek(taken), 1);
     CHECK_INT(bcr_rgmod(read), 0);
-    **(int **)read = 3;
+    write_number(read, 3);
     CHECK_INT(bcr_enq(read, bcr_cce, mine, bcr_FREE), 0);
     CHECK_INT(value_of(bcr_deq(bcr_cce, mine, 0)), 3);
     CHECK_INT(value_of(taken), 1);

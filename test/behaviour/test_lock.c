@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_acqrl, bcr_rlsrl, bcr_acqwl, bcr_rlswl, bcr_wl2rl: a cell with one region in it is a lock. */
 #include "behave.h"
+#include "numbers.h"
 
 BEHAVIOUR(the_write_lock_keeps_everybody_out_until_the_region_is_back)
 {
@@ -13,7 +14,7 @@ BEHAVIOUR(the_write_lock_keeps_everybody_out_until_the_region_is_back)
     CHECK_INT(bcr_errno, bcrE_TIMEOUT);
     CHECK_INT(by(another(), "keep 0 %d 1", cell), -1);
     CHECK_INT(bcr_errno, bcrE_TIMEOUT);
-    **(int **)lock = 2;
+    write_number(lock, 2);
     CHECK_INT(bcr_rlswl(lock, there, cell), 0);
     FAILS(bcr_rgfree(lock), bcrE_RGID); /* given */
     const int theirs = by(another(), "lock %d %d", cell, bcr_BLOCK);
@@ -33,7 +34,7 @@ BEHAVIOUR(readers_share_and_keep_what_they_read_while_a_writer_writes)
     bcr_region lock = bcr_acqwl(there, cell, 0); /* readers do not stop a writer */
     CHECK(*lock != *mine);                       /* which has a copy of its own */
     CHECK_INT(peek(lock), 1);
-    **(int **)lock = 2;
+    write_number(lock, 2);
     CHECK_INT(peek(mine), 1);
     CHECK_INT(bcr_rlswl(lock, there, cell), 0);
     CHECK_INT(value_of(bcr_acqrl(there, cell, 0)), 2);
@@ -62,7 +63,7 @@ BEHAVIOUR(wl2rl_puts_the_region_back_and_goes_on_reading)
     const int cell = grow(1, 1, 1024);
     CHECK_INT(put(cell, 1), 0);
     bcr_region lock = bcr_acqwl(there, cell, 0);
-    **(int **)lock = 2;
+    write_number(lock, 2);
     CHECK_INT(bcr_wl2rl(lock, there, cell), 0);
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     CHECK_INT(peek(lock), 2);
@@ -97,19 +98,19 @@ BEHAVIOUR(waiting_locks_are_served_in_order_of_arrival)
     bcr_region lock = bcr_acqwl(there, cell, 0);
     bcr_region ids[4] = {bcr_acqwl(there, cell, bcr_PENDING), bcr_acqrl(there, cell, bcr_PENDING),
                          bcr_acqrl(there, cell, bcr_PENDING), bcr_acqwl(there, cell, bcr_PENDING)};
-    **(int **)lock = 1;
+    write_number(lock, 1);
     CHECK_INT(bcr_rlswl(lock, there, cell), 0);
     CHECK_INT(bcr_rgwaitm(4, ids, bcr_BLOCK, 0), 1);
     for (int i = 1; i < 4; i++)
         CHECK_INT(bcr_rgwait(ids[i], 0, 0), 0);
     CHECK_INT(bcr_rgwait(ids[0], 0, 0), 1);
     CHECK_INT(peek(ids[0]), 1);
-    **(int **)ids[0] = 2;
+    write_number(ids[0], 2);
     CHECK_INT(bcr_rlswl(ids[0], there, cell), 0);
     for (int i = 1; i < 4; i++)
         CHECK_INT(bcr_rgwait(ids[i], bcr_BLOCK, 0), 1);
     CHECK(*ids[3] != *ids[1]); /* rgwait has made the writer's copy */
-    **(int **)ids[3] = 3;
+    write_number(ids[3], 3);
     CHECK_INT(value_of(ids[1]), 2);
     CHECK_INT(value_of(ids[2]), 2);
     CHECK_INT(bcr_rlswl(ids[3], there, cell), 0);

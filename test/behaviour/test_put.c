@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "behave.h"
+#include "numbers.h"
 
 BEHAVIOUR(regions_come_out_in_the_order_in_which_they_were_put)
 {
@@ -74,7 +75,7 @@ BEHAVIOUR(put_takes_the_region_unless_it_is_to_be_kept)
     CHECK_INT(peek(rgid), 2);
     CHECK_PTR(*rgid, data); /* only rgmod moves it */
     CHECK_INT(bcr_rgmod(rgid), 0);
-    **(int **)rgid = 3;
+    write_number(rgid, 3);
     CHECK_INT(take(cell), 1);
     CHECK_INT(take(cell), 2);
     CHECK_INT(take(cell), 2);

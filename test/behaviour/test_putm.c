@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_putm, bcr_enqm, bcr_writem, and the error regions that tell of single cells. */
 #include "behave.h"
+#include "numbers.h"
 
 BEHAVIOUR_WITHIN(every_cell_of_the_list_gets_the_region_and_none_a_copy)
 {
@@ -29,7 +30,7 @@ BEHAVIOUR(putm_shares_the_region_if_it_is_to_be_kept)
     CHECK_INT(peek(rgid), 1);
     CHECK_PTR(*rgid, data);
     CHECK_INT(bcr_rgmod(rgid), 0);
-    **(int **)rgid = 2;
+    write_number(rgid, 2);
     CHECK_INT(take(cell), 1);
     CHECK_INT(take(cell + 1), 1);
     CHECK_INT(value_of(rgid), 2);

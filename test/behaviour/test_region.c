@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "behave.h"
+#include "numbers.h"
 
 BEHAVIOUR_OF_OWN(data_is_aligned_to_16_bytes_and_from_64_up_to_64)
 {
@@ -186,7 +187,7 @@ BEHAVIOUR_WITHIN(rgmod_of_a_shared_region_gives_a_private_copy)
     CHECK_INT(bcr_rgmod(rgid), 0);
     CHECK(*rgid != data);
     CHECK_INT(peek(rgid), 3);
-    **(int **)rgid = 4;
+    write_number(rgid, 4);
     CHECK_INT(value_of(reader), 3);
     CHECK_INT(take(cell), 3);
     CHECK_INT(value_of(rgid), 4);

@@ -29,6 +29,8 @@
 
 #include <bcr.h>
 
+#include "numbers.h"
+
 enum { KEPT_MAX = 64, NUMBERS_MAX = 7 };
 static _Thread_local bcr_region kept[KEPT_MAX]; /* CCEs may be threads: behave_sim.c */
 
@@ -55,7 +57,7 @@ static int value_of(bcr_region rgid)
 {
     if (rgid == NULL)
         return -1;
-    const int value = **(int **)rgid;
+    const int value = read_number(rgid);
     return bcr_rgfree(rgid) == 0 ? value : -1;
 }
 
@@ -154,7 +156,7 @@ int verb_do(const char *line, bcr_cce_id *owner)
     if (IS("wait"))
         return bcr_rgwait(kept[n[0]], n[1], n[2]);
     if (IS("value"))
-        return **(int **)kept[n[0]];
+        return read_number(kept[n[0]]);
     if (IS("let_go"))
         return bcr_rgfree(let_go(n[0]));
     if (IS("zap"))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # foreign.sh build MACHINE REAPER         configures and builds all of BCR for MACHINE, i386, s390x or arm64
 # foreign.sh test MACHINE KIND            runs its tests of one label, but for those that `exceptions` names
+# foreign.sh exceptions MACHINE -         prints those tests, with the reasons
 # foreign.sh golden MACHINE BUILD         golden bytes, made and read by MACHINE and by that of another build (golden.sh)
 #
 # Run by ctest in the native build, whose folder is BCR_BUILD_DIR. BCR_TEST_FULL runs all tests, else a short selection;
@@ -20,6 +21,7 @@ log=$home/$machine.log
 
 emulator=none
 case $machine in
+native) compiler=cc ;;
 i386) compiler=i686-linux-gnu-gcc ;;
 s390x) compiler=s390x-linux-gnu-gcc emulator=qemu-s390x ;;
 arm64) compiler=aarch64-linux-gnu-gcc emulator=qemu-aarch64 ;;
@@ -30,6 +32,18 @@ skip() {
     echo "skip foreign_${machine}_$what: $*; test/foreign/prepare.sh $home brings it where it can"
     exit 77
 }
+
+# The exceptions of this machine, "NAME: REASON" on a line.
+exceptions() {
+    awk -v machine="$machine" '
+        /^[ \t]*(#|$)/ { next }
+        /^[^ \t]/ { split($0, half, ": "); holds = index(" " half[1] " ", " " machine " "); reason = substr($0, length(half[1]) + 3); next }
+        holds { print $1 ": " reason }' "$here/exceptions"
+}
+if [ "$what" = exceptions ]; then
+    exceptions
+    exit 0
+fi
 
 command -v $compiler >/dev/null || skip "no $compiler"
 [ -d "$sysroot" ] || skip "no $machine libraries"
@@ -43,14 +57,6 @@ for fd in /proc/$$/fd/*; do
     # bash reads this script from the highest ones.
     [ "$fd" -le 2 ] || [ "$fd" -ge 250 ] || exec {fd}>&-
 done
-
-# The exceptions of this machine, "NAME: REASON" on a line.
-exceptions() {
-    awk -v machine="$machine" '
-        /^[ \t]*(#|$)/ { next }
-        /^[^ \t]/ { split($0, half, ": "); holds = index(" " half[1] " ", " " machine " "); reason = substr($0, length(half[1]) + 3); next }
-        holds { print $1 ": " reason }' "$here/exceptions"
-}
 
 # All that is built and run for arm64 but in ./check --all: what is different there.
 arm64_short="test_items test_foreign test_reverse test_returns test_copier test_show fuzz_copydesc"

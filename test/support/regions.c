@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "numbers.h"
+
 bcr_region filled(int length_bytes, int value)
 {
     bcr_region rgid = bcr_rgalloc(length_bytes, 0);
@@ -24,7 +26,7 @@ int peek(bcr_region rgid)
 {
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rglen(rgid, NULL), sizeof(int));
-    return **(int **)rgid;
+    return read_number(rgid);
 }
 
 int value_of(bcr_region rgid)
