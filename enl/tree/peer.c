@@ -140,12 +140,13 @@ static struct piece *new_piece(struct enl_peer *peer, const struct bcri_control 
     struct piece *piece = length != 0 ? take_memory(secret, sizeof *piece + length) : NULL;
     if (piece == NULL) {
         give_up(peer, bcri_control_name(message->type), length == 0 ? "it has no form" : "no memory");
-        explicit_bzero(bytes, length);
+        enl_secret_wipe(bytes, length);
         return NULL;
     }
     *piece = (struct piece){.peer = peer, .output = output, .secret = secret, .length = length};
     memcpy(piece->bytes, bytes, length);
-    explicit_bzero(bytes, length);
+    if (secret)
+        enl_secret_wipe(bytes, length);
     return piece;
 }
 

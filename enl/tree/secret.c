@@ -4,6 +4,7 @@
 #include "secret.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -20,6 +21,18 @@ void *enl_secret_new(size_t bytes)
         return NULL;
     lock_failed |= mlock(secret, size) != 0;
     return memset(secret, 0, size);
+}
+
+/* What was copied by memcpy is overwritten by it, which takes the same way for the same length. */
+void enl_secret_wipe(void *bytes, size_t length)
+{
+    static void *(*const volatile copy)(void *, const void *, size_t) = memcpy;
+    static const uint8_t zeros[8192];
+    for (size_t done = 0; done < length;) {
+        const size_t part = length - done < sizeof zeros ? length - done : sizeof zeros;
+        copy((uint8_t *)bytes + done, zeros, part);
+        done += part;
+    }
 }
 
 void enl_secret_free(void *secret)

@@ -12,6 +12,9 @@
 void *enl_secret_new(size_t bytes);
 /* Wipes and frees; NULL is allowed. */
 void enl_secret_free(void *secret);
+/* Wipes bytes of any memory, and the registers through which a copy of as many has gone: what a later call puts
+ * on the stack of registers that it does not know, as the loader does, would be in a core file. */
+void enl_secret_wipe(void *bytes, size_t length);
 /* Whether all of it so far is locked. */
 bool enl_secret_is_locked(void);
 
