@@ -96,7 +96,8 @@ zmq()
 
 openmpi()
 {
-    if ! command -v mpicc.openmpi >/dev/null 2>&1 || ! command -v mpirun.openmpi >/dev/null 2>&1; then
+    if ! command -v mpirun.openmpi >/dev/null 2>&1 ||
+        ! echo '#include <mpi.h>' | mpicc.openmpi -E - >"$work/errors" 2>&1; then
         echo "# Open MPI left out: no mpicc.openmpi and mpirun.openmpi (Debian packages openmpi-bin libopenmpi-dev)"
     elif ! { mpicc.openmpi -std=c11 -O2 "$here/peer_mpi.c" -o "$work/peer_openmpi" &&
         { [ -n "$tiny" ] || OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \

@@ -93,7 +93,7 @@ else
     fi
 fi
 
-if ! command -v mpicc >/dev/null 2>&1 || ! command -v mpirun >/dev/null 2>&1; then
+if ! command -v mpirun >/dev/null 2>&1 || ! echo '#include <mpi.h>' | mpicc -E - >/dev/null 2>&1; then
     echo "# Open MPI left out: no mpicc and mpirun (Debian packages openmpi-bin libopenmpi-dev)"
 elif ! mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
     echo "# Open MPI left out: mpirun is another MPI's"

@@ -49,7 +49,7 @@ refused "$name: no program of yours has that name" attach -d 'gdb -nx' "$name" 0
 
 # Under an emulator, as the guide has it: each CCE has a socket, where gdb reaches its emulator.
 emulator=qemu-$(uname -m)-static
-if command -v "$emulator" gdb-multiarch > /dev/null && [ "$(timeout 20 "$emulator" "$SYS_PLAIN" 2> /dev/null)" = plain ]; then
+if command -v "$emulator" > /dev/null && command -v gdb-multiarch > /dev/null && [ "$(timeout 20 "$emulator" "$SYS_PLAIN" 2> /dev/null)" = plain ]; then
     "$enl" --wrap "sh -c 'exec $emulator -g $scratch/cce.\$\$ \"\$0\" \"\$@\"'" "$SYS_CCE" exit 0 > emulator.out 2>&1 < /dev/null &
     root=$!
     until_true compgen -G 'cce.*'
