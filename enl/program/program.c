@@ -18,6 +18,7 @@
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "blocked_by.h"
+#include "branch.h"
 #include "bring.h"
 #include "cce.h"
 #include "collect.h"
@@ -56,6 +57,7 @@ static void close_all(struct enl_program *program)
     enl_crash_close(program);
     enl_deadlock_stop(program);
     enl_tree_close(program);
+    enl_branches_close(program);
     enl_parent_close(program);
     if (!enl_report_stop(program))
         thread_left = true;
@@ -118,7 +120,7 @@ void enl_program_check_end(struct enl_program *program)
         return;
     if (program->phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
         return; /* it may enlist more */
-    if (!enl_tree_over(program))
+    if (!enl_tree_over(program) || !enl_branches_over(program))
         return;
     if (program->phase == ENL_RUNNING && enl_session_busy(program))
         return; /* a person looks at what is left */
@@ -129,8 +131,8 @@ void enl_program_check_end(struct enl_program *program)
     } else if (program->phase == ENL_ENDING) {
         /* Processes that CCEs left have become children of the daemon, which is their subreaper.
          * SIGCHLD tells of the end of each. */
-        bool known = enl_signals_kill_children();
-        if (!known ||
+        const int others = enl_signals_kill_children(program);
+        if (others < 0 || (others == 0 && enl_branches_are_left(program)) ||
             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
             end(program);
     }

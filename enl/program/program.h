@@ -31,6 +31,7 @@
 #include "spawn.h"
 
 struct enl_audit;
+struct enl_branches;
 struct enl_cce;
 struct enl_conn;
 struct enl_crashes;
@@ -94,6 +95,7 @@ struct enl_program {
     bool hurry;       /* the user wants the program to end */
     bool insists;     /* and has said so again since */
     bool dismissed;   /* the parent lets this daemon end */
+    bool all_end;     /* the parent has told this daemon to end, as it then tells all others */
     bool stop_from_terminal;
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
 
@@ -107,6 +109,7 @@ struct enl_program {
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
     struct enl_tree *tree;                   /* the root's; NULL: no other host has been used */
+    struct enl_branches *branches;           /* a child's: daemons that it has begun; NULL: none */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */

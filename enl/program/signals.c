@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "branch.h"
 #include "cce.h"
 #include "crash.h"
 #include "enlist.h"
@@ -46,8 +47,8 @@ bool enl_signals_reap(struct enl_program *program)
         enl_cce_look_at_dead(program, pid);
         waitpid(pid, &wait_status, 0);
         enl_crash_reaped(program, pid);
-        if (enl_tree_reaped(program, pid, wait_status) || enl_relay_reaped(program, pid, wait_status) ||
-            enl_session_reaped(program, pid, wait_status)) {
+        if (enl_tree_reaped(program, pid, wait_status) || enl_branch_reaped(program, pid, wait_status) ||
+            enl_relay_reaped(program, pid, wait_status) || enl_session_reaped(program, pid, wait_status)) {
             ; /* another host's daemon, or the command that reaches it; or a helper; or what serves a session */
         } else if (pid == program->script) {
             program->script = 0;
@@ -64,21 +65,23 @@ bool enl_signals_reap(struct enl_program *program)
     }
 }
 
-bool enl_signals_kill_children(void)
+int enl_signals_kill_children(const struct enl_program *program)
 {
-    char path[64];
+    char path[64], word[32];
+    int count = 0;
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return false;
-    char word[32];
+        return -1;
     while (fscanf(file, "%31s", word) == 1) {
         long pid = strtol(word, NULL, 10);
-        if (pid > 1)
-            kill((pid_t)pid, SIGKILL);
+        if (pid <= 1 || enl_branch_is_left(program, (pid_t)pid))
+            continue;
+        kill((pid_t)pid, SIGKILL);
+        count++;
     }
     fclose(file);
-    return true;
+    return count;
 }
 
 /* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has

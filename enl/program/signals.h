@@ -16,9 +16,9 @@ void enl_signals_end(struct enl_program *program, int signal);
 void enl_signals_stop_cces(struct enl_program *program);
 void enl_signals_continue_cces(struct enl_program *program);
 
-/* Kills every child of the daemon, CCE or not. False: this kernel does not tell which processes
- * those are. */
-bool enl_signals_kill_children(void);
+/* Kills every child of the daemon, CCE or not, but for branches that are left to themselves (branch.h). Returns
+ * how many there were; -1: this kernel does not tell which processes those are. */
+int enl_signals_kill_children(const struct enl_program *program);
 /* Reaps all children that have ended. True if none is left. */
 bool enl_signals_reap(struct enl_program *program);
 

@@ -243,9 +243,7 @@ uint32_t enl_far_hosts(const struct enl_program *program)
 
 static struct enl_child *child_of(const struct enl_program *program, uint32_t host)
 {
-    struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
-    while (child != NULL && child->number != host)
-        child = child->next;
+    struct enl_child *child = enl_tree_child(program, host);
     return child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL ? child : NULL;
 }
 

@@ -11,9 +11,7 @@
 /* To a child of this daemon; nowhere if there is none of that number, or it is about to end. */
 static void send_down(struct enl_program *program, const struct bcri_control *message)
 {
-    struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
-    while (child != NULL && child->number != message->host)
-        child = child->next;
+    struct enl_child *child = enl_tree_child(program, message->host);
     if (child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL)
         enl_peer_send_packet(child->conn->peer, message);
 }

@@ -48,7 +48,7 @@ uint64_t enl_child_lease_ms(const struct enl_child *child)
 {
     const bool told =
         child->is_ssh && WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255;
-    return child->host->local || told ? 0 : child->heard_ms + patience_with(child);
+    return child->end_is_known && (child->host->local || told) ? 0 : child->heard_ms + patience_with(child);
 }
 
 void enl_child_send(struct enl_child *child, const struct bcri_control *message)
@@ -67,15 +67,29 @@ void enl_child_ask(struct enl_child *child)
 
 /* ------------------------------------------------------------------------------ its end --- */
 
+/* Which program has ended: ssh, mostly. */
+static void name_program(const struct enl_child *child, char *out, size_t size)
+{
+    const size_t length = strcspn(child->command, " ");
+    size_t name = length;
+    while (name > 0 && child->command[name - 1] != '/')
+        name--;
+    snprintf(out, size, "%.*s", (int)(length - name), child->command + name);
+}
+
 static void end_text(const struct enl_child *child, char *out, size_t size)
 {
+    char program[64];
+    name_program(child, program, sizeof program);
     if (child->why[0] != '\0')
         snprintf(out, size, "%s", child->why);
+    else if (!child->end_is_known)
+        snprintf(out, size, "the daemon that started it is lost");
     else if (WIFSIGNALED(child->wait_status))
-        snprintf(out, size, "%s was killed by signal %d (%s)", child->by, WTERMSIG(child->wait_status),
+        snprintf(out, size, "%s was killed by signal %d (%s)", program, WTERMSIG(child->wait_status),
                  strsignal(WTERMSIG(child->wait_status)));
     else
-        snprintf(out, size, "%s ended with status %d", child->by, WEXITSTATUS(child->wait_status));
+        snprintf(out, size, "%s ended with status %d", program, WEXITSTATUS(child->wait_status));
 }
 
 /* The last line that it said, without what ends it; "" if none. */
@@ -103,19 +117,27 @@ static void write_sentence(struct enl_child *child, char *out, size_t size)
     if (child->was_up)
         bcri_refuse(out, size, 0, "host %s is lost: %s%s", child->host->name, end, line);
     else
-        bcri_refuse(out, size, 0, "host %s cannot be used: %s%s%s; the command was: %s", child->host->name,
-                    end, line, enl_remote_remedy(child->host, child->why, all, child->wait_status),
-                    child->command);
+        bcri_refuse(
+            out, size, 0, "host %s cannot be used: %s%s%s; the command was%s%s: %s", child->host->name, end,
+            line, enl_remote_remedy(child->host, child->why, all, child->wait_status),
+            child->by != NULL ? ", on host " : "", child->by != NULL ? child->by->name : "", child->command);
 }
 
 static void look_whether_gone(struct enl_child *child)
 {
     char sentence[3072];
-    if (child->conn != NULL || child->process != 0 || child->gone)
+    if (child->conn != NULL || child->runs || child->gone)
         return;
     child->gone = true;
     uv_timer_stop(&child->timer);
     write_sentence(child, sentence, sizeof sentence);
+    enl_said_end(&child->said);
+    child->ops->gone(child, sentence);
+}
+
+void enl_child_not_begun(struct enl_child *child, const char *sentence)
+{
+    child->gone = true;
     enl_said_end(&child->said);
     child->ops->gone(child, sentence);
 }
@@ -131,8 +153,21 @@ static void close_pipes(struct enl_child *child)
 {
     struct enl_conn *conn = child->conn;
     child->conn = NULL;
-    if (conn != NULL)
-        enl_conn_close(conn);
+    if (conn == NULL)
+        return;
+    child->ops->pipe_ended(child);
+    enl_conn_close(conn);
+}
+
+/* Its process is to end, at once. */
+static void end_process(struct enl_child *child)
+{
+    if (child->process != 0) {
+        kill(-child->process, SIGKILL);
+        kill(child->process, SIGKILL);
+    } else if (child->runs && !child->is_cut_off) {
+        child->ops->cut(child);
+    }
 }
 
 void enl_child_cut(struct enl_child *child, const char *why)
@@ -141,10 +176,7 @@ void enl_child_cut(struct enl_child *child, const char *why)
         snprintf(child->why, sizeof child->why, "%s", why);
     close_pipes(child);
     begin_to_end(child, END_MSEC);
-    if (child->process != 0) {
-        kill(-child->process, SIGKILL);
-        kill(child->process, SIGKILL);
-    }
+    end_process(child);
     look_whether_gone(child);
 }
 
@@ -169,8 +201,51 @@ void enl_child_says_more(struct enl_child *child)
 void enl_child_reaped(struct enl_child *child, int wait_status)
 {
     child->process = 0;
+    child->runs = false;
+    child->end_is_known = true;
     child->wait_status = wait_status;
     look_whether_gone(child);
+}
+
+void enl_child_is_cut_off(struct enl_child *child)
+{
+    child->is_cut_off = true;
+    child->runs = false;
+    if (child->conn != NULL)
+        enl_peer_go_by(child->conn->peer, NULL);
+    if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
+        enl_child_cut(child, "");
+    else
+        look_whether_gone(child);
+}
+
+static void take_ended(struct enl_child *child, const struct bcri_control *message)
+{
+    bcri_view_copy(message->text, child->command, sizeof child->command);
+    child->is_ssh = (message->flags & BCRI_ENDED_SSH) != 0;
+    if ((message->present & BCRI_HAS(object)) != 0 && child->why[0] == '\0') { /* it was not begun */
+        const size_t most = sizeof child->why - 1, length = message->object.length;
+        snprintf(child->why, sizeof child->why, "%.*s", (int)(length < most ? length : most),
+                 message->object.bytes);
+    }
+    if ((message->present & BCRI_HAS(object)) != 0)
+        close_pipes(child);
+    enl_child_reaped(child, message->code);
+}
+
+void enl_child_told(struct enl_child *child, const struct bcri_control *message)
+{
+    char why[128];
+    switch (message->type) {
+    case BCRI_MSG_said: enl_said_take(&child->said, message->bytes.bytes, message->bytes.length); break;
+    case BCRI_MSG_ended: take_ended(child, message); break;
+    default:
+        if (!bcri_view_copy(message->text, why, sizeof why))
+            snprintf(why, sizeof why, "it talks nonsense");
+        if (child->conn != NULL)
+            enl_child_pipe_ended(child, why);
+        break;
+    }
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -179,6 +254,7 @@ static void on_timer(uv_timer_t *timer)
     const uint64_t age = enl_boottime_ms() - child->heard_ms, patience = patience_with(child);
     char why[128];
     switch (child->state) {
+    case ENL_CHILD_WAITING: break;
     case ENL_CHILD_STARTING:
     case ENL_CHILD_STARTED:
         snprintf(why, sizeof why, "nothing came from it for %d ms (connecttimeout)",
@@ -194,7 +270,11 @@ static void on_timer(uv_timer_t *timer)
                  child->program->config.hosttimeout);
         enl_child_cut(child, why);
         break;
-    case ENL_CHILD_ENDING: enl_child_cut(child, ""); break;
+    case ENL_CHILD_ENDING:
+        if (child->conn == NULL && child->process == 0) /* its starter does not tell of its end */
+            child->runs = false;
+        enl_child_cut(child, "");
+        break;
     }
 }
 
@@ -209,9 +289,11 @@ void enl_child_is_up(struct enl_child *child)
     child->was_up = true;
     enl_said_report(&child->said);
     enl_child_heard(child);
-    bcri_log_write(&child->program->log, BCRI_LOG_INFO, "host %s is number %u: %s", child->host->name,
-                   child->number, child->command);
+    bcri_log_write(&child->program->log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
+                   child->host->name, child->number, child->by != NULL ? "host " : "this one: ",
+                   child->by != NULL ? child->by->name : child->command);
     enl_child_ask(child);
+    child->ops->is_up(child);
 }
 
 void enl_child_pipe_ended(struct enl_child *child, const char *why)
@@ -233,7 +315,10 @@ static void on_freed(uv_handle_t *handle)
 
 void enl_child_free(struct enl_child *child)
 {
-    close_pipes(child);
+    if (child->conn != NULL)
+        enl_conn_close(child->conn);
+    child->conn = NULL;
+    free(child->address);
     enl_said_end(&child->said);
     enl_errands_drop(&child->errands);
     if (child->crash != NULL)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* One daemon on another host, from its starter's view: its process here (rshpath's, or for a host
- * that is `local` the daemon itself), the pipes to it, and its stderr.
+/* One daemon on another host, from the root's view: the process by which it was started (rshpath's, or for a
+ * host that is `local` the daemon itself), the pipes to it, and its stderr. The process and the pipes may be
+ * another daemon's, its starter (branch.h), which tells of them and passes on what the two say to each other.
+ * What is below is the same either way.
  *
- *              present           announce, reply to start
- *   STARTING ----------> STARTED ------------------> UP --end, kill, signal--> ENDING
- *      |                    |                     |                           |
- *      +---- it ends, says nothing in connecttimeout, or nothing that makes sense -----> GONE
+ *            begun             present           announce, reply to start
+ *   WAITING -------> STARTING ----------> STARTED ------------------> UP --end, kill, signal--> ENDING
+ *                       |                    |                         |                           |
+ *                       +---- it ends, says nothing in connecttimeout, or nothing that makes sense -----> GONE
  *
  * It is GONE when its process and its pipe have ended; until then it is told to end, and cut off
- * when it has said nothing for two seconds. What was asked of it fails then. */
+ * when it has said nothing for two seconds. What was asked of it fails then. Of a daemon whose starter is lost the
+ * root knows nothing any more: it stays UP for as long as it may still work (lease.h). */
 #ifndef ENL_CHILD_H
 #define ENL_CHILD_H
 
@@ -16,7 +19,13 @@
 #include "program.h"
 #include "said.h"
 
-enum enl_child_state { ENL_CHILD_STARTING, ENL_CHILD_STARTED, ENL_CHILD_UP, ENL_CHILD_ENDING };
+enum enl_child_state {
+    ENL_CHILD_WAITING,
+    ENL_CHILD_STARTING,
+    ENL_CHILD_STARTED,
+    ENL_CHILD_UP,
+    ENL_CHILD_ENDING
+};
 
 struct enl_child_ops;
 
@@ -27,13 +36,19 @@ struct enl_child {
     const struct enl_host *host;
     enum enl_child_state state;
     bool was_up, told_to_end, gone;
-    uint32_t number; /* of its host in the program */
-    uint32_t alive;  /* CCEs there, as it has said last */
+    uint32_t number;           /* of its host in the program */
+    uint32_t starter;          /* the host that has begun it; 0: the root's */
+    const struct enl_host *by; /* that host's entry; NULL: the root's */
+    uint32_t blamed;           /* the starter that could not begin it, as it seems; 0: none */
+    uint32_t alive;            /* CCEs there, as it has said last */
+    char *address;             /* where it is begun; NULL: the host's own */
     uint32_t archtype;
     char command[1024];
-    char by[64];   /* its program: ssh, mostly */
-    char why[512]; /* why it is given up; "" : it has ended by itself */
-    pid_t process; /* 0: reaped */
+    char why[512];     /* why it is given up; "" : it has ended by itself */
+    bool runs;         /* its process, for all that is known */
+    bool is_cut_off;   /* its starter is lost: nobody tells of its process */
+    bool end_is_known; /* its process was reaped, with wait_status */
+    pid_t process;     /* here; 0: reaped, or its starter's */
     int wait_status;
     struct enl_conn *conn; /* NULL: its pipe has ended */
     struct enl_said said;
@@ -61,6 +76,15 @@ enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
 struct enl_child_ops {
     /* `present` has come. False: the child is one machine with another daemon and not needed. */
     bool (*met)(struct enl_child *child);
+    void (*is_up)(struct enl_child *child);
+    /* Tells its starter to end its process. */
+    void (*cut)(struct enl_child *child);
+    /* Its pipe has ended: with it those have no way any more that were begun below it. */
+    void (*pipe_ended)(struct enl_child *child);
+    /* A message has come from a daemon below this one; said, closed or ended has come, of one that this one has
+     * begun. Returns NULL, or what is wrong with this one. */
+    const char *(*passes)(struct enl_child *child, const struct bcri_control *message);
+    const char *(*tells)(struct enl_child *child, const struct bcri_control *message);
     /* It is GONE: unlinks it and calls enl_child_free. `sentence`: why, "" if it was told to end. */
     void (*gone)(struct enl_child *child, const char *sentence);
     void (*stopped)(struct enl_child *child);
@@ -68,10 +92,17 @@ struct enl_child_ops {
     const char *(*introduces)(struct enl_child *child, const struct bcri_control *message);
 };
 
-/* Starts a daemon for `host` at `address` (NULL: the host's own). Returns NULL with a sentence. */
-struct enl_child *enl_child_start(struct enl_program *program, const struct enl_host *host,
-                                  const char *address, uint32_t number, const struct enl_child_ops *ops,
-                                  char *error, size_t error_size);
+/* A child that waits to be begun at `address` (NULL: the host's own). NULL: no memory. */
+struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
+                                uint32_t number, const struct enl_child_ops *ops);
+/* Begins it: here if `starter` is NULL, else by way of that child. False: a sentence says why not. */
+bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *error, size_t error_size);
+/* It was not: it is GONE for that reason. */
+void enl_child_not_begun(struct enl_child *child, const char *sentence);
+/* said, closed or ended has come of it. */
+void enl_child_told(struct enl_child *child, const struct bcri_control *message);
+/* Its starter is lost. */
+void enl_child_is_cut_off(struct enl_child *child);
 /* It has connecttimeout from now. */
 void enl_child_await(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */

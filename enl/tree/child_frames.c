@@ -45,7 +45,8 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
         return NULL;
     }
     child->state = ENL_CHILD_STARTED;
-    enl_setup_send(child->program, child->conn->peer, host, child->number, ENL_CHILD_START_ID);
+    enl_setup_send(child->program, child->conn->peer, host, child->number, child->starter != 0,
+                   ENL_CHILD_START_ID);
     return NULL;
 }
 
@@ -181,6 +182,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
     case BCRI_MSG_carry: return enl_carry_of_child(child, message);
     case BCRI_MSG_still: return enl_deadlock_of_child(child, message);
+    case BCRI_MSG_said:
+    case BCRI_MSG_closed:
+    case BCRI_MSG_ended: return child->ops->tells(child, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
     case BCRI_MSG_relay_end:

@@ -24,9 +24,7 @@ static bool never_was(const struct enl_program *program, uint32_t host)
 {
     if (program->tree == NULL || host > program->tree->last_number)
         return true;
-    const struct enl_child *child = program->tree->children;
-    while (child != NULL && child->number != host)
-        child = child->next;
+    const struct enl_child *child = enl_tree_child(program, host);
     return child != NULL && !child->announced;
 }
 

@@ -7,6 +7,7 @@
 #include "parent.h"
 
 #include "bcri/descriptor.h"
+#include "branch.h"
 #include "bring.h"
 #include "carry.h"
 #include "cce.h"
@@ -143,6 +144,7 @@ void enl_parent_forget(const struct enl_conn *conn)
 static void lost(struct enl_program *program, const char *why)
 {
     enl_conn_close(program->parent);
+    enl_branches_leave(program);
     uv_timer_stop(&parent.timer);
     if (program->phase == ENL_ENDED) {
         enl_bring_give_up(program);
@@ -255,7 +257,13 @@ static const char *request(struct enl_program *program, const struct bcri_contro
 static const char *on_message(void *owner, const struct bcri_control *message)
 {
     struct enl_program *program = owner;
+    if ((message->present & BCRI_HAS(to)) != 0 && message->to != program->host_number) {
+        enl_branch_pass_down(program, message);
+        return NULL;
+    }
     switch (message->type) {
+    case BCRI_MSG_begin:
+    case BCRI_MSG_cut: return enl_branch_of_parent(program, message);
     case BCRI_MSG_reply: enl_errand_answer(&parent.errands, message); return NULL;
     case BCRI_MSG_window:
         if (message->size > ENL_WINDOW_BYTES * 64u)
@@ -283,6 +291,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_kill: break;
     default: return request(program, message);
     }
+    program->all_end = true;
     uv_timer_start(&parent.timer, on_timer, 0, END_BEAT_MSEC);
     if (message->type == BCRI_MSG_kill)
         return request(program, message);

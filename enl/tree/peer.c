@@ -9,8 +9,8 @@
 
 #include "secret.h"
 
-/* More than an environment (setup.c), which is sent in one go. */
-#define PENDING_MAX (8u << 20)
+/* More than the environments (setup.c) of all hosts that are started at one time by way of one daemon. */
+#define PENDING_MAX (40u << 20)
 /* Packets are dropped when more waits. */
 #define PACKETS_MAX (256u << 10)
 
@@ -36,7 +36,9 @@ struct enl_peer {
     struct piece *first, *last; /* output and packets that wait */
     size_t waiting;             /* bytes of them */
     void (*flushed)(struct enl_program *program);
-    struct bcri_frames frames;
+    struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
+    struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
+    uint32_t to;                /* its host, if it has no pipes */
 };
 
 static void look_whether_flushed(struct enl_peer *peer)
@@ -132,14 +134,33 @@ static void *take_memory(bool secret, size_t bytes)
     return secret ? enl_secret_new(bytes) : malloc(bytes);
 }
 
-static struct piece *new_piece(struct enl_peer *peer, const struct bcri_control *message, bool output)
+/* How a message goes: at once; behind what waits; so, or not at all if much waits. */
+enum way { AT_ONCE, IN_TURN, OR_DROPPED };
+
+static enum way way_of(enum bcri_control_type type)
 {
-    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
-    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
-    const bool secret = message->type == BCRI_MSG_start; /* it brings the program key */
+    switch (type) {
+    case BCRI_MSG_carry:
+    case BCRI_MSG_said: return OR_DROPPED;
+    case BCRI_MSG_output:
+    case BCRI_MSG_relay:
+    case BCRI_MSG_relay_bytes:
+    case BCRI_MSG_relay_window:
+    case BCRI_MSG_relay_end:
+    case BCRI_MSG_closed:
+    case BCRI_MSG_ended: return IN_TURN;
+    default: return AT_ONCE;
+    }
+}
+
+/* Wipes the bytes if they are secret. */
+static struct piece *new_piece(struct enl_peer *peer, enum bcri_control_type type, uint8_t *bytes,
+                               size_t length, bool output)
+{
+    const bool secret = type == BCRI_MSG_start; /* it brings the program key */
     struct piece *piece = length != 0 ? take_memory(secret, sizeof *piece + length) : NULL;
     if (piece == NULL) {
-        give_up(peer, bcri_control_name(message->type), length == 0 ? "it has no form" : "no memory");
+        give_up(peer, bcri_control_name(type), length == 0 ? "it has no form" : "no memory");
         enl_secret_wipe(bytes, length);
         return NULL;
     }
@@ -150,24 +171,8 @@ static struct piece *new_piece(struct enl_peer *peer, const struct bcri_control 
     return piece;
 }
 
-void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
+static void queue(struct enl_peer *peer, struct piece *piece)
 {
-    if (!peer->writes || peer->closed)
-        return;
-    if (uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) >= PENDING_MAX) {
-        give_up(peer, bcri_control_name(message->type), "it does not read");
-        return;
-    }
-    struct piece *piece = new_piece(peer, message, false);
-    if (piece != NULL)
-        write_piece(piece);
-}
-
-void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message)
-{
-    struct piece *piece = peer->writes && !peer->closed ? new_piece(peer, message, true) : NULL;
-    if (piece == NULL)
-        return;
     if (peer->first == NULL && uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0 &&
         !peer->output_under_way) {
         write_piece(piece);
@@ -181,10 +186,66 @@ void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *mess
     peer->waiting += piece->length;
 }
 
+/* Sends a frame by the peer's own pipes. */
+static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8_t *bytes, size_t length,
+                       enum way way)
+{
+    if (!peer->writes || peer->closed || (way == OR_DROPPED && peer->waiting >= PACKETS_MAX)) {
+        enl_secret_wipe(bytes, length);
+        return;
+    }
+    if (way == AT_ONCE && uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) >= PENDING_MAX) {
+        give_up(peer, bcri_control_name(type), "it does not read");
+        enl_secret_wipe(bytes, length);
+        return;
+    }
+    struct piece *piece = new_piece(peer, type, bytes, length, way != AT_ONCE);
+    if (piece != NULL && way == AT_ONCE)
+        write_piece(piece);
+    else if (piece != NULL)
+        queue(peer, piece);
+}
+
+static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum way way)
+{
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
+    struct bcri_control routed;
+    if (peer->frames == NULL) {
+        routed = *message;
+        routed.present |= BCRI_HAS(to);
+        routed.to = peer->to;
+        message = &routed;
+        peer = peer->via;
+    }
+    if (peer == NULL || !peer->writes || peer->closed)
+        return;
+    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
+    send_frame(peer, message->type, bytes, length, way);
+}
+
+void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
+{
+    send_message(peer, message, AT_ONCE);
+}
+
+void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message)
+{
+    send_message(peer, message, IN_TURN);
+}
+
 void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message)
 {
-    if (peer->waiting < PACKETS_MAX)
-        enl_peer_send_output(peer, message);
+    send_message(peer, message, OR_DROPPED);
+}
+
+void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
+{
+    send_message(peer, message, way_of(message->type));
+}
+
+void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
+{
+    send_frame(peer, type, from->frames->bytes, from->frames->taken, way_of(type));
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))
@@ -197,13 +258,13 @@ void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *prog
 static int read_some(struct enl_peer *peer, const char **why_out)
 {
     uint8_t *at;
-    const size_t room = bcri_frames_room(&peer->frames, &at);
+    const size_t room = bcri_frames_room(peer->frames, &at);
     ssize_t got;
     do
         got = read(peer->in->fd, at, room);
     while (got < 0 && errno == EINTR);
     if (got > 0)
-        bcri_frames_came(&peer->frames, (size_t)got);
+        bcri_frames_came(peer->frames, (size_t)got);
     else if (got < 0 && errno == EAGAIN)
         got = 1;
     else if (got < 0)
@@ -217,7 +278,7 @@ static void on_readable(void *data)
     struct bcri_control message;
     const char *why = "its pipe has ended";
     int came = read_some(peer, &why) > 0 ? 0 : -1;
-    while (came == 0 && (came = bcri_frames_next(&peer->frames, &message, &why)) == 1) {
+    while (came == 0 && (came = bcri_frames_next(peer->frames, &message, &why)) == 1) {
         why = peer->ops->came(peer->owner, &message);
         if (peer->closed)
             return;
@@ -227,20 +288,31 @@ static void on_readable(void *data)
         peer->ops->ended(peer->owner, why);
 }
 
+static void free_peer(struct enl_peer *peer)
+{
+    enl_secret_free(peer->frames);
+    free(peer);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
-    enl_secret_free(handle->data);
+    free_peer(handle->data);
 }
 
 struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
                               const struct enl_peer_ops *ops, void *owner)
 {
-    struct enl_peer *peer = enl_secret_new(sizeof *peer);
-    if (peer == NULL)
+    struct enl_peer *peer = calloc(1, sizeof *peer);
+    struct bcri_frames *frames = enl_secret_new(sizeof *frames);
+    if (peer == NULL || frames == NULL) {
+        enl_secret_free(frames);
+        free(peer);
         goto close_both;
-    *peer = (struct enl_peer){.program = program, .ops = ops, .owner = owner, .writes = true};
+    }
+    *peer =
+        (struct enl_peer){.program = program, .ops = ops, .owner = owner, .writes = true, .frames = frames};
     if (begun != NULL)
-        peer->frames = *begun;
+        *frames = *begun;
     uv_pipe_init(&program->loop, &peer->out, 0);
     peer->out.data = peer;
     if (uv_pipe_open(&peer->out, out) != 0) {
@@ -272,8 +344,30 @@ close_both:
     return NULL;
 }
 
+struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *via, uint32_t to)
+{
+    struct enl_peer *peer = calloc(1, sizeof *peer);
+    if (peer != NULL)
+        *peer = (struct enl_peer){.program = program, .via = via, .to = to};
+    return peer;
+}
+
+void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via)
+{
+    peer->via = via;
+}
+
+struct enl_peer *enl_peer_pipes(struct enl_peer *peer)
+{
+    return peer->frames != NULL ? peer : peer->via;
+}
+
 void enl_peer_close(struct enl_peer *peer)
 {
+    if (peer->frames == NULL) {
+        free(peer);
+        return;
+    }
     if (peer->closed)
         return;
     peer->closed = true;

@@ -7,6 +7,10 @@
  * own, of which one frame at a time is given to libuv when that has nothing else: control overtakes
  * output. The window of output.h bounds that list.
  *
+ * A neighbour may also be reached by way of others (docs/protocol.md, "Routing"): such a peer has no pipes of
+ * its own. What is sent to it goes into the pipe of another peer with the number of its host; what comes from it
+ * the owner of that pipe gets.
+ *
  * What brings the program key lies in secret memory (secret.h) until it is written; so does what has
  * come. Both are wiped. */
 #ifndef ENL_PEER_H
@@ -32,11 +36,21 @@ struct enl_peer_ops {
  * closed then. */
 struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
                               const struct enl_peer_ops *ops, void *owner);
+/* A peer that is reached by way of `via`, as host `to`. NULL: no memory. */
+struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *via, uint32_t to);
+/* Changes the way; `via` NULL: there is none, and what is sent is dropped. */
+void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via);
+/* The peer whose pipes lead there; NULL: there is no way. */
+struct enl_peer *enl_peer_pipes(struct enl_peer *peer);
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends what may be overtaken: a CCE's output. */
 void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends a packet of a link (carry.h) likewise; drops it if much waits that may be overtaken. */
 void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message);
+/* Sends a message of another daemon's by whichever of these is right for its type. */
+void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message);
+/* The same for the message that has just come from `from`, byte for byte. */
+void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type);
 /* Calls `done` when all is written, or cannot be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program));
 /* Closes the pipes. Neither ops nor `done` is called any more. */

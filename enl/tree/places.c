@@ -129,22 +129,15 @@ static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, cons
     if (place->child == NULL) {
         char why[512];
         const struct enl_host *host = &program->hosts.hosts[place - tree->places];
-        if (tree->last_number == BCRI_HOST_NUMBER_MAX)
-            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "a program has at most %u hosts",
-                               BCRI_HOST_NUMBER_MAX);
         if (!make_room(tree, tree->last_number + 1))
             return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: no memory",
                                host->name);
         if (!enl_introduce_begin(program, NULL, why, sizeof why))
             return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: %s", host->name,
                                why);
-        place->child = enl_child_start(program, host, address[0] != '\0' ? address : NULL,
-                                       tree->last_number + 1, &child_ops, reason, reason_size);
-        if (place->child == NULL)
+        if (enl_tree_want(program, place, address[0] != '\0' ? address : NULL, false, &child_ops, reason,
+                          reason_size) == NULL)
             return ENL_WAY_NONE;
-        tree->last_number++;
-        place->child->next = tree->children;
-        tree->children = place->child;
     }
     if (!enl_errand_add(&place->child->errands, conn, &there)) {
         *code_out = bcrE_NOMEM;
@@ -230,6 +223,7 @@ static bool on_met(struct enl_child *child)
     const struct enl_tree *tree = child->program->tree;
     struct enl_place *place = place_of(child);
     tree->archtypes[child->number] = child->archtype;
+    enl_tree_met(child);
     if (child->host->local || child->station[0] == '\0')
         return true;
     if (strcmp(child->station, tree->station) == 0) {
@@ -260,16 +254,45 @@ static void fail_errands(struct enl_child *child, const char *sentence)
     }
 }
 
+/* Whether another daemon may be able to start its host. The starter is lost, or has not got there: which may be
+ * the starter's fault, since from there other machines can be reached, or by other names, than from here. Then this
+ * daemon tries, too. */
+static bool begin_again(struct enl_child *child, const char *sentence)
+{
+    struct enl_program *program = child->program;
+    struct enl_place *place = place_of(child);
+    char error[512];
+    const bool failed = child->starter != 0 && child->station[0] == '\0';
+    if (child->was_up || child->told_to_end || program->phase != ENL_RUNNING || place->child != child)
+        return false;
+    if (!child->is_cut_off && !failed) {
+        if (child->blamed != 0) /* nor has this daemon got there */
+            enl_plan_distrust(&program->tree->plan, child->blamed, false);
+        return false;
+    }
+    if (!make_room(program->tree, program->tree->last_number + 1))
+        return false;
+    struct enl_child *next =
+        enl_tree_want(program, place, child->address, !child->is_cut_off, &child_ops, error, sizeof error);
+    if (next == NULL)
+        return false;
+    next->errands = child->errands;
+    child->errands = (struct enl_errands){0};
+    bcri_log_write(&program->log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
+    if (child->is_cut_off)
+        return true;
+    next->blamed = child->starter;
+    enl_plan_distrust(&program->tree->plan, child->starter, true);
+    return true;
+}
+
 static void on_gone(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
-    struct enl_child **at = &program->tree->children;
     const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
-    while (*at != child)
-        at = &(*at)->next;
-    *at = child->next;
-    if (place_of(child)->child == child)
+    enl_tree_gone(child);
+    if (!begin_again(child, sentence) && place_of(child)->child == child)
         place_of(child)->child = NULL;
     if (blamed)
         enl_report(program, BCRI_LOG_ERROR, "%s; %u CCE%s there%s", sentence, alive,
@@ -289,4 +312,12 @@ static void on_gone(struct enl_child *child, const char *sentence)
     enl_program_check_end(program);
 }
 
-static const struct enl_child_ops child_ops = {on_met, on_gone, enl_tree_stopped, enl_introduce_of_child};
+static const struct enl_child_ops child_ops = {.met = on_met,
+                                               .is_up = enl_tree_up,
+                                               .cut = enl_tree_cut_child,
+                                               .pipe_ended = enl_tree_pipe_ended,
+                                               .passes = enl_tree_passes,
+                                               .tells = enl_tree_tells,
+                                               .gone = on_gone,
+                                               .stopped = enl_tree_stopped,
+                                               .introduces = enl_introduce_of_child};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the root's daemon knows of the machines that its program may use: tree.c and places.c. */
+/* What the root's daemon knows of the machines that its program may use: tree.c, starting.c and places.c. */
 #ifndef ENL_PLACES_H
 #define ENL_PLACES_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "child.h"
+#include "plan.h"
 #include "program.h"
 
 /* What is known of an entry of the list of hosts. */
@@ -14,14 +15,19 @@ struct enl_place {
     bool here;               /* it is the root's machine, under a name of its own */
     struct enl_place *same;  /* it is one machine with that */
     struct enl_child *child; /* NULL: none has been started, or it is gone */
+    uint32_t sshd;           /* by which it is reached: places with the same number share one */
 };
 
 struct enl_tree {
     struct enl_place *places; /* one for each of program->hosts */
     struct enl_child *children;
+    struct enl_child **by_number; /* NULL: that host is gone */
+    size_t numbers;               /* in by_number */
     uint32_t last_number;
     uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
     uint32_t arch_room;
+    struct enl_plan plan;
+    uv_timer_t begins; /* something that the plan allows may be begun */
     char station[200];
     void (*stopped)(struct enl_program *program);
     uv_timer_t patience; /* for `stopped` */
@@ -29,6 +35,27 @@ struct enl_tree {
 
 /* Makes it if need be. NULL: no memory. */
 struct enl_tree *enl_tree_of(struct enl_program *program);
+/* Makes the plan. False: no memory. */
+bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree);
+/* NULL: it is gone, or there has been none. */
+static inline struct enl_child *enl_tree_child(const struct enl_program *program, uint32_t number)
+{
+    const struct enl_tree *tree = program->tree;
+    return tree != NULL && number < tree->numbers ? tree->by_number[number] : NULL;
+}
+/* A child for the host of that place, to be begun when the plan allows it; `direct`: by this daemon. NULL: a
+ * sentence says why not. */
+struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address,
+                                bool direct, const struct enl_child_ops *ops, char *error, size_t error_size);
+/* It has spoken; it is up; it is gone. */
+void enl_tree_met(struct enl_child *child);
+void enl_tree_up(struct enl_child *child);
+void enl_tree_gone(struct enl_child *child);
+/* See child.h. */
+void enl_tree_cut_child(struct enl_child *child);
+void enl_tree_pipe_ended(struct enl_child *child);
+const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *message);
+const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message);
 /* A child has stopped, or will not any more. */
 void enl_tree_stopped(struct enl_child *child);
 

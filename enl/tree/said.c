@@ -22,6 +22,21 @@ static void report_lines(struct enl_said *said)
     }
 }
 
+void enl_said_take(struct enl_said *said, const char *bytes, size_t length)
+{
+    const size_t most = sizeof said->text - 1;
+    if (length > most) { /* the end of a long text tells more */
+        bytes += length - most;
+        length = most;
+    }
+    const size_t room = most - said->length, drop = length > room ? length - room : 0;
+    said->length -= drop;
+    memmove(said->text, said->text + drop, said->length);
+    memcpy(said->text + said->length, bytes, length);
+    said->length += length;
+    report_lines(said);
+}
+
 /* False: the end. */
 static bool read_more(struct enl_said *said)
 {
@@ -32,15 +47,7 @@ static bool read_more(struct enl_said *said)
             continue;
         if (got <= 0)
             return got < 0 && errno == EAGAIN;
-        const size_t room = sizeof said->text - 1 - said->length, more = (size_t)got;
-        if (more > room) { /* the end of a long text tells more */
-            const size_t drop = more - room;
-            memmove(said->text, said->text + drop, said->length - drop);
-            said->length -= drop;
-        }
-        memcpy(said->text + said->length, bytes, more);
-        said->length += more;
-        report_lines(said);
+        enl_said_take(said, bytes, (size_t)got);
     }
 }
 
@@ -54,8 +61,9 @@ static void on_readable(void *data)
 bool enl_said_begin(struct enl_said *said, struct enl_program *program, const char *host, int fd)
 {
     *said = (struct enl_said){.program = program, .host = host};
-    said->watch = enl_watch_start(program, fd, on_readable, said);
-    return said->watch != NULL;
+    if (fd >= 0)
+        said->watch = enl_watch_start(program, fd, on_readable, said);
+    return fd < 0 || said->watch != NULL;
 }
 
 void enl_said_report(struct enl_said *said)

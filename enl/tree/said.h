@@ -20,8 +20,10 @@ struct enl_said {
     char text[1024]; /* the last that came; the beginning of a line first, once lines are reported */
 };
 
-/* Takes `fd`. False: no memory; it is closed then. */
+/* Takes `fd`; -1: another daemon reads it, and enl_said_take gets what that has read. False: no memory; it is
+ * closed then. */
 bool enl_said_begin(struct enl_said *said, struct enl_program *program, const char *host, int fd);
+void enl_said_take(struct enl_said *said, const char *bytes, size_t length);
 /* From now on lines are reported. What came before was a greeting, and is forgotten. */
 void enl_said_report(struct enl_said *said);
 /* All that it said, up to now. */

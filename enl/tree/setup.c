@@ -23,11 +23,12 @@ static const struct {
     enum bcri_config_idx idx;
     bool own_first;
 } settings[] = {
-    {BCRI_CONFIG_onfail, false},  {BCRI_CONFIG_ondeadlock, false},  {BCRI_CONFIG_loglevel, false},
-    {BCRI_CONFIG_logsize, false}, {BCRI_CONFIG_output, false},      {BCRI_CONFIG_killafter, false},
-    {BCRI_CONFIG_logdir, false},  {BCRI_CONFIG_hosttimeout, false}, {BCRI_CONFIG_security, false},
-    {BCRI_CONFIG_wrap, false},    {BCRI_CONFIG_dataport, true},     {BCRI_CONFIG_bindaddr, true},
-    {BCRI_CONFIG_recvpool, true}, {BCRI_CONFIG_crashreport, true}};
+    {BCRI_CONFIG_onfail, false},     {BCRI_CONFIG_ondeadlock, false},  {BCRI_CONFIG_loglevel, false},
+    {BCRI_CONFIG_logsize, false},    {BCRI_CONFIG_output, false},      {BCRI_CONFIG_killafter, false},
+    {BCRI_CONFIG_logdir, false},     {BCRI_CONFIG_hosttimeout, false}, {BCRI_CONFIG_security, false},
+    {BCRI_CONFIG_wrap, false},       {BCRI_CONFIG_dataport, true},     {BCRI_CONFIG_bindaddr, true},
+    {BCRI_CONFIG_recvpool, true},    {BCRI_CONFIG_crashreport, true},  {BCRI_CONFIG_connecttimeout, false},
+    {BCRI_CONFIG_enlistpath, false}, {BCRI_CONFIG_rshpath, true}};
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 #define ENVIRON_MAX  (4u << 20)
@@ -150,7 +151,7 @@ static void take_limits(struct enl_program *program, const uint8_t bytes[LIMITS_
 }
 
 void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const struct enl_host *host,
-                    uint32_t number, uint32_t id)
+                    uint32_t number, bool deep, uint32_t id)
 {
     uint8_t limits[LIMITS_BYTES];
     const mode_t mask = umask(0);
@@ -160,19 +161,20 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const st
     send_session(program, peer);
     send_path(peer, host);
     send_environ(program, peer);
-    struct bcri_control start = {.type = BCRI_MSG_start,
-                                 .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
-                                            BCRI_HAS(program) | BCRI_HAS(machine) | BCRI_HAS(mask) |
-                                            BCRI_HAS(bytes) | BCRI_HAS(text) | BCRI_HAS(key),
-                                 .key = {(const char *)program->keys->program, sizeof program->keys->program},
-                                 .id = id,
-                                 .host = number,
-                                 .daemon = number, /* no two of a machine have the same */
-                                 .program = bcri_view_of(program->name),
-                                 .machine = bcri_view_of(host->name),
-                                 .mask = (uint32_t)mask & 0777,
-                                 .bytes = {(const char *)limits, sizeof limits},
-                                 .text = bcri_view_of(program->address)};
+    struct bcri_control start = {
+        .type = BCRI_MSG_start,
+        .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) | BCRI_HAS(program) | BCRI_HAS(machine) |
+                   BCRI_HAS(mask) | BCRI_HAS(bytes) | BCRI_HAS(text) | BCRI_HAS(key) | BCRI_HAS(flags),
+        .flags = deep ? BCRI_START_DEEP : 0,
+        .key = {(const char *)program->keys->program, sizeof program->keys->program},
+        .id = id,
+        .host = number,
+        .daemon = number, /* no two of a machine have the same */
+        .program = bcri_view_of(program->name),
+        .machine = bcri_view_of(host->name),
+        .mask = (uint32_t)mask & 0777,
+        .bytes = {(const char *)limits, sizeof limits},
+        .text = bcri_view_of(program->address)};
     if (program->folder != NULL && strlen(program->folder) < 4096) {
         start.present |= BCRI_HAS(folder);
         start.folder = bcri_view_of(program->folder);
@@ -250,8 +252,8 @@ static void enter_folder(struct enl_program *program, const char *folder)
         (void)!chdir("/");
 }
 
-/* sshd says from which address the root's daemon has reached this machine. But the variable may be
- * that of the login under which the root runs. */
+/* sshd says from which address the daemon that has started this one has reached this machine; if that is the
+ * root's, that is the root's address. But the variable may be that of the login under which the root runs. */
 static void take_way(struct enl_program *program, char *way)
 {
     const char *roots = getenv("SSH_CONNECTION");
@@ -270,9 +272,13 @@ const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
         return take_setting(program, message);
     if (message->type == BCRI_MSG_environ)
         return take_environ(setup, message);
-    const char *by = getenv("SSH_CONNECTION");
-    char *way = by != NULL ? strdup(by) : NULL;
+    const char *by = getenv("SSH_CONNECTION"), *agent = getenv("SSH_AUTH_SOCK");
+    char *way = by != NULL ? strdup(by) : NULL, *own_agent = agent != NULL ? strdup(agent) : NULL;
     use_environ(setup);
+    if (own_agent !=
+        NULL) /* the root's is a path of its machine; from here others may have to be reached, too */
+        setenv("SSH_AUTH_SOCK", own_agent, 1);
+    free(own_agent);
     if ((message->present & BCRI_HAS(mask)) != 0)
         umask((mode_t)message->mask);
     if (message->bytes.length == LIMITS_BYTES)
@@ -281,7 +287,7 @@ const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
         bcri_view_copy(message->machine, program->hostname, sizeof program->hostname);
     if (message->text.length != 0)
         bcri_view_copy(message->text, program->address, sizeof program->address);
-    if (way != NULL)
+    if (way != NULL && (message->flags & BCRI_START_DEEP) == 0)
         take_way(program, way);
     free(way);
     if (message->folder.length != 0 && bcri_view_copy(message->folder, folder, sizeof folder))

@@ -5,6 +5,7 @@
 #ifndef ENL_SETUP_H
 #define ENL_SETUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +15,10 @@
 struct enl_host;
 struct enl_peer;
 
-/* Sends all of it to that host, whose number that is. The answer to `start` has that id. */
+/* Sends all of it to that host, whose number that is; `deep`: another daemon has started that. The answer to `start`
+ * has that id. */
 void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const struct enl_host *host,
-                    uint32_t number, uint32_t id);
+                    uint32_t number, bool deep, uint32_t id);
 
 /* What has come of an environment; zeroed at first. */
 struct enl_setup {

@@ -18,7 +18,10 @@ struct enl_tree *enl_tree_of(struct enl_program *program)
     if (program->tree != NULL)
         return program->tree;
     struct enl_tree *tree = calloc(1, sizeof *tree);
-    if (tree == NULL || (tree->places = calloc(program->hosts.count, sizeof *tree->places)) == NULL) {
+    if (tree == NULL || (tree->places = calloc(program->hosts.count + 1, sizeof *tree->places)) == NULL ||
+        !enl_tree_plan(program, tree)) {
+        if (tree != NULL)
+            free(tree->places);
         free(tree);
         return NULL;
     }
@@ -65,9 +68,9 @@ void enl_tree_send(struct enl_program *program, uint32_t number, const struct bc
 {
     if (program->parent != NULL)
         enl_conn_send(program->parent, message, NULL, 0);
-    for (struct enl_child *child = first_child(program); child != NULL; child = child->next)
-        if (child->number == number)
-            enl_child_send(child, message);
+    struct enl_child *child = enl_tree_child(program, number);
+    if (child != NULL)
+        enl_child_send(child, message);
 }
 
 bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status)
@@ -174,8 +177,8 @@ void enl_tree_go_on(struct enl_program *program)
         child->stops = false;
         if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
             enl_child_await(child);
-        if (child->state == ENL_CHILD_STARTING) /* it expects to be started */
-            continue;
+        if (child->state == ENL_CHILD_WAITING || child->state == ENL_CHILD_STARTING)
+            continue; /* it expects to be started */
         enl_child_heard(child);
         enl_child_send(child, &message);
     }
@@ -190,6 +193,8 @@ void enl_tree_resume(struct enl_program *program)
 static void on_closed(uv_handle_t *handle)
 {
     struct enl_program *program = handle->data;
+    enl_plan_fini(&program->tree->plan);
+    free(program->tree->by_number);
     free(program->tree->places);
     free(program->tree->archtypes);
     free(program->tree);
@@ -206,5 +211,6 @@ void enl_tree_close(struct enl_program *program)
         tree->children = child->next;
         enl_child_free(child);
     }
-    uv_close((uv_handle_t *)&tree->patience, on_closed);
+    uv_close((uv_handle_t *)&tree->begins, NULL);
+    uv_close((uv_handle_t *)&tree->patience, on_closed); /* the last one that is closed is told last */
 }

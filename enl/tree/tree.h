@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of daemons, seen from the root's, which starts all others, its children (child.h), and
- * gives out the hosts' numbers, each of them once. A child knows its parent alone (parent.h).
+/* The tree of daemons, seen from the root's, which has all others as its children (child.h), whoever has started
+ * them (plan.h), and gives out the hosts' numbers, each of them once. A child knows its parent (parent.h), and those
+ * that it starts for the root (branch.h).
  *
  * All of this is the loop's. */
 #ifndef ENL_TREE_H

@@ -56,6 +56,7 @@
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")      \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")       \
     X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")                 \
+    X(fanout, COUNT, "16", "2..1000", "daemons that one daemon starts; those start the others")           \
     X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")      \
     X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost") \
     X(dataport, PORTS, "0", NULL, "UDP port, or range of ports, by which hosts talk; 0: any")             \

@@ -17,6 +17,7 @@
  *   at M, from N  from now on enlist and birth start CCEs on machine M; their ordinals begin with N
  *   only N        the words behind it are for the CCE of that ordinal
  *   parent        tells the pid of the process that started it
+ *   daemon        tells "daemon ORDINAL PID": its ordinal, and the same pid
  *   grow N        an area of N bytes at cell 2; tells the result
  *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
@@ -277,6 +278,8 @@ static int perform(char **words)
         return 2;
     if (strcmp(word, "parent") == 0)
         return tell("parent %d\n", (int)getppid()), 1;
+    if (strcmp(word, "daemon") == 0)
+        return tell("daemon %d %d\n", bcr_cceord, (int)getppid()), 1;
     if (strcmp(word, "grow") == 0) {
         int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
         return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;

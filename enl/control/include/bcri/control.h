@@ -61,10 +61,17 @@
  *   still         child    id status count who moves since                      none
  *   look          parent   id                                                   still
  *   deadlock      parent   kind                                                 none
+ *   begin         parent   host machine flags text? ccename? object?            ended, at last
+ *   cut           parent   host                                                 ended
+ *   said          child    host bytes                                           none
+ *   closed        child    host text                                            none
+ *   ended         child    host code flags text object?                         none
  *   relay         parent   id kind host ordinal? text?                          relay_end
  *   relay_bytes   both     id bytes                                             none
  *   relay_window  both     id size                                              none
  *   relay_end     both     id status text?                                      none
+ *
+ *   Each of these may have `to` or `from`: it goes to that host, or comes from it, by way of others.
  *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
@@ -172,6 +179,8 @@
     X(had_output, U64, UINT64_MAX)              \
     X(clock, U64, UINT64_MAX)                   \
     X(public, BIN, BCRI_CONTROL_SECRET_MAX)     \
+    X(to, U32, BCRI_HOST_NUMBER_MAX)            \
+    X(from, U32, BCRI_HOST_NUMBER_MAX)          \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
@@ -237,6 +246,11 @@
     X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)                      \
     X(look, K(id), 0, 0)                                                                             \
     X(deadlock, K(kind), 0, 0)                                                                       \
+    X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                   \
+    X(cut, K(host), 0, 0)                                                                            \
+    X(said, K(host) | K(bytes), 0, 0)                                                                \
+    X(closed, K(host) | K(text), 0, 0)                                                               \
+    X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                   \
     X(reply, K(id) | K(status),                                                                      \
       K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) /* of host_arch */, 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
@@ -267,6 +281,10 @@ enum bcri_control_type {
 
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
+
+/* Of `flags` in start: other daemons are between the root's and this one. In begin: the host is `local`. In
+ * ended: the command was ssh. */
+enum { BCRI_START_DEEP = 2, BCRI_BEGIN_LOCAL = 1, BCRI_ENDED_SSH = 1 };
 
 /* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then. */
 enum { BCRI_WELCOME_CRASHES = 1, BCRI_WELCOME_LOCALS = 2 };

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* See branch.h. */
+#include "branch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "launch.h"
+#include "peer.h"
+#include "routes.h"
+
+/* How long branches that the root has not ended keep this daemon, which has nothing else left. */
+enum { OVER_MSEC = 2000 };
+
+struct branch {
+    struct branch *next;
+    struct enl_program *program;
+    uint32_t host;
+    pid_t process;          /* 0: reaped */
+    struct enl_peer *peer;  /* NULL: the pipe has ended */
+    struct enl_watch *said; /* its stderr; NULL: that has ended */
+    bool is_ssh;
+    char command[1024];
+};
+
+struct enl_branches {
+    struct branch *first;
+    struct enl_routes routes;
+    uv_timer_t timer; /* OVER_MSEC */
+    bool left;        /* nobody waits for them */
+};
+
+static struct branch *find(const struct enl_program *program, uint32_t host)
+{
+    struct branch *branch = program->branches != NULL ? program->branches->first : NULL;
+    while (branch != NULL && branch->host != host)
+        branch = branch->next;
+    return branch;
+}
+
+static struct branch *towards(const struct enl_program *program, uint32_t host)
+{
+    const uint32_t neighbour =
+        program->branches != NULL ? enl_routes_find(&program->branches->routes, host) : 0;
+    return neighbour != 0 ? find(program, neighbour) : NULL;
+}
+
+static void send_up(struct enl_program *program, const struct bcri_control *message)
+{
+    if (program->parent != NULL)
+        enl_peer_forward(program->parent->peer, message);
+}
+
+/* ---- what is told of a branch ---- */
+
+static void tell_ended(struct enl_program *program, uint32_t host, const char *command, int code, bool is_ssh,
+                       const char *why)
+{
+    struct bcri_control ended = {.type = BCRI_MSG_ended,
+                                 .present =
+                                     BCRI_HAS(host) | BCRI_HAS(code) | BCRI_HAS(flags) | BCRI_HAS(text),
+                                 .host = host,
+                                 .code = code,
+                                 .flags = is_ssh ? BCRI_ENDED_SSH : 0,
+                                 .text = bcri_view_of(command)};
+    if (why != NULL) {
+        ended.present |= BCRI_HAS(object);
+        ended.object = bcri_view_of(why);
+    }
+    send_up(program, &ended);
+}
+
+/* False: its stderr has ended. */
+static bool tell_said(const struct branch *branch)
+{
+    char bytes[512];
+    for (;;) {
+        const ssize_t got = read(branch->said->fd, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 && errno == EAGAIN;
+        const struct bcri_control said = {.type = BCRI_MSG_said,
+                                          .present = BCRI_HAS(host) | BCRI_HAS(bytes),
+                                          .host = branch->host,
+                                          .bytes = {bytes, (uint32_t)got}};
+        send_up(branch->program, &said);
+    }
+}
+
+static void stop_listening(struct branch *branch)
+{
+    enl_watch_stop(branch->said);
+    branch->said = NULL;
+}
+
+static void on_said(void *data)
+{
+    struct branch *branch = data;
+    if (!tell_said(branch))
+        stop_listening(branch);
+}
+
+/* ---- its end ---- */
+
+static void look_whether_gone(struct branch *branch)
+{
+    struct enl_program *program = branch->program;
+    struct branch **at = &program->branches->first;
+    if (branch->peer != NULL || branch->process != 0)
+        return;
+    while (*at != branch)
+        at = &(*at)->next;
+    *at = branch->next;
+    stop_listening(branch);
+    free(branch);
+    enl_program_check_end(program);
+}
+
+static void close_pipes(struct branch *branch)
+{
+    struct enl_peer *peer = branch->peer;
+    branch->peer = NULL;
+    if (peer == NULL)
+        return;
+    enl_routes_drop(&branch->program->branches->routes, branch->host);
+    enl_peer_close(peer);
+}
+
+static void on_ended(void *owner, const char *why)
+{
+    struct branch *branch = owner;
+    const struct bcri_control closed = {.type = BCRI_MSG_closed,
+                                        .present = BCRI_HAS(host) | BCRI_HAS(text),
+                                        .host = branch->host,
+                                        .text = bcri_view_of(why)};
+    if (branch->said != NULL && !tell_said(branch)) /* which may be why */
+        stop_listening(branch);
+    send_up(branch->program, &closed);
+    close_pipes(branch);
+    look_whether_gone(branch);
+}
+
+bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status)
+{
+    struct branch *branch = program->branches != NULL ? program->branches->first : NULL;
+    while (branch != NULL && branch->process != pid)
+        branch = branch->next;
+    if (branch == NULL)
+        return false;
+    branch->process = 0;
+    if (branch->said != NULL)
+        (void)tell_said(branch);
+    tell_ended(program, branch->host, branch->command, wait_status, branch->is_ssh, NULL);
+    look_whether_gone(branch);
+    return true;
+}
+
+static void cut(struct branch *branch)
+{
+    close_pipes(branch);
+    if (branch->process != 0) {
+        kill(-branch->process, SIGKILL);
+        kill(branch->process, SIGKILL);
+    }
+    look_whether_gone(branch);
+}
+
+/* ---- what passes ---- */
+
+static const char *on_message(void *owner, const struct bcri_control *message)
+{
+    struct branch *branch = owner;
+    struct enl_program *program = branch->program;
+    if ((message->present & BCRI_HAS(from)) == 0) {
+        struct bcri_control own = *message;
+        own.present |= BCRI_HAS(from);
+        own.from = branch->host;
+        send_up(program, &own);
+        return NULL;
+    }
+    if (enl_routes_find(&program->branches->routes, message->from) != branch->host)
+        return "it speaks for a host that is not below it";
+    if (program->parent != NULL)
+        enl_peer_pass(program->parent->peer, branch->peer, message->type);
+    return NULL;
+}
+
+void enl_branch_pass_down(struct enl_program *program, const struct bcri_control *message)
+{
+    const struct branch *branch = towards(program, message->to);
+    if (branch == NULL || branch->peer == NULL) {
+        bcri_log_write(&program->log, BCRI_LOG_DEBUG, "%s for host %u is dropped: there is no way to it",
+                       bcri_control_name(message->type), message->to);
+        return;
+    }
+    if (message->type == BCRI_MSG_begin &&
+        !enl_routes_add(&program->branches->routes, message->host, branch->host)) {
+        tell_ended(program, message->host, "", 0, false, "no memory");
+        return;
+    }
+    enl_peer_pass(branch->peer, program->parent->peer, message->type);
+}
+
+/* ---- its beginning ---- */
+
+static struct enl_branches *branches_of(struct enl_program *program)
+{
+    if (program->branches == NULL && (program->branches = calloc(1, sizeof *program->branches)) != NULL) {
+        uv_timer_init(&program->loop, &program->branches->timer);
+        program->branches->timer.data = program;
+    }
+    return program->branches;
+}
+
+/* Returns NULL, or why there is no process. */
+static const char *begin(struct enl_program *program, uint32_t number, const struct enl_host *host,
+                         char *error, size_t error_size)
+{
+    static const struct enl_peer_ops ops = {on_message, on_ended};
+    struct enl_launch launch;
+    struct enl_branches *all = branches_of(program);
+    struct branch *branch = all != NULL ? calloc(1, sizeof *branch) : NULL;
+    if (branch == NULL || !enl_routes_add(&all->routes, number, number)) {
+        free(branch);
+        return "no memory";
+    }
+    if (!enl_launch(&launch, program, host, NULL, error, error_size)) {
+        free(branch);
+        const char *colon = strstr(error, "cannot be used: "); /* the root says that again */
+        return colon != NULL ? colon + strlen("cannot be used: ") : error;
+    }
+    *branch = (struct branch){.next = all->first,
+                              .program = program,
+                              .host = number,
+                              .process = launch.process,
+                              .is_ssh = launch.is_ssh};
+    memcpy(branch->command, launch.command, sizeof branch->command);
+    all->first = branch;
+    branch->said = enl_watch_start(program, launch.err, on_said, branch);
+    branch->peer = enl_peer_new(program, launch.in, launch.out, NULL, &ops, branch);
+    if (branch->peer == NULL || branch->said == NULL)
+        cut(branch);
+    return NULL;
+}
+
+static char *text_of(struct bcri_view view, char *out, size_t size)
+{
+    return view.length != 0 && bcri_view_copy(view, out, size) ? out : NULL;
+}
+
+static const char *take_begin(struct enl_program *program, const struct bcri_control *message)
+{
+    char name[256], address[1024], login[256], enl[4096], error[2048];
+    if (message->host == program->host_number || find(program, message->host) != NULL)
+        return "it begins a host twice";
+    if (message->machine.length == 0 || message->machine.bytes[0] == '-' ||
+        (message->text.length != 0 && message->text.bytes[0] == '-') ||
+        (message->ccename.length != 0 && message->ccename.bytes[0] == '-'))
+        return "it begins a host that has no name";
+    const struct enl_host host = {.name = text_of(message->machine, name, sizeof name),
+                                  .local = (message->flags & BCRI_BEGIN_LOCAL) != 0,
+                                  .address = text_of(message->text, address, sizeof address),
+                                  .login = text_of(message->ccename, login, sizeof login),
+                                  .enl = text_of(message->object, enl, sizeof enl)};
+    const char *why = program->phase != ENL_RUNNING
+                          ? "the daemon that is to start it is ending"
+                          : begin(program, message->host, &host, error, sizeof error);
+    if (why != NULL)
+        tell_ended(program, message->host, "", 0, false, why);
+    return NULL;
+}
+
+const char *enl_branch_of_parent(struct enl_program *program, const struct bcri_control *message)
+{
+    if (message->type == BCRI_MSG_begin)
+        return take_begin(program, message);
+    struct branch *branch = find(program, message->host);
+    if (branch != NULL) /* or it has ended, and the parent does not know yet */
+        cut(branch);
+    return NULL;
+}
+
+/* ---- the end of all ---- */
+
+void enl_branches_leave(struct enl_program *program)
+{
+    struct enl_branches *all = program->branches;
+    if (all == NULL || all->left)
+        return;
+    all->left = true;
+    for (struct branch *branch = all->first, *next; branch != NULL; branch = next) {
+        next = branch->next;
+        close_pipes(branch);
+    }
+}
+
+bool enl_branches_are_left(const struct enl_program *program)
+{
+    return program->branches != NULL && program->branches->left && program->branches->first != NULL;
+}
+
+bool enl_branch_is_left(const struct enl_program *program, pid_t pid)
+{
+    const struct branch *branch =
+        program->branches != NULL && program->branches->left ? program->branches->first : NULL;
+    while (branch != NULL && branch->process != pid)
+        branch = branch->next;
+    return branch != NULL;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    enl_branches_leave(timer->data);
+    enl_program_check_end(timer->data);
+}
+
+bool enl_branches_over(struct enl_program *program)
+{
+    struct enl_branches *all = program->branches;
+    if (all == NULL || all->first == NULL || all->left)
+        return true;
+    if (!program->all_end && uv_is_active((uv_handle_t *)&all->timer) == 0)
+        uv_timer_start(&all->timer, on_timer, OVER_MSEC, 0);
+    return false;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct enl_program *program = handle->data;
+    free(program->branches);
+    program->branches = NULL;
+}
+
+void enl_branches_close(struct enl_program *program)
+{
+    struct enl_branches *all = program->branches;
+    if (all == NULL)
+        return;
+    for (struct branch *branch; (branch = all->first) != NULL;) {
+        all->first = branch->next;
+        close_pipes(branch);
+        stop_listening(branch);
+        free(branch);
+    }
+    enl_routes_free(&all->routes);
+    uv_close((uv_handle_t *)&all->timer, on_closed);
+}

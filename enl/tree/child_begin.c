@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* How a child is begun: by a process here, or by way of another child, its starter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/refuse.h"
+#include "child.h"
+#include "conn.h"
+#include "launch.h"
+#include "peer.h"
+
+static const char *on_message(void *owner, const struct bcri_control *message)
+{
+    struct enl_child *child = owner;
+    return (message->present & BCRI_HAS(from)) != 0 ? child->ops->passes(child, message)
+                                                    : enl_child_take(child, message);
+}
+
+static void on_ended(void *owner, const char *why)
+{
+    enl_child_pipe_ended(owner, why);
+}
+
+struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
+                                uint32_t number, const struct enl_child_ops *ops)
+{
+    struct enl_child *child = calloc(1, sizeof *child);
+    char *copy = address != NULL ? strdup(address) : NULL;
+    if (child == NULL || (address != NULL && copy == NULL)) {
+        free(child);
+        free(copy);
+        return NULL;
+    }
+    *child =
+        (struct enl_child){.program = program, .host = host, .address = copy, .number = number, .ops = ops};
+    uv_timer_init(&program->loop, &child->timer);
+    child->timer.data = child;
+    return child;
+}
+
+static bool begin_here(struct enl_child *child, char *error, size_t error_size)
+{
+    static const struct enl_peer_ops peer_ops = {on_message, on_ended};
+    struct enl_program *program = child->program;
+    struct enl_launch launch;
+    if (!enl_launch(&launch, program, child->host, child->address, error, error_size))
+        return false;
+    memcpy(child->command, launch.command, sizeof child->command);
+    child->is_ssh = launch.is_ssh;
+    child->process = launch.process;
+    child->runs = true;
+    const bool listens = enl_said_begin(&child->said, program, child->host->name, launch.err);
+    struct enl_peer *peer = enl_peer_new(program, launch.in, launch.out, NULL, &peer_ops, child);
+    child->conn = peer != NULL ? enl_conn_of_peer(program, ENL_CHILD, peer) : NULL;
+    if (child->conn == NULL || !listens)
+        enl_child_cut(child, "no memory");
+    else
+        enl_child_await(child);
+    return true;
+}
+
+static void add(struct bcri_control *begin, uint64_t key, struct bcri_view *field, const char *value)
+{
+    if (value == NULL)
+        return;
+    *field = bcri_view_of(value);
+    begin->present |= key;
+}
+
+static bool begin_by(struct enl_child *child, struct enl_child *starter, char *error, size_t error_size)
+{
+    struct enl_program *program = child->program;
+    const struct enl_host *host = child->host;
+    struct enl_peer *pipes = enl_peer_pipes(starter->conn->peer);
+    struct enl_peer *peer = enl_peer_new_by(program, pipes, child->number);
+    child->conn = peer != NULL ? enl_conn_of_peer(program, ENL_CHILD, peer) : NULL;
+    if (child->conn == NULL)
+        return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
+    struct bcri_control begin = {.type = BCRI_MSG_begin,
+                                 .present = BCRI_HAS(host) | BCRI_HAS(machine) | BCRI_HAS(flags),
+                                 .host = child->number,
+                                 .machine = bcri_view_of(host->name),
+                                 .flags = host->local ? BCRI_BEGIN_LOCAL : 0};
+    add(&begin, BCRI_HAS(text), &begin.text, child->address != NULL ? child->address : host->address);
+    add(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
+    add(&begin, BCRI_HAS(object), &begin.object, host->enl);
+    child->starter = starter->number;
+    child->by = starter->host;
+    child->runs = true;
+    (void)enl_said_begin(&child->said, program, host->name, -1);
+    enl_child_send(starter, &begin);
+    enl_child_await(child);
+    return true;
+}
+
+bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *error, size_t error_size)
+{
+    child->state = ENL_CHILD_STARTING;
+    return starter == NULL ? begin_here(child, error, error_size)
+                           : begin_by(child, starter, error, error_size);
+}

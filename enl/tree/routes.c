@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* See routes.h. */
+#include "routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first row whose host is not below `host`. */
+static size_t place_of(const struct enl_routes *routes, uint32_t host)
+{
+    size_t low = 0, high = routes->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (routes->rows[middle].host < host)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool enl_routes_add(struct enl_routes *routes, uint32_t host, uint32_t neighbour)
+{
+    const size_t at = place_of(routes, host);
+    if (at < routes->count && routes->rows[at].host == host) {
+        routes->rows[at].neighbour = neighbour;
+        return true;
+    }
+    if (routes->count == routes->room) {
+        const size_t room = routes->room != 0 ? 2 * routes->room : 16;
+        struct enl_route *rows = realloc(routes->rows, room * sizeof *rows);
+        if (rows == NULL)
+            return false;
+        routes->rows = rows;
+        routes->room = room;
+    }
+    memmove(routes->rows + at + 1, routes->rows + at, (routes->count - at) * sizeof *routes->rows);
+    routes->rows[at] = (struct enl_route){host, neighbour};
+    routes->count++;
+    return true;
+}
+
+uint32_t enl_routes_find(const struct enl_routes *routes, uint32_t host)
+{
+    const size_t at = place_of(routes, host);
+    return at < routes->count && routes->rows[at].host == host ? routes->rows[at].neighbour : 0;
+}
+
+void enl_routes_drop(struct enl_routes *routes, uint32_t neighbour)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < routes->count; i++)
+        if (routes->rows[i].neighbour != neighbour)
+            routes->rows[kept++] = routes->rows[i];
+    routes->count = kept;
+}
+
+void enl_routes_free(struct enl_routes *routes)
+{
+    free(routes->rows);
+    *routes = (struct enl_routes){0};
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Which child is begun when, and by whom, as the plan says (plan.h); and what daemons say of those below them. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bcri/refuse.h"
+#include "conn.h"
+#include "peer.h"
+#include "places.h"
+
+/* ---- beginning ---- */
+
+static const char *address_of(const struct enl_host *host)
+{
+    return host->address != NULL ? host->address : host->name;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct enl_host *one = *(const struct enl_host *const *)a,
+                          *two = *(const struct enl_host *const *)b;
+    return strcasecmp(address_of(one), address_of(two));
+}
+
+/* Numbers the sshds by which places are reached. Returns how many there are; 0: no memory. */
+static uint32_t number_sshds(const struct enl_hosts *hosts, struct enl_place *places)
+{
+    const struct enl_host **sorted = calloc(hosts->count + 1, sizeof(const struct enl_host *));
+    uint32_t sshd = 0;
+    if (sorted == NULL)
+        return 0;
+    for (size_t i = 0; i < hosts->count; i++)
+        sorted[i] = &hosts->hosts[i];
+    qsort(sorted, hosts->count, sizeof(const struct enl_host *), compare_addresses);
+    for (size_t i = 0; i < hosts->count; i++) {
+        sshd += i > 0 && compare_addresses(&sorted[i - 1], &sorted[i]) != 0;
+        places[sorted[i] - hosts->hosts].sshd = sshd;
+    }
+    free(sorted);
+    return sshd + 1;
+}
+
+/* Begins all that may be begun now. */
+static void on_begins(uv_timer_t *timer)
+{
+    const struct enl_program *program = timer->data;
+    struct enl_tree *tree = program->tree;
+    uint32_t number, by;
+    char error[2048];
+    while (program->phase == ENL_RUNNING && enl_plan_next(&tree->plan, &number, &by)) {
+        struct enl_child *child = enl_tree_child(program, number);
+        if (!enl_child_begin(child, enl_tree_child(program, by), error, sizeof error))
+            enl_child_not_begun(child, error);
+    }
+}
+
+static void begin_soon(struct enl_tree *tree)
+{
+    uv_timer_start(&tree->begins, on_begins, 0, 0);
+}
+
+bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
+{
+    const uint32_t sshds = number_sshds(&program->hosts, tree->places);
+    if (sshds == 0 || !enl_plan_init(&tree->plan, (uint32_t)program->config.fanout, sshds))
+        return false;
+    uv_timer_init(&program->loop, &tree->begins);
+    tree->begins.data = program;
+    return true;
+}
+
+static bool make_room(struct enl_tree *tree, uint32_t number)
+{
+    if (number < tree->numbers)
+        return true;
+    const size_t room = 2 * (size_t)number + 16;
+    struct enl_child **more = realloc(tree->by_number, room * sizeof *more);
+    if (more == NULL)
+        return false;
+    for (size_t i = tree->numbers; i < room; i++)
+        more[i] = NULL;
+    tree->by_number = more;
+    tree->numbers = room;
+    return true;
+}
+
+struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address,
+                                bool direct, const struct enl_child_ops *ops, char *error, size_t error_size)
+{
+    struct enl_tree *tree = program->tree;
+    const struct enl_host *host = &program->hosts.hosts[place - tree->places];
+    const uint32_t number = tree->last_number + 1;
+    if (tree->last_number == BCRI_HOST_NUMBER_MAX) {
+        bcri_refuse(error, error_size, 0, "a program has at most %u hosts", BCRI_HOST_NUMBER_MAX);
+        return NULL;
+    }
+    const struct enl_plan_host wanted = {
+        .number = number, .sshd = place->sshd, .near = host->local, .direct = direct};
+    struct enl_child *child =
+        make_room(tree, number) ? enl_child_new(program, host, address, number, ops) : NULL;
+    if (child == NULL || !enl_plan_want(&tree->plan, &wanted)) {
+        if (child != NULL)
+            enl_child_free(child);
+        bcri_refuse(error, error_size, 0, "host %s cannot be used: no memory", host->name);
+        return NULL;
+    }
+    tree->last_number = number;
+    tree->by_number[number] = child;
+    place->child = child;
+    child->next = tree->children;
+    tree->children = child;
+    begin_soon(tree);
+    return child;
+}
+
+void enl_tree_met(struct enl_child *child)
+{
+    enl_plan_met(&child->program->tree->plan, child->number);
+    begin_soon(child->program->tree);
+}
+
+void enl_tree_up(struct enl_child *child)
+{
+    enl_plan_up(&child->program->tree->plan, child->number);
+    begin_soon(child->program->tree);
+}
+
+void enl_tree_gone(struct enl_child *child)
+{
+    struct enl_tree *tree = child->program->tree;
+    struct enl_child **at = &tree->children;
+    while (*at != child)
+        at = &(*at)->next;
+    *at = child->next;
+    tree->by_number[child->number] = NULL;
+    enl_plan_gone(&tree->plan, child->number);
+    begin_soon(tree);
+}
+
+void enl_tree_cut_child(struct enl_child *child)
+{
+    struct enl_child *starter = enl_tree_child(child->program, child->starter);
+    const struct bcri_control cut = {.type = BCRI_MSG_cut, .present = BCRI_HAS(host), .host = child->number};
+    if (starter != NULL)
+        enl_child_send(starter, &cut);
+}
+
+/* ---- those below others ---- */
+
+static bool is_below(const struct enl_child *child, const struct enl_child *other)
+{
+    while (child != NULL && child->starter != 0 && child->starter != other->number)
+        child = enl_tree_child(other->program, child->starter);
+    return child != NULL && child->starter == other->number;
+}
+
+void enl_tree_pipe_ended(struct enl_child *child)
+{
+    struct enl_child *next;
+    enl_plan_ends(&child->program->tree->plan, child->number);
+    for (struct enl_child *other = child->program->tree->children; other != NULL; other = next) {
+        next = other->next;
+        if (other != child && !other->gone && !other->is_cut_off && is_below(other, child))
+            enl_child_is_cut_off(other);
+    }
+}
+
+const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *message)
+{
+    const struct enl_program *program = child->program;
+    struct enl_child *other = enl_tree_child(program, message->from);
+    if (message->from == 0 || message->from > program->tree->last_number)
+        return "it speaks for a host that there is not";
+    if (other == NULL || other->conn == NULL || other->is_cut_off)
+        return NULL; /* it has been given up */
+    if (enl_peer_pipes(other->conn->peer) != child->conn->peer)
+        return "it speaks for a host that is not below it";
+    const char *wrong = enl_child_take(other, message);
+    if (wrong != NULL)
+        enl_child_pipe_ended(other, wrong);
+    return NULL;
+}
+
+const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message)
+{
+    struct enl_child *other = enl_tree_child(child->program, message->host);
+    if (message->host > child->program->tree->last_number ||
+        (other != NULL && other->starter != child->number))
+        return "it tells of a host that it has not begun";
+    if (other != NULL)
+        enl_child_told(other, message);
+    return NULL;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree of daemons that is three levels deep: seven hosts of this machine, of which no daemon starts more than two.
+ * What works with one level works with three, and what a dead daemon in the middle takes with it is known. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "check.h"
+#include "run.h"
+
+enum { HOSTS = 7 };
+
+static struct run run;
+
+static void deep(void)
+{
+    run_folder();
+    setenv("BCR_FANOUT", "2", 1);
+}
+
+/* Starts the root, which enlists one CCE on each host, CCE n on host n, and goes on by the words in `then`. */
+static void start(const char *child, const char *then, const char *onfail)
+{
+    char numbers[HOSTS + 1][8], names[HOSTS + 1][16], words[256];
+    const char *argv[96] = {run_enl(), "--output", "--onfail", onfail, "--local", "7", run_cce()};
+    int count = 7;
+    setenv("SYS_CHILD", child, 1);
+    for (int i = 1; i <= HOSTS; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%d", i);
+        snprintf(names[i], sizeof names[i], "local%d", i);
+        const char *more[] = {"at", names[i], "from", numbers[i], "enlist", run_cce(), "1"};
+        memcpy(argv + count, more, sizeof more);
+        count += (int)(sizeof more / sizeof more[0]);
+    }
+    snprintf(words, sizeof words, "%s", then);
+    for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " "))
+        argv[count++] = word;
+    argv[count] = NULL;
+    run_start_words(&run, argv);
+}
+
+/* The pids of CCE n and of its daemon. */
+static void learn(pid_t daemons[HOSTS + 1], pid_t cces[HOSTS + 1])
+{
+    int left = 3 * HOSTS, ordinal, pid;
+    while (left > 0) {
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "daemon %d %d", &ordinal, &pid) == 2) {
+            CHECK(ordinal >= 1 && ordinal <= HOSTS);
+            daemons[ordinal] = pid;
+        } else if (sscanf(line, "%d %d", &ordinal, &pid) == 2) {
+            CHECK(ordinal >= 1 && ordinal <= HOSTS);
+            cces[ordinal] = pid;
+        } else {
+            CHECK_STR(line, "enlist 0 0");
+        }
+        left--;
+    }
+}
+
+TEST(no_daemon_starts_more_than_fanout_and_three_levels_are_there)
+{
+    deep();
+    start("out hello", "", "abort");
+    for (int i = 0; i < HOSTS; i++)
+        CHECK_STR(run_told_by(&run), "enlist 0 0");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    for (int i = 1; i <= HOSTS; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "[%d] hello\n", i);
+        CHECK(strstr(run.text, line) != NULL);
+    }
+    char log[512];
+    snprintf(log, sizeof log, "bcr.%s.log", run_program_by(".7.log"));
+    run_wait_for_text(log, "host local2 is number 2, started by this one");
+    run_wait_for_text(log, "host local3 is number 3, started by host local1");
+    run_wait_for_text(log, "host local6 is number 6, started by host local2");
+    run_wait_for_text(log, "host local7 is number 7, started by host local3");
+}
+
+TEST(a_cce_three_levels_down_enlists_on_every_host_and_is_told_of_what_fails)
+{
+    char words[2048], want[64];
+    int used = snprintf(words, sizeof words, "out hello tell only 7");
+    static const char *const places[] = {"localhost", "local1", "local2", "local3", "local6", "local7"};
+    enum { PLACES = sizeof places / sizeof places[0] };
+    deep();
+    for (int i = 0; i < PLACES; i++)
+        used += snprintf(words + used, sizeof words - (size_t)used, " at %s from %d enlist %s 1", places[i],
+                         11 + i, run_cce());
+    snprintf(words + used, sizeof words - (size_t)used, " at nowhere enlist %s 1 hosts", run_cce());
+    start(words, "wait", "abort");
+    int told[32] = {0}, good = 0, bad = 0, listed = 0, ordinal, count = 0;
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOHOST);
+    while (good < HOSTS + PLACES || bad < 1 || listed < 1 || count < HOSTS + PLACES) {
+        const char *line = run_told_by(&run);
+        good += strcmp(line, "enlist 0 0") == 0;
+        bad += strcmp(line, want) == 0;
+        listed += strncmp(line, "hosts local1:1 local2:1", 23) == 0;
+        if (sscanf(line, "%d ", &ordinal) == 1 && ordinal > 0 && ordinal < 32) {
+            CHECK_INT(told[ordinal]++, 0);
+            count++;
+        }
+    }
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    for (int i = 0; i < PLACES; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "[%d] hello\n", 11 + i);
+        CHECK(strstr(run.text, line) != NULL);
+    }
+}
+
+TEST(floods_of_output_from_all_levels_come_whole)
+{
+    deep();
+    start("flood 5000", "", "abort");
+    for (int i = 0; i < HOSTS; i++)
+        CHECK_STR(run_told_by(&run), "enlist 0 0");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    int next[HOSTS + 1] = {0}, ordinal, line;
+    for (char *at = run.text; *at != '\0'; at = strchr(at, '\n') + 1) {
+        CHECK_INT(sscanf(at, "[%d] line %d\n", &ordinal, &line), 2);
+        CHECK(ordinal >= 1 && ordinal <= HOSTS);
+        CHECK_INT(line, next[ordinal]++);
+    }
+    for (int i = 1; i <= HOSTS; i++)
+        CHECK_INT(next[i], 5000);
+}
+
+TEST(a_failure_three_levels_down_ends_the_program_with_its_status)
+{
+    deep();
+    start("only 7 err dying exit 7", "pause", "abort");
+    run_end(&run);
+    CHECK_INT(run.status, 7);
+    run_check_error(&run, "on local7 exited with status 7; that ends the program");
+    run_check_error(&run, "[7] dying\n");
+}
+
+TEST(a_signal_ends_all_levels)
+{
+    pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
+    int gone[HOSTS + 1];
+    deep();
+    start("daemon tell pause", "pause", "abort");
+    learn(daemons, cces);
+    for (int i = 1; i <= HOSTS; i++)
+        gone[i] = run_watch(daemons[i]);
+    kill(run.pid, SIGTERM);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGTERM);
+    for (int i = 1; i <= HOSTS; i++)
+        run_gone(gone[i]);
+}
+
+/* 1 and 2 are the root's; 3 and 5 are begun by 1, 4 and 6 by 2, 7 by 3. */
+static bool is_below(int host, int other)
+{
+    static const int starter[HOSTS + 1] = {0, 0, 0, 1, 2, 1, 2, 3};
+    while (host != 0 && host != other)
+        host = starter[host];
+    return host != 0;
+}
+
+TEST(each_daemon_that_is_killed_takes_along_those_below_it_and_nobody_else)
+{
+    deep();
+    setenv("BCR_HOSTTIMEOUT", "1500", 1);
+    for (int victim = 1; victim <= HOSTS; victim++) {
+        pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
+        int gone[HOSTS + 1], cce_gone[HOSTS + 1], lost = 0;
+        char text[64];
+        start("daemon tell wait out alive", "wait", "isolate");
+        learn(daemons, cces);
+        for (int i = 1; i <= HOSTS; i++) {
+            gone[i] = run_watch(daemons[i]);
+            cce_gone[i] = run_watch(cces[i]);
+        }
+        kill(daemons[victim], SIGKILL);
+        for (int i = 1; i <= HOSTS; i++)
+            if (is_below(i, victim)) {
+                run_gone(gone[i]);
+                run_gone(cce_gone[i]); /* or it might take a go */
+                lost++;
+            }
+        for (int i = 0; i <= HOSTS - lost; i++)
+            run_go();
+        run_end(&run);
+        CHECK_INT(run.status, 0);
+        for (int i = 1; i <= HOSTS; i++) {
+            snprintf(text, sizeof text, "[%d] alive\n", i);
+            CHECK((strstr(run.text, text) != NULL) == !is_below(i, victim));
+            if (is_below(i, victim))
+                continue;
+            run_gone(gone[i]);
+            run_gone(cce_gone[i]);
+        }
+        snprintf(text, sizeof text, "host local%d is lost: ", victim);
+        run_check_error(&run, text);
+    }
+}
