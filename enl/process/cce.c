@@ -378,7 +378,8 @@ static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const c
 const char *enl_hello_wrong(const struct bcri_control *hello)
 {
     if (hello->archtype != (uint32_t)bcri_archtype_native())
-        return "the program is of another architecture than this enl";
+        return "the program is of another architecture than this enl; path= in the hosts file says where a "
+               "host has its own";
     if (hello->layout != bcri_layout_signature())
         return "the program and this enl come from different builds of BCR that lay out shared memory "
                "differently; "

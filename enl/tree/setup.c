@@ -2,7 +2,9 @@
 /* See setup.h. Both sides are here, since they must agree. */
 #include "setup.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +116,19 @@ static void send_environ(const struct enl_program *program, struct enl_peer *pee
         enl_peer_send(peer, &message);
 }
 
-/* Soft limits by their numbers, which are the same on all machines of one architecture. */
+/* Between daemons, perhaps of different architectures, limits and signals have the numbers that most have. Where
+ * these do not hold, a table is needed here, for `signal` and for `died`. */
+static_assert(RLIMIT_CPU == 0 && RLIMIT_FSIZE == 1 && RLIMIT_DATA == 2 && RLIMIT_STACK == 3 &&
+                  RLIMIT_CORE == 4 && RLIMIT_RSS == 5 && RLIMIT_NPROC == 6 && RLIMIT_NOFILE == 7 &&
+                  RLIMIT_MEMLOCK == 8 && RLIMIT_AS == 9 && RLIMIT_LOCKS == 10 && RLIMIT_RTTIME == 15,
+              "limits go between daemons by number");
+static_assert(SIGHUP == 1 && SIGINT == 2 && SIGQUIT == 3 && SIGILL == 4 && SIGTRAP == 5 && SIGABRT == 6 &&
+                  SIGBUS == 7 && SIGFPE == 8 && SIGKILL == 9 && SIGUSR1 == 10 && SIGSEGV == 11 &&
+                  SIGUSR2 == 12 && SIGPIPE == 13 && SIGALRM == 14 && SIGTERM == 15 && SIGXCPU == 24 &&
+                  SIGXFSZ == 25 && SIGSYS == 31,
+              "signals go between daemons by number");
+
+/* Soft limits by their numbers. */
 static void write_limits(const struct enl_program *program, uint8_t bytes[LIMITS_BYTES])
 {
     for (unsigned i = 0; i < LIMITS; i++) {

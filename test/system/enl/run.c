@@ -89,10 +89,38 @@ const char *run_plain(void)
     return of_environment("SYS_PLAIN");
 }
 
+/* If $RUN_THERE is a build of BCR, for another architecture perhaps, hosts that are --local are of that:
+ * writes a hosts file with the same names, and puts --hosts into the command in its place. Its lines are
+ * "local1 local ...". */
+static const char *const *with_hosts_there(const char *const *words)
+{
+    const char *there = getenv("RUN_THERE");
+    static const char *changed[1024];
+    size_t count = 0;
+    int at = -1;
+    for (; words[count] != NULL && count < sizeof changed / sizeof changed[0] - 1; count++) {
+        changed[count] = words[count];
+        if (strcmp(words[count], "--local") == 0)
+            at = (int)count;
+    }
+    if (there == NULL || at < 0)
+        return words;
+    FILE *file = fopen("hosts-there", "w");
+    CHECK(file != NULL && fchmod(fileno(file), 0600) == 0);
+    for (int i = 1; i <= atoi(words[at + 1]); i++)
+        fprintf(file, "local%d local enl=%s/enl/enl path=%s/test/system/enl:%s/test/system/crash\n", i, there,
+                there, there);
+    CHECK_INT(fclose(file), 0);
+    changed[at] = "--hosts";
+    changed[at + 1] = "hosts-there";
+    return changed;
+}
+
 void run_start_words(struct run *run, const char *const *words)
 {
     int out[2], err[2];
     run_folder();
+    words = with_hosts_there(words);
     CHECK_INT(pipe2(out, O_CLOEXEC), 0);
     CHECK_INT(pipe2(err, O_CLOEXEC), 0);
     run->pid = fork();

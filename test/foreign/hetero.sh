@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hetero.sh -- the example hetero in one program of this machine and all others that are built: i386, s390x, and arm64 with
+# BCR_TEST_FULL. Run by ctest in the native build, whose folder is BCR_BUILD_DIR.
+set -euo pipefail
+
+native=${BCR_BUILD_DIR:?ctest sets it}
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+machines=0
+for machine in i386 s390x arm64; do
+    build=$native/foreign/$machine
+    if [ -x "$build/examples/hetero" ] && [ -x "$build/enl/enl" ]; then
+        echo "far-$machine local abi=${machine/arm64/aarch64} enl=$build/enl/enl path=$build/examples"
+        machines=$((machines + 1))
+    fi
+done >"$folder/machines"
+if [ ! -s "$folder/machines" ]; then
+    echo "skip foreign_hetero: nothing is built for other machines; test/foreign/prepare.sh $native/foreign says why"
+    exit 77
+fi
+chmod 600 "$folder/machines"
+rounds=200
+[ -z "${BCR_TEST_FULL:-}" ] || rounds=100000
+BCR_TEMPDIR=$folder "$native/enl/enl" --hosts "$folder/machines" "$native/examples/hetero" $rounds | tee "$folder/out"
+grep -q "^hetero: $rounds rounds among $((machines + 1)) CCEs: .*; all right$" "$folder/out"
+# Each CCE has worked on tables in place and on translated ones.
+grep -q 'used in place by a CCE of archtype 0x02faffa5\|used in place by a CCE of archtype 0x02babaa5' "$folder/out"
+echo "ok hetero_among_all_machines"
