@@ -108,6 +108,7 @@ int enl_allocation_load(struct enl_hosts *hosts, struct bcri_config *config, cha
         if (is_default(config, BCRI_CONFIG_rshpath) &&
             bcri_config_set(config, "rshpath", "srun", "SLURM_JOB_ID", error, error_size) != 0)
             return -1;
+        unsetenv("SLURM_LABELIO"); /* srun would put labels into what daemons say to each other */
         return enl_allocation_slurm(hosts, nodes, variable("SLURM_TASKS_PER_NODE"),
                                     variable("SLURM_JOB_CPUS_PER_NODE"), error, error_size);
     }

@@ -58,7 +58,7 @@ bool enl_word_is_count(struct enl_word word, unsigned most, unsigned *count_out)
 
 struct enl_quote enl_quoted(struct enl_word word)
 {
-    struct enl_quote quote;
+    struct enl_quote quote = {.text = ""};
     size_t taken;
     const size_t used = bcri_escape(word.start, word.length, quote.text, sizeof quote.text - 3, &taken);
     if (taken < word.length)
@@ -206,7 +206,8 @@ static bool walk_on(struct walk *walk, size_t at, size_t used)
     const size_t behind = (size_t)(close - walk->word.start) + 1;
     do {
         at++;
-        (void)take_range(walk->word, &at, &range);
+        if (take_range(walk->word, &at, &range) != NULL)
+            return false;
         for (unsigned number = range.first; number <= range.last; number++) {
             const int digits =
                 snprintf(walk->name + used, sizeof walk->name - used, "%0*u", range.width, number);

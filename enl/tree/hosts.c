@@ -225,7 +225,7 @@ static int merge(struct enl_hosts *hosts, const char *file, char *error, size_t 
     struct enl_host *first = NULL;
     for (size_t i = 0; i < hosts->sorted; i++) {
         struct enl_host *host = &hosts->hosts[hosts->by_name[i] - hosts->hosts];
-        if (first == NULL || strcasecmp(first->name, host->name) != 0) {
+        if (i == 0 || strcasecmp(first->name, host->name) != 0) {
             first = host;
             continue;
         }

@@ -2,7 +2,10 @@
 /* See remote.h.
  *
  * Programs whose names begin with ssh get ssh's options: no terminal, no X11, no questions, and
- * keepalives, by which it notices that the machine is gone. Others are called as rsh:
+ * keepalives, by which it notices that the machine is gone. srun, which begins a step of one task in the
+ * Slurm job in which this process runs, gets its own: bytes must pass as they are and at once, the step shares the
+ * node with others, and is bound to no core. It starts COMMAND itself, with the environment and in the folder of
+ * here, which is all the same when the daemon there has been told its own. Others are called as rsh:
  * [-l LOGIN] HOST COMMAND.
  *
  * COMMAND goes to the login shell there, which may be any. Without `enl` in the hosts file and
@@ -70,31 +73,44 @@ static bool needs_quotes(const char *text)
     return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] != '\0';
 }
 
-/* What the login shell is to run. */
-static void shell_command(const struct bcri_config *config, const struct enl_host *host, const char *mode,
-                          char *out, size_t size)
-{
-    char quoted[2 * PATH_MAX], own[PATH_MAX];
-    const char *path = host->enl != NULL ? host->enl : config->enlistpath;
-    if (path != NULL && strncmp(path, "~/", 2) == 0)
-        path += 2; /* a login begins in the home directory */
-    const bool known = path != NULL;
-    if (!known)
-        path = own_path(own, sizeof own) ? own : "enl";
-    snprintf(quoted, sizeof quoted, "%s", path);
-    if (needs_quotes(path))
-        quote(path, quoted, sizeof quoted);
-    if (known || strcmp(path, "enl") == 0)
-        snprintf(out, size, "exec sh -c '\"$0\" %s; exit $?' %s", mode, quoted);
-    else
-        snprintf(out, size, "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" %s; exit $?' %s", mode,
-                 quoted);
-}
-
 static const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
+}
+
+static bool begins_with(const struct enl_remote *remote, const char *name)
+{
+    return strncmp(last_component(remote->path), name, strlen(name)) == 0;
+}
+
+/* Where enl is there; false: where it lies here, or else on PATH there. */
+static bool path_there(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX])
+{
+    const char *path = host->enl != NULL ? host->enl : config->enlistpath;
+    if (path == NULL && !own_path(out, PATH_MAX))
+        path = "enl";
+    if (path != NULL)
+        snprintf(out, PATH_MAX, "%s", path);
+    return path != NULL;
+}
+
+/* What the login shell is to run. */
+static void shell_command(const struct bcri_config *config, const struct enl_host *host, const char *mode,
+                          char *out, size_t size)
+{
+    char quoted[2 * PATH_MAX], there[PATH_MAX];
+    const bool known = path_there(config, host, there);
+    const char *path =
+        there + (strncmp(there, "~/", 2) == 0 ? 2 : 0); /* a login begins in the home directory */
+    snprintf(quoted, sizeof quoted, "%s", path);
+    if (needs_quotes(path))
+        quote(path, quoted, sizeof quoted);
+    if (known)
+        snprintf(out, size, "exec sh -c '\"$0\" %s; exit $?' %s", mode, quoted);
+    else
+        snprintf(out, size, "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" %s; exit $?' %s", mode,
+                 quoted);
 }
 
 /* The file of a program that may be a name to be looked for on PATH. False: a sentence's end says why
@@ -148,42 +164,79 @@ static bool find_command(const struct bcri_config *config, const struct enl_host
     return find_program(config, "rshpath in bcrrc", config->rshpath, out, error, error_size);
 }
 
+static void add_ssh(struct words *words, const struct bcri_config *config)
+{
+    const int seconds = config->connecttimeout / 1000, quiet = config->hosttimeout / 2000;
+    add(words, "-T");
+    add(words, "-x");
+    add(words, "-oBatchMode=yes");
+    add(words, "-oConnectTimeout=%d", seconds > 1 ? seconds - 1 : 1);
+    add(words, "-oServerAliveInterval=%d", quiet > 1 ? quiet : 1);
+    add(words, "-oServerAliveCountMax=2");
+}
+
+/* False: a sentence's end says why not. */
+static bool add_srun(struct words *words, const struct bcri_config *config, const struct enl_host *host,
+                     const char *mode, char *error, size_t error_size)
+{
+    static const char *const options[] = {"--quiet",      "--nodes=1",       "--ntasks=1",   "--overlap",
+                                          "--unbuffered", "--input=all",     "--output=all", "--error=all",
+                                          "--mpi=none",   "--cpu-bind=none", "--export=ALL"};
+    char there[PATH_MAX], *path = NULL;
+    const bool known = path_there(config, host, there);
+    if (host->login != NULL)
+        return bcri_refuse(error, error_size, false,
+                           "srun runs programs as this user alone; take login= out of the hosts file, or let "
+                           "rshpath in bcrrc name another program");
+    if (bcri_config_resolve(config, there, &path) != 0)
+        return bcri_refuse(error, error_size, false, "%s: there is no home directory", there);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        add(words, "%s", options[i]);
+    add(words, "--nodelist=%s", host->address != NULL ? host->address : host->name);
+    add(words, "/bin/sh");
+    add(words, "-c");
+    add(words, known ? "exec \"$0\" %s" : "test -x \"$0\" || set -- enl; exec \"${1-$0}\" %s", mode);
+    add(words, "%s", path);
+    free(path);
+    return true;
+}
+
+static bool add_words(struct words *words, const struct bcri_config *config, const struct enl_host *host,
+                      const char *address, const char *mode, char *error, size_t error_size)
+{
+    char command[4 * PATH_MAX];
+    const struct enl_remote *remote = words->remote;
+    add(words, "%s", remote->path);
+    if (host->local) {
+        add(words, "%s", mode);
+        return true;
+    }
+    if (begins_with(remote, "srun"))
+        return add_srun(words, config, host, mode, error, error_size);
+    if (enl_remote_is_ssh(remote))
+        add_ssh(words, config);
+    if (host->login != NULL) {
+        add(words, "-l");
+        add(words, "%s", host->login);
+    }
+    add(words, "%s", address != NULL ? address : host->address != NULL ? host->address : host->name);
+    shell_command(config, host, mode, command, sizeof command);
+    add(words, "%s", command);
+    return true;
+}
+
 bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config *config,
                         const struct enl_host *host, const char *address, const char *mode, char *error,
                         size_t error_size)
 {
-    char command[4 * PATH_MAX], why[512];
+    char why[512] = "no memory";
     *remote_out = (struct enl_remote){.words = malloc(8 * PATH_MAX)};
     struct words words = {.remote = remote_out, .room = 8 * PATH_MAX};
-    if (remote_out->words == NULL)
-        return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
-    if (!find_command(config, host, remote_out->path, why, sizeof why)) {
-        enl_remote_free(remote_out);
-        return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);
-    }
-    if (host->local) {
-        add(&words, "%s", remote_out->path);
-        add(&words, "%s", mode);
+    if (remote_out->words != NULL && find_command(config, host, remote_out->path, why, sizeof why) &&
+        add_words(&words, config, host, address, mode, why, sizeof why))
         return true;
-    }
-    add(&words, "%s", remote_out->path);
-    if (enl_remote_is_ssh(remote_out)) {
-        const int seconds = config->connecttimeout / 1000, quiet = config->hosttimeout / 2000;
-        add(&words, "-T");
-        add(&words, "-x");
-        add(&words, "-oBatchMode=yes");
-        add(&words, "-oConnectTimeout=%d", seconds > 1 ? seconds - 1 : 1);
-        add(&words, "-oServerAliveInterval=%d", quiet > 1 ? quiet : 1);
-        add(&words, "-oServerAliveCountMax=2");
-    }
-    if (host->login != NULL) {
-        add(&words, "-l");
-        add(&words, "%s", host->login);
-    }
-    add(&words, "%s", address != NULL ? address : host->address != NULL ? host->address : host->name);
-    shell_command(config, host, mode, command, sizeof command);
-    add(&words, "%s", command);
-    return true;
+    enl_remote_free(remote_out);
+    return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);
 }
 
 void enl_remote_text(const struct enl_remote *remote, char *out, size_t size)
@@ -202,7 +255,7 @@ void enl_remote_free(struct enl_remote *remote)
 
 bool enl_remote_is_ssh(const struct enl_remote *remote)
 {
-    return strncmp(last_component(remote->path), "ssh", 3) == 0;
+    return begins_with(remote, "ssh");
 }
 
 bool enl_remote_is_open(const struct enl_remote *remote)
@@ -244,6 +297,9 @@ const char *enl_remote_remedy(const struct enl_host *host, const char *why, cons
         {OWN, "timed out", "; the machine is down, or a firewall is between"},
         {ANY, "and the hosts file says abi=",
          "; enl= in the hosts file names another one there, or take abi= out of that line"},
+        {OWN, "Unable to create step",
+         "; srun reaches the nodes of the job alone, and these while they are up (sinfo)"},
+        {OWN, "resolve_ctls_from_dns_srv", "; srun finds no Slurm here: rshpath /usr/bin/ssh needs none"},
         {ANY, "another version of the protocol", "; install the same version of BCR there"},
         {ANY, "connecttimeout",
          "; run the command by hand to see what it waits for, or raise connecttimeout in bcrrc"},

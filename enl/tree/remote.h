@@ -12,7 +12,7 @@
 
 struct bcri_config;
 
-enum { ENL_REMOTE_WORDS = 20 };
+enum { ENL_REMOTE_WORDS = 24 };
 
 struct enl_remote {
     char path[PATH_MAX];
