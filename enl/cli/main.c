@@ -24,6 +24,7 @@
 #include "options.h"
 #include "pane.h"
 #include "program.h"
+#include "push.h"
 #include "reach.h"
 #include "top.h"
 #include "trace.h"
@@ -125,7 +126,7 @@ int main(int argc, char **argv)
                 "own; run a program by: enl PROGRAM\n");
         return 2;
     }
-    tidy_descriptors(options.root_socket);
+    tidy_descriptors(options.child ? enl_pushed_hold() : options.root_socket);
     const int status = options.metrics != NULL ? enl_metrics_start(options.metrics) : 0;
     if (status != 0)
         return status;

@@ -53,6 +53,7 @@ const char enl_help[] =
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
     "  --hostfile FILE          the same, in the form of Open MPI's and PBS's files\n"
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
+    "  --push                   send enl, the program and its libraries to hosts that have no BCR\n"
     "  --local N                make N hosts local1 ... localN of this machine, for trying a program out\n"
     "  --show-config            print all settings and where each comes from\n"
     "  --help, --version\n"
@@ -107,6 +108,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->output = options->output != NULL ? options->output : "yes";
     else if (strcmp(word, "--label") == 0)
         options->output = "label";
+    else if (strcmp(word, "--push") == 0)
+        options->push = "yes";
     else if (strcmp(word, "--timestamp") == 0)
         options->timestamp = "yes";
     else if ((value = value_of(word, "--output-dir", argv, at, &missing)) != NULL)
@@ -323,11 +326,14 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
 {
     const struct {
         const char *keyword, *value, *option;
-    } all[] = {
-        {"onfail", options->onfail, "--onfail"},          {"ondeadlock", options->ondeadlock, "--ondeadlock"},
-        {"loglevel", options->loglevel, "--log-level"},   {"output", options->output, "--output"},
-        {"timestamp", options->timestamp, "--timestamp"}, {"wrap", options->wrap, "--wrap"},
-        {"crashreport", options->crashreport, "-g"}};
+    } all[] = {{"onfail", options->onfail, "--onfail"},
+               {"ondeadlock", options->ondeadlock, "--ondeadlock"},
+               {"loglevel", options->loglevel, "--log-level"},
+               {"output", options->output, "--output"},
+               {"timestamp", options->timestamp, "--timestamp"},
+               {"wrap", options->wrap, "--wrap"},
+               {"push", options->push, "--push"},
+               {"crashreport", options->crashreport, "-g"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&
             bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)

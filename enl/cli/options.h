@@ -47,6 +47,7 @@ struct enl_options {
     const char *loglevel;
     const char *output;
     const char *timestamp;
+    const char *push;
     const char *output_dir;
     const char *log_dir;
     const char *debugger;  /* -d: a command */

@@ -33,6 +33,7 @@
 #include "names.h"
 #include "object.h"
 #include "parent.h"
+#include "push.h"
 #include "scripts.h"
 #include "session.h"
 #include "signals.h"
@@ -328,6 +329,18 @@ static void name_daemon(struct enl_program *program, char *log_name, size_t size
     snprintf(log_name, size, "%s%s%s", program->name, between, number);
 }
 
+/* The file of the root's program, also if bcr_init has started this daemon. */
+static const char *root_file(const struct enl_program *program)
+{
+    static char path[PATH_MAX], place[64];
+    snprintf(place, sizeof place, "/proc/%ld/exe", (long)program->options.root_pid);
+    if (program->root_path[0] != '\0')
+        return program->root_path;
+    const ssize_t length = readlink(place, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
 /* Prepares all that needs no loop. Returns 0, or the exit status with a sentence. */
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
@@ -355,6 +368,10 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     if (enl_session_prepare(program, error, error_size) != 0)
         return 2;
     program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
+    if (program->environment != NULL && !enl_pushed_use(program))
+        return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
+    if (!program->options.child && enl_push_begin(program, root_file(program), error, error_size) != 0)
+        return 2;
     program->folder = getcwd(NULL, 0);
     char log_name[sizeof program->socket_name];
     name_daemon(program, log_name, sizeof log_name);
@@ -426,6 +443,7 @@ static void free_all(struct enl_program *program)
     free(program->environment);
     free(program->folder);
     free(program->programs);
+    enl_push_end(program);
 }
 
 int enl_program_run(const struct enl_options *options, char **argv)

@@ -43,6 +43,7 @@ struct enl_tree;
 struct enl_links;
 struct enl_job;
 struct enl_far;
+struct enl_push;
 struct enl_relay;
 struct enl_writer;
 struct enl_watch;
@@ -81,6 +82,7 @@ struct enl_program {
     char script_name[4200];   /* "startscript" or "endscript", and the script's path */
     char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
     char *folder;             /* the root's working directory; NULL: unknown */
+    struct enl_push *push;    /* what hosts get that have no BCR; NULL: nothing */
     char *programs; /* folders where they are looked for first (path= in a hosts file); NULL: none */
 
     struct enl_cores cores;

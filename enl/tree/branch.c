@@ -12,6 +12,7 @@
 #include "conn.h"
 #include "launch.h"
 #include "peer.h"
+#include "push.h"
 #include "routes.h"
 
 /* How long branches that the root has not ended keep this daemon, which has nothing else left. */
@@ -218,9 +219,18 @@ static struct enl_branches *branches_of(struct enl_program *program)
     return program->branches;
 }
 
+/* So that the root does not lose patience with it. */
+static void tell_more_is_pushed(void *owner)
+{
+    const struct branch *branch = owner;
+    const struct bcri_control said = {
+        .type = BCRI_MSG_said, .present = BCRI_HAS(host) | BCRI_HAS(bytes), .host = branch->host};
+    send_up(branch->program, &said);
+}
+
 /* Returns NULL, or why there is no process. */
 static const char *begin(struct enl_program *program, uint32_t number, const struct enl_host *host,
-                         char *error, size_t error_size)
+                         bool pushes, char *error, size_t error_size)
 {
     static const struct enl_peer_ops ops = {on_message, on_ended};
     struct enl_launch launch;
@@ -230,7 +240,7 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
         free(branch);
         return "no memory";
     }
-    if (!enl_launch(&launch, program, host, NULL, error, error_size)) {
+    if (!enl_launch(&launch, program, host, NULL, pushes, error, error_size)) {
         free(branch);
         const char *colon = strstr(error, "cannot be used: "); /* the root says that again */
         return colon != NULL ? colon + strlen("cannot be used: ") : error;
@@ -244,7 +254,8 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
     all->first = branch;
     branch->said = enl_watch_start(program, launch.err, on_said, branch);
     branch->peer = enl_peer_new(program, launch.in, launch.out, NULL, &ops, branch);
-    if (branch->peer == NULL || branch->said == NULL)
+    if (branch->peer == NULL || branch->said == NULL ||
+        (pushes && !enl_push_send(program->push, branch->peer, tell_more_is_pushed, branch)))
         cut(branch);
     return NULL;
 }
@@ -268,9 +279,11 @@ static const char *take_begin(struct enl_program *program, const struct bcri_con
                                   .address = text_of(message->text, address, sizeof address),
                                   .login = text_of(message->ccename, login, sizeof login),
                                   .enl = text_of(message->object, enl, sizeof enl)};
-    const char *why = program->phase != ENL_RUNNING
-                          ? "the daemon that is to start it is ending"
-                          : begin(program, message->host, &host, error, sizeof error);
+    const char *why =
+        program->phase != ENL_RUNNING
+            ? "the daemon that is to start it is ending"
+            : begin(program, message->host, &host,
+                    (message->flags & BCRI_BEGIN_PUSH) != 0 && program->push != NULL, error, sizeof error);
     if (why != NULL)
         tell_ended(program, message->host, "", 0, false, why);
     return NULL;

@@ -237,7 +237,11 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
 {
     char why[128];
     switch (message->type) {
-    case BCRI_MSG_said: enl_said_take(&child->said, message->bytes.bytes, message->bytes.length); break;
+    case BCRI_MSG_said:
+        enl_said_take(&child->said, message->bytes.bytes, message->bytes.length);
+        if (message->bytes.length == 0)
+            enl_child_gets_more(child);
+        break;
     case BCRI_MSG_ended: take_ended(child, message); break;
     default:
         if (!bcri_view_copy(message->text, why, sizeof why))
@@ -281,6 +285,13 @@ static void on_timer(uv_timer_t *timer)
 void enl_child_await(struct enl_child *child)
 {
     uv_timer_start(&child->timer, on_timer, (uint64_t)child->program->config.connecttimeout, 0);
+}
+
+void enl_child_gets_more(void *child)
+{
+    struct enl_child *one = child;
+    if (one->state == ENL_CHILD_STARTING)
+        enl_child_await(one);
 }
 
 void enl_child_is_up(struct enl_child *child)

@@ -103,6 +103,8 @@ void enl_child_not_begun(struct enl_child *child, const char *sentence);
 void enl_child_told(struct enl_child *child, const struct bcri_control *message);
 /* Its starter is lost. */
 void enl_child_is_cut_off(struct enl_child *child);
+/* More of what is pushed to a child is on its way: it has connecttimeout from now. */
+void enl_child_gets_more(void *child);
 /* It has connecttimeout from now. */
 void enl_child_await(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */

@@ -8,6 +8,7 @@
 #include "conn.h"
 #include "launch.h"
 #include "peer.h"
+#include "push.h"
 
 static const char *on_message(void *owner, const struct bcri_control *message)
 {
@@ -43,7 +44,8 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
     static const struct enl_peer_ops peer_ops = {on_message, on_ended};
     struct enl_program *program = child->program;
     struct enl_launch launch;
-    if (!enl_launch(&launch, program, child->host, child->address, error, error_size))
+    const bool pushes = enl_push_is_for(program, child->host);
+    if (!enl_launch(&launch, program, child->host, child->address, pushes, error, error_size))
         return false;
     memcpy(child->command, launch.command, sizeof child->command);
     child->is_ssh = launch.is_ssh;
@@ -56,6 +58,8 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
         enl_child_cut(child, "no memory");
     else
         enl_child_await(child);
+    if (child->conn != NULL && pushes && !enl_push_send(program->push, peer, enl_child_gets_more, child))
+        enl_child_cut(child, "no memory");
     return true;
 }
 
@@ -80,7 +84,8 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
                                  .present = BCRI_HAS(host) | BCRI_HAS(machine) | BCRI_HAS(flags),
                                  .host = child->number,
                                  .machine = bcri_view_of(host->name),
-                                 .flags = host->local ? BCRI_BEGIN_LOCAL : 0};
+                                 .flags = (host->local ? BCRI_BEGIN_LOCAL : 0u) |
+                                          (enl_push_is_for(program, host) ? BCRI_BEGIN_PUSH : 0u)};
     add(&begin, BCRI_HAS(text), &begin.text, child->address != NULL ? child->address : host->address);
     add(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
     add(&begin, BCRI_HAS(object), &begin.object, host->enl);

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bcri/refuse.h"
+#include "push.h"
 #include "remote.h"
 
 static void close_pair(const int pair[2])
@@ -45,7 +47,7 @@ static void warn_of_rsh(struct enl_program *program, const struct enl_remote *re
 }
 
 bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, const struct enl_host *host,
-                const char *address, char *error, size_t error_size)
+                const char *address, bool pushes, char *error, size_t error_size)
 {
     struct enl_remote remote;
     int down[2], up[2], err[2];
@@ -53,14 +55,20 @@ bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, cons
         return false;
     if (!host->local)
         warn_of_rsh(program, &remote);
+    if (pushes) {
+        char command[1024];
+        enl_push_command(program->push, command, sizeof command);
+        enl_remote_run(&remote, command);
+    }
     if (!open_pipes(down, up, err)) {
         enl_remote_free(&remote);
         return bcri_refuse(error, error_size, false, "host %s cannot be used: enl has no descriptors left",
                            host->name);
     }
+    char **outside = host->local ? NULL : enl_pushed_outside(program);
     const struct enl_spawn spawn = {.path = remote.path,
                                     .argv = remote.argv,
-                                    .environment = program->environment,
+                                    .environment = outside != NULL ? outside : program->environment,
                                     .in = down[0],
                                     .out = up[1],
                                     .err = err[1],
@@ -72,6 +80,7 @@ bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, cons
                                     .inherited = &program->inherited};
     const char *step = "";
     const pid_t pid = enl_spawn(&spawn, &step);
+    free(outside);
     *launch_out = (struct enl_launch){.process = pid,
                                       .in = up[0],
                                       .out = down[1],

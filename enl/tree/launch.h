@@ -16,8 +16,9 @@ struct enl_launch {
     bool is_ssh;
 };
 
-/* `address` NULL: the host's own. False: a sentence says why there is no process. */
+/* `address` NULL: the host's own. `pushes`: the command waits for what program->push sends (push.h). False: a
+ * sentence says why there is no process. */
 bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, const struct enl_host *host,
-                const char *address, char *error, size_t error_size);
+                const char *address, bool pushes, char *error, size_t error_size);
 
 #endif

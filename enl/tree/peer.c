@@ -171,6 +171,47 @@ static struct piece *new_piece(struct enl_peer *peer, enum bcri_control_type typ
     return piece;
 }
 
+struct raw {
+    uv_write_t request;
+    struct enl_peer *peer;
+    char *bytes;
+    void (*written)(void *data, bool goes_on);
+    void *data;
+};
+
+static void end_raw(struct raw *raw, bool goes_on)
+{
+    const struct raw copy = *raw;
+    free(copy.bytes);
+    free(raw);
+    copy.written(copy.data, goes_on);
+}
+
+static void on_raw_written(uv_write_t *request, int status)
+{
+    struct raw *raw = request->data;
+    struct enl_peer *peer = raw->peer;
+    if (status != 0 && !peer->closed)
+        give_up_writing(peer, status);
+    end_raw(raw, status == 0 && !peer->closed);
+}
+
+void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
+                       void (*written)(void *data, bool goes_on), void *data)
+{
+    struct raw *raw = peer->writes && !peer->closed ? malloc(sizeof *raw) : NULL;
+    if (raw == NULL) {
+        free(bytes);
+        written(data, false);
+        return;
+    }
+    *raw = (struct raw){.peer = peer, .bytes = bytes, .written = written, .data = data};
+    raw->request.data = raw;
+    const uv_buf_t part = {bytes, length};
+    if (uv_write(&raw->request, (uv_stream_t *)&peer->out, &part, 1, on_raw_written) != 0)
+        end_raw(raw, false);
+}
+
 static void queue(struct enl_peer *peer, struct piece *piece)
 {
     if (peer->first == NULL && uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0 &&

@@ -51,6 +51,10 @@ void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *mess
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message);
 /* The same for the message that has just come from `from`, byte for byte. */
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type);
+/* Sends bytes that are no frame, before the first frame is sent; takes them (malloc). Calls `written` when
+ * the pipe has taken them; with false, and for the last time, if it does not or the peer is closed. */
+void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
+                       void (*written)(void *data, bool goes_on), void *data);
 /* Calls `done` when all is written, or cannot be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program));
 /* Closes the pipes. Neither ops nor `done` is called any more. */

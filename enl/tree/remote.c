@@ -23,6 +23,8 @@
 #include "bcri/config.h"
 #include "bcri/refuse.h"
 
+#define WORDS_BYTES ((size_t)8 * PATH_MAX)
+
 struct words {
     struct enl_remote *remote;
     size_t count, used, room;
@@ -230,13 +232,25 @@ bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config 
                         size_t error_size)
 {
     char why[512] = "no memory";
-    *remote_out = (struct enl_remote){.words = malloc(8 * PATH_MAX)};
-    struct words words = {.remote = remote_out, .room = 8 * PATH_MAX};
+    *remote_out = (struct enl_remote){.words = malloc(WORDS_BYTES)};
+    struct words words = {.remote = remote_out, .room = WORDS_BYTES};
     if (remote_out->words != NULL && find_command(config, host, remote_out->path, why, sizeof why) &&
         add_words(&words, config, host, address, mode, why, sizeof why))
         return true;
     enl_remote_free(remote_out);
     return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);
+}
+
+/* The word is the last one, or that of a shell. */
+void enl_remote_run(struct enl_remote *remote, const char *command)
+{
+    size_t last = 0, word = 0;
+    for (; remote->argv[last + 1] != NULL; last++)
+        if (strcmp(remote->argv[last], "-c") == 0)
+            word = last + 1;
+    char *at = remote->argv[last] + strlen(remote->argv[last]) + 1;
+    snprintf(at, WORDS_BYTES - (size_t)(at - remote->words), "%s", command);
+    remote->argv[word != 0 ? word : last] = at;
 }
 
 void enl_remote_text(const struct enl_remote *remote, char *out, size_t size)
@@ -300,6 +314,10 @@ const char *enl_remote_remedy(const struct enl_host *host, const char *why, cons
         {OWN, "Unable to create step",
          "; srun reaches the nodes of the job alone, and these while they are up (sinfo)"},
         {OWN, "resolve_ctls_from_dns_srv", "; srun finds no Slurm here: rshpath /usr/bin/ssh needs none"},
+        {ANY, "version `GLIBC_",
+         "; the C library there is older than that of this machine: build BCR and the program on a machine "
+         "with "
+         "the oldest one, or install BCR there"},
         {ANY, "another version of the protocol", "; install the same version of BCR there"},
         {ANY, "connecttimeout",
          "; run the command by hand to see what it waits for, or raise connecttimeout in bcrrc"},

@@ -25,6 +25,8 @@ struct enl_remote {
 bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config *config,
                         const struct enl_host *host, const char *address, const char *mode, char *error,
                         size_t error_size);
+/* Has the login shell there run `command` instead; not for a host that is `local`. */
+void enl_remote_run(struct enl_remote *remote, const char *command);
 /* The command as a person may type it. */
 void enl_remote_text(const struct enl_remote *remote, char *out, size_t size);
 void enl_remote_free(struct enl_remote *remote);

@@ -59,6 +59,7 @@
     X(fanout, COUNT, "16", "2..1000", "daemons that one daemon starts; those start the others")           \
     X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")      \
     X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost") \
+    X(push, CHOICE, "no", "no|yes", "whether hosts are sent enl and the program when they start")         \
     X(dataport, PORTS, "0", NULL, "UDP port, or range of ports, by which hosts talk; 0: any")             \
     X(bindaddr, NETWORK, "*", NULL, "address or network by which this machine talks to other hosts")      \
     X(recvpool, COUNT, "0", "0..100000000", "MiB for data of other hosts; 0: a quarter of what is free")  \

@@ -284,7 +284,7 @@ enum { BCRI_LOST_UNKNOWN = 1 };
 
 /* Of `flags` in start: other daemons are between the root's and this one. In begin: the host is `local`. In
  * ended: the command was ssh. */
-enum { BCRI_START_DEEP = 2, BCRI_BEGIN_LOCAL = 1, BCRI_ENDED_SSH = 1 };
+enum { BCRI_START_DEEP = 2, BCRI_BEGIN_LOCAL = 1, BCRI_BEGIN_PUSH = 2, BCRI_ENDED_SSH = 1 };
 
 /* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then. */
 enum { BCRI_WELCOME_CRASHES = 1, BCRI_WELCOME_LOCALS = 2 };

@@ -1,0 +1,210 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Hosts that have no BCR: network and mount namespaces in which this build's directory is empty, reached by a command that passes
+# its word on to a shell as sshd does, and at last by ssh itself. Without root or namespaces it is skipped.
+set -euo pipefail
+
+skip() {
+    echo "skip test_push: $*"
+    exit 77
+}
+fail() {
+    echo "FAIL test_push: $*"
+    exit 1
+}
+
+: "${SYS_CCE:?run by ctest}" "${BCR_ENL:?run by ctest}" "${BUILD_DIR:?run by ctest}"
+PATH="$PATH:/usr/sbin:/sbin:${BCR_SSHD-}"
+if [ "${1-}" != inside ]; then
+    [ "$(id -u)" = 0 ] || skip "it makes namespaces, which needs root"
+    unshare -n -m -p --fork --mount-proc true 2> /dev/null || skip "namespaces cannot be made here"
+    exec unshare -n -m -p --fork --kill-child --mount-proc "$0" inside
+fi
+
+scratch=$(mktemp -d)
+sshd=
+trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null; umount "$scratch/there"; rm -rf "$scratch"' EXIT
+cd "$scratch"
+for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+# The pushed directory is made here unless the host says otherwise; nothing else may use these.
+mkdir there here none tools ask
+mount -t tmpfs none there
+mkdir there/up
+export HOME="$scratch" BCR_TEMPDIR="$scratch/here" BCR_RSHPATH="$scratch/rsh-here" SYS_TELL="$scratch/tell"
+mkfifo tell
+exec 8<> tell
+cp "$SYS_CCE" "$scratch/a program"
+# The machine that is called: its name is how it differs.
+cat > machine << end
+mount -t tmpfs none "$BUILD_DIR"
+mount --bind "$scratch/there" /var/tmp
+TMPDIR=/var/tmp/up
+PATH=/usr/bin:/bin
+case \$1 in
+    noexec) mount -t tmpfs -o noexec none /mnt; TMPDIR=/mnt ;;
+    nowhere) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o noexec none \$t; done; unset TMPDIR ;;
+    full) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o size=600k none \$t; done; unset TMPDIR ;;
+    limited) ulimit -f 100 ;;
+    other) PATH=$scratch/tools:\$PATH ;;
+    bare) PATH=$scratch/none ;;
+esac
+export PATH TMPDIR
+end
+printf '#!/bin/sh\necho sparc64\n' > tools/uname
+cat > rsh-here << end
+#!/bin/sh
+[ "\$1" != -l ] || shift 2
+exec env -i PATH=/usr/bin:/bin HOME=/ unshare -n -m /bin/sh -c '. "$scratch/machine"; cd /; exec /bin/sh -c "\$2"' sh "\$1" "\$2"
+end
+chmod 700 rsh-here tools/uname
+printf 'n1\nn2\nn3\nn4\nn5\nnoexec\nnowhere\nfull\nlimited\nother\nbare\nnamed enl=/there/is/none\nforeign abi=riscv64\n' > machines
+chmod 600 machines
+
+run() { # its status, and what it prints on both, are wanted
+    local status=0 wanted=$1
+    shift
+    timeout 120 "$BCR_ENL" --push --output --hosts machines "./a program" "$@" > out 2> err || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted, of $*: $(cat out err)"
+}
+has() {
+    grep -qF -- "$2" "$1" || fail "$1 is without \"$2\": $(cat out err)"
+}
+# Nothing is left on the machines.
+clean() {
+    for _ in $(seq 600); do
+        [ -n "$(ls -A there/up)" ] || return 0
+        sleep 0.1
+    done
+    fail "left after $1: $(ls -lR there)"
+}
+cannot() {
+    run 0 at "$1" enlist "a program" 1
+    [ "$(wc -l < err)" = 1 ] || fail "not one sentence: $(cat err)"
+    has err "on $1 was not started: host $1 cannot be used: "
+    has err "$2"
+    clean "$1"
+}
+
+echo "-- hosts without enl, the program and its libraries run it, wherever it lies here"
+SYS_CHILD="out hello" run 0 at n1 enlist /no/such/folder/"a program" 2 at n2 from 5 enlist "a program" 1
+for ordinal in 1 2 5; do has out "[$ordinal] hello"; done
+[ ! -s err ] || fail "said: $(cat err)"
+clean "an end"
+
+echo "-- hosts send it on to those that they start"
+words=()
+for n in 1 2 3 4 5; do words+=(at "n$n" from "$n" enlist "a program" 1); done
+BCR_FANOUT=2 SYS_CHILD="out hello" run 0 "${words[@]}"
+for ordinal in 1 2 3 4 5; do has out "[$ordinal] hello"; done
+grep -q "host n5 is number 5, started by host n" "$(ls -t here/bcr.*.log | head -n 1)" || fail "the root has started all: $(cat here/*.log)"
+clean "an end of five"
+
+echo "-- a directory where no program may be run is passed over"
+SYS_CHILD="out hello" run 0 at noexec enlist "a program" 1
+has out "[1] hello"
+
+echo "-- hosts that cannot take it: each is one sentence"
+cannot nowhere "--push needs a directory there with "
+has err "; no program may be run in /tmp (noexec); no program may be run in /dev/shm (noexec); set TMPDIR there to one, or install BCR there"
+cannot full "KiB of room where programs may be run; /var/tmp has "
+cannot limited "bytes): make room there, or set TMPDIR there to another directory"
+cannot other "this machine is sparc64, and what --push sends is for $(uname -m | sed 's/i.86/i386/'); install BCR there"
+cannot bare "--push needs sh, and dd with iflag=fullblock: install BCR there"
+cannot named "ended with status 127"
+cannot foreign "ended with status 127"
+
+# Starts a root that waits and a CCE on n1; $root and $daemon are the pids of the two enl.
+start_one() {
+    SYS_CHILD="tell parent pause" "$BCR_ENL" --push --hosts machines "./a program" at n1 enlist "a program" 1 pause 2> err &
+    root=$!
+    daemon=
+    while [ -z "$daemon" ] && read -r word pid _ <&8; do [ "$word" != parent ] || daemon=$pid; done
+    [ -n "$(ls -A there/up)" ] || fail "the daemon there has no directory"
+}
+shell_of() { ps -o ppid= -p "$1" | tr -d ' '; }
+
+echo "-- nothing is left of a daemon there that is killed,"
+start_one
+kill -9 "$daemon"
+wait "$root" 2> /dev/null || :
+clean "kill -9 of the daemon"
+echo "-- nor if the shell before it is killed first, while it works on,"
+start_one
+kill -9 "$(shell_of "$daemon")"
+sleep 0.2
+[ -n "$(ls -A there/up)" ] || fail "it has lost its directory with the shell"
+kill -STOP "$root" # which here, on the same machine, would end all that it inherits
+kill -9 "$daemon"
+clean "kill -9 of the shell, then of the daemon"
+kill -CONT "$root"
+wait "$root" 2> /dev/null || :
+echo "-- nor of the root,"
+start_one
+kill -9 "$root"
+wait "$root" 2> /dev/null || :
+clean "kill -9 of the root"
+echo "-- also while it sends"
+for _ in 1 2 3; do
+    "$BCR_ENL" --push --hosts machines "./a program" at n1 enlist "a program" 1 pause 2> err &
+    root=$!
+    for _ in $(seq 600); do
+        [ -z "$(ls -A there/up)" ] || break
+        sleep 0.01
+    done
+    kill -9 "$root"
+    wait "$root" 2> /dev/null || :
+    clean "kill -9 of the root while it sends"
+done
+
+echo "-- what cannot be sent is told before anything is started"
+status=0
+BCR_HOSTSFILE="$scratch/machines" BCR_PUSH=perhaps "$BCR_ENL" ./a\ program > out 2> err || status=$?
+[ "$status" = 2 ] || fail "status $status: $(cat err)"
+has err "push must be one of no, yes, not"
+
+for tool in sshd ssh ssh-keygen ip; do
+    command -v "$tool" > /dev/null || { echo "ok test_push, but for ssh: there is no $tool"; exit; }
+done
+echo "-- through ssh, where the login shell is what runs it"
+ip link set lo up
+mount -t tmpfs none /run # of this mount namespace
+mkdir /run/sshd
+if ! getent passwd sshd > /dev/null; then
+    { cat /etc/passwd && echo "sshd:x:4294967000:65534::/run/sshd:/usr/sbin/nologin"; } > /run/passwd
+    mount --bind /run/passwd /etc/passwd
+fi
+ssh-keygen -q -t ed25519 -N '' -f hostkey
+ssh-keygen -q -t ed25519 -N '' -f userkey
+printf '#!/bin/sh\nexec unshare -n -m /bin/sh -c ". %s/machine; exec $SHELL -c \\"\\$SSH_ORIGINAL_COMMAND\\"" sh n1\n' "$scratch" > force
+chmod 700 force
+cat > sshd_config << end
+Port 7022
+ListenAddress 127.0.0.1
+HostKey $scratch/hostkey
+AuthorizedKeysFile $scratch/userkey.pub
+StrictModes no
+UsePAM no
+UseDNS no
+PidFile none
+ForceCommand $scratch/force
+end
+echo "it $(cat hostkey.pub)" > known
+printf '#!/bin/sh\nexec ssh -F none -oHostName=127.0.0.1 -p 7022 -i "%s/userkey" -oHostKeyAlias=it -oUserKnownHostsFile="%s/known" "$@"\n' \
+    "$scratch" "$scratch" > ssh-here
+chmod 700 ssh-here
+"$(command -v sshd)" -D -e -f "$scratch/sshd_config" 2> sshd.log &
+sshd=$!
+for _ in $(seq 100); do
+    ! grep -q listening sshd.log || break
+    sleep 0.1
+done
+export BCR_RSHPATH="$scratch/ssh-here"
+SYS_CHILD="out hello" run 0 at n1 enlist "a program" 1 at n2 from 5 enlist "a program" 1
+has out "[1] hello"
+has out "[5] hello"
+clean "an end over ssh"
+start_one
+pkill -9 -x ssh -P "$root"
+wait "$root" 2> /dev/null || :
+clean "a connection that is cut"
+echo "ok test_push"
