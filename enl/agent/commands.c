@@ -163,12 +163,18 @@ void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_h
                             bool reserved)
 {
     pthread_mutex_lock(&thread->mutex);
-    struct command *command = thread->grown;
-    thread->grown = NULL;
-    *command = (struct command){.what = GROWN, .piece = *piece, .reserved = reserved};
-    add_command(thread, command);
+    thread->grown = (struct grown){.there = true, .reserved = reserved, .piece = *piece};
     pthread_mutex_unlock(&thread->mutex);
     bcri_thread_ring(thread);
+}
+
+bool bcri_thread_take_grown(struct bcri_link_thread *thread, struct grown *grown_out)
+{
+    pthread_mutex_lock(&thread->mutex);
+    *grown_out = thread->grown;
+    thread->grown.there = false;
+    pthread_mutex_unlock(&thread->mutex);
+    return grown_out->there;
 }
 
 /* Moves member `index` from one list to another, which may be NULL. With the mutex. */
@@ -282,17 +288,6 @@ void bcri_thread_note(void *owner, const char *sentence)
 const struct bcri_agent_events bcri_thread_events = {
     .wants_link = wants_link, .forgotten = forgotten, .note = bcri_thread_note, .wants_pool = wants_pool};
 
-/* The command of a piece is used again. */
-static bool keep_grown(struct bcri_link_thread *thread, struct command *command)
-{
-    if (command->what != GROWN)
-        return false;
-    pthread_mutex_lock(&thread->mutex);
-    thread->grown = command;
-    pthread_mutex_unlock(&thread->mutex);
-    return true;
-}
-
 struct command *bcri_thread_commands(struct bcri_link_thread *thread)
 {
     pthread_mutex_lock(&thread->mutex);
@@ -311,17 +306,11 @@ struct command *bcri_thread_commands(struct bcri_link_thread *thread)
     return first;
 }
 
-static void free_command(struct bcri_link_thread *thread, struct command *command)
+void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
 {
     bcri_secret_free(command->introduction, sizeof *command->introduction);
     bcri_lane_gone(thread, command->frame);
     free(command);
-}
-
-void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
-{
-    if (!keep_grown(thread, command))
-        free_command(thread, command);
 }
 
 static void free_members(struct member **members)
@@ -338,15 +327,14 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread)
     struct bcri_link_news news;
     for (struct command *command = thread->commands, *next; command != NULL; command = next) {
         next = command->next;
-        free_command(thread, command);
+        bcri_thread_done(thread, command);
     }
     for (struct command *command = thread->kept, *next; command != NULL; command = next) {
         next = command->next;
-        free_command(thread, command);
+        bcri_thread_done(thread, command);
     }
     while (bcri_link_thread_take(thread, &news))
         ;
     free_members(&thread->members);
     free_members(&thread->leaving);
-    free(thread->grown);
 }

@@ -66,7 +66,6 @@ static bool execute(struct bcri_link_thread *thread, struct command *command)
             return false;
         bcri_agent_forget(thread->agent, command->number);
         break;
-    case GROWN: bcri_agent_grown(thread->agent, &command->piece, command->reserved); break;
     case QUIET: thread->quiet = command->number; break;
     case LANE: return send_in_lane(thread, command);
     }
@@ -106,6 +105,14 @@ static void end_hosts(struct bcri_link_thread *thread)
     }
 }
 
+/* The agent may ask for the next piece while it uses this one, and get it at once. */
+static void use_grown(struct bcri_link_thread *thread)
+{
+    struct grown grown;
+    if (bcri_thread_take_grown(thread, &grown))
+        bcri_agent_grown(thread->agent, &grown.piece, grown.reserved);
+}
+
 static void execute_all(struct bcri_link_thread *thread)
 {
     struct command *kept = thread->kept;
@@ -113,6 +120,7 @@ static void execute_all(struct bcri_link_thread *thread)
     thread->kept_end = &thread->kept;
     execute_list(thread, kept);
     execute_list(thread, bcri_thread_commands(thread));
+    use_grown(thread);
     end_hosts(thread);
 }
 
@@ -326,7 +334,6 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     thread->lane_in_end = &thread->lane_in;
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
     thread->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    thread->grown = malloc(sizeof *thread->grown);
     const int bound = bcri_udp_open((const struct sockaddr *)&config->bind.at, config->bind.bytes,
                                     SOCKET_BYTES, &thread->udp);
     if (bound != 0) {
@@ -334,7 +341,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         drop(thread);
         return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
     }
-    if (thread->grown == NULL || thread->epoll < 0 || thread->timer < 0 || bcri_seal_prepare(&has_aes) != 0 ||
+    if (thread->epoll < 0 || thread->timer < 0 || bcri_seal_prepare(&has_aes) != 0 ||
         !watch(thread, bcri_udp_fd(thread->udp), thread->watched = EPOLLIN) ||
         !watch(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
         !watch(thread, thread->timer, EPOLLIN | EPOLLET) || /* it is never read */

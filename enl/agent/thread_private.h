@@ -13,16 +13,20 @@
 #include "bcri/udp.h"
 
 /* What another thread wants. */
-enum what { INTRODUCE, OUTBOX, FORGET, GROWN, QUIET, LANE };
+enum what { INTRODUCE, OUTBOX, FORGET, QUIET, LANE };
 struct command {
     struct command *next;
     enum what what;
     uint32_t number;
     bcri_ref outbox;
-    struct bcri_heap_piece piece;
-    bool reserved;
     struct bcri_link_introduction *introduction; /* in memory for secrets; NULL: it brings none */
     struct lane_frame *frame;                    /* of LANE; NULL: it is the link's */
+};
+
+/* A piece for the pool, or that there is none. The agent asks for one at a time; so this needs no memory. */
+struct grown {
+    bool there, reserved;
+    struct bcri_heap_piece piece;
 };
 
 /* A message of the tree's lane: commands.c has it, then the link; or the link, then the loop. */
@@ -115,7 +119,7 @@ struct bcri_link_thread {
     struct command *commands, **commands_end;
     struct ended_hosts ending; /* with the mutex */
     struct news *news, **news_end;
-    struct command *grown;            /* for the next piece of the pool, of which one at a time is told */
+    struct grown grown;               /* with the mutex */
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
     struct carried_queue out, in;     /* with the mutex */
     bool out_full;                    /* with the mutex: the thread waits until the loop has taken some */
@@ -137,6 +141,8 @@ void bcri_thread_note(void *owner, const char *sentence);
  * ended by then is in `ended`. */
 struct command *bcri_thread_commands(struct bcri_link_thread *thread);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
+/* The same for a piece of the pool. False: none has come. */
+bool bcri_thread_take_grown(struct bcri_link_thread *thread, struct grown *grown_out);
 /* A message of the tree's lane. NULL: no memory. */
 struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes);
 /* One that was to be sent is done with; it may be NULL. */

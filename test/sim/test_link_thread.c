@@ -20,6 +20,7 @@
 
 #include "bcri/cces.h"
 #include "bcri/clock.h"
+#include "bcri/heap.h"
 #include "bcri/link.h"
 #include "bcri/link_thread.h"
 #include "bcri/order.h"
@@ -41,7 +42,8 @@ struct host {
 
 static struct host hosts[2];
 static uint32_t most_bytes = 65000; /* of a packet */
-static uint64_t most_forged;        /* packets; 0: as many as are usual */
+static uint64_t pool_bytes = 1 << 20;
+static uint64_t most_forged; /* packets; 0: as many as are usual */
 static uint64_t silence_ns = SILENCE_NS;
 static bool has_two_ways; /* the hosts reach each other by IPv4 and by IPv6 */
 static int cell;
@@ -177,9 +179,26 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *timer, st
 
 /* ---- two hosts ---- */
 
+/* Pieces of the pool come before the link thread has done anything else, and are counted. */
+static _Atomic bool grows_at_once;
+static _Atomic unsigned pieces;
+
+static void grow_at_once(struct host *host)
+{
+    struct bcri_link_news news;
+    while (bcri_link_thread_take(host->thread, &news))
+        if (news.told == BCRI_TOLD_POOL) {
+            CHECK_INT(bcri_heap_piece_reserve(group_enl(host->group), &news.piece), 0);
+            atomic_fetch_add(&pieces, 1);
+            bcri_link_thread_grown(host->thread, &news.piece, true);
+        }
+}
+
 static void told(void *owner)
 {
     atomic_fetch_add(&((struct host *)owner)->told, 1);
+    if (atomic_load(&grows_at_once))
+        grow_at_once(owner);
 }
 
 static void outbox(void *context, uint32_t member, bcri_ref at)
@@ -204,7 +223,7 @@ static void open_host(struct host *host, uint32_t number)
     host->cce = join(host, bell_fd);
     group_enl(host->group)->bell_fd = bell_fd;
     struct bcri_link_thread_config config = {.ctx = host->agent,
-                                             .pool_bytes = 1 << 20,
+                                             .pool_bytes = pool_bytes,
                                              .packet_bytes = most_bytes,
                                              .silence_ns = silence_ns,
                                              .forged_max = most_forged,
@@ -456,6 +475,29 @@ TEST(orders_and_answers_pass_while_threads_sleep)
     }
     for (int i = 0; i < 2000; i++)
         CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+    end();
+}
+
+/* The region has no room, and when it has, the pool is more than half full: so the agent asks for the second
+ * piece while it uses the first one. */
+TEST(a_piece_of_the_pool_may_come_while_the_one_before_is_put_to_use)
+{
+    enum { BYTES = 3 << 20 };
+    pool_bytes = 64 << 20;
+    begin();
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    bcri_self_set(hosts[1].cce);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 2 * BYTES) >= 1);
+    CHECK_INT(bcr_put(1, filled(BYTES, 7), bcr_cce, cell, bcr_FREE), 0);
+    bcri_self_set(hosts[0].cce);
+    atomic_store(&grows_at_once, true);
+    bcr_region got = bcr_get(1, there, cell, bcr_BLOCK);
+    CHECK(got != NULL);
+    CHECK_INT(((char *)*got)[BYTES - 1], 7);
+    CHECK(atomic_load(&pieces) >= 2);
+    atomic_store(&grows_at_once, false);
+    CHECK_INT(bcr_rgfree(got), 0);
     end();
 }
 
