@@ -55,6 +55,9 @@ const char enl_help[] =
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
     "  --push                   send enl, the program and its libraries to hosts that have no BCR\n"
     "  --local N                make N hosts local1 ... localN of this machine, for trying a program out\n"
+    "  --start-hosts use|all    start other machines' daemons when they are first used (default), or all at "
+    "once\n"
+    "  --fanout N               one daemon starts N others (default 16), which start the rest\n"
     "  --show-config            print all settings and where each comes from\n"
     "  --help, --version\n"
     "\n"
@@ -124,6 +127,10 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->loglevel = value;
     else if ((value = value_of(word, "--wrap", argv, at, &missing)) != NULL)
         options->wrap = value;
+    else if ((value = value_of(word, "--start-hosts", argv, at, &missing)) != NULL)
+        options->start_hosts = value;
+    else if ((value = value_of(word, "--fanout", argv, at, &missing)) != NULL)
+        options->fanout = value;
     else if ((value = value_of(word, "--join", argv, at, &missing)) != NULL)
         options->join = value;
     else if ((value = value_of(word, "--hosts", argv, at, &missing)) != NULL)
@@ -333,6 +340,8 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
                {"timestamp", options->timestamp, "--timestamp"},
                {"wrap", options->wrap, "--wrap"},
                {"push", options->push, "--push"},
+               {"starthosts", options->start_hosts, "--start-hosts"},
+               {"fanout", options->fanout, "--fanout"},
                {"crashreport", options->crashreport, "-g"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&

@@ -56,7 +56,8 @@ struct enl_options {
     bool vscode;
     const char *metrics; /* a socket */
     const char *crashreport;
-    const char *wrap;     /* a command */
+    const char *wrap; /* a command */
+    const char *start_hosts, *fanout;
     const char *hosts;    /* a hosts file */
     const char *hostfile; /* a node file, as Open MPI and PBS have them */
     const char *host;     /* names of hosts, separated by commas */

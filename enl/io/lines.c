@@ -154,5 +154,6 @@ void enl_lines_take(struct enl_program *program, int fd, uint32_t ordinal, bool 
     if (length != 0)
         memcpy(line + used, text, length);
     line[used + length] = '\n';
+    enl_report_clear(program);
     enl_writer_line(fd == 1 ? program->out : program->err, line, used + length + 1);
 }

@@ -234,8 +234,10 @@ static void start_root(struct enl_program *program)
             enl_program_abort(program, 1);
         return;
     }
-    if (new_root(program, reason, sizeof reason))
+    if (new_root(program, reason, sizeof reason)) {
+        enl_tree_start_all(program);
         return;
+    }
     enl_report(program, BCRI_LOG_ERROR, "%s", reason);
     enl_program_abort(program, 126);
 }

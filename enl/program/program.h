@@ -91,6 +91,7 @@ struct enl_program {
     enum enl_phase phase;
     int status;       /* enl's exit status */
     bool status_set;  /* `status` is decided, and the root's end does not change it */
+    size_t progress;  /* characters of enl_report_progress that are shown */
     bool lines_lost;  /* lines of CCEs could not be shown, other than by EPIPE */
     int lines_folder; /* of --output-dir; -1: none */
     int logs_folder;  /* of logdir; -1: none */
@@ -159,6 +160,11 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
 /* Writes text to stderr only, as it is: the caller has escaped it, and it has its newline. */
 void enl_report_shown(struct enl_program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Shows `text`, of at most 63 characters, as the last line of a terminal; "": none. Whatever else is shown takes its
+ * place until the next call. */
+void enl_report_progress(struct enl_program *program, const char *text);
+/* Takes that line away. */
+void enl_report_clear(struct enl_program *program);
 /* Starts the writers. Before that, messages are written at once. Returns 0 or -errno: no thread. */
 int enl_report_start(struct enl_program *program);
 /* Calls `done` once everything is written that the end waits for (report.c). */

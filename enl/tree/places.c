@@ -113,32 +113,36 @@ static bool make_room(struct enl_tree *tree, uint32_t number)
     return true;
 }
 
+/* Wants the daemon of that place. False: a sentence says why there will be none. */
+static bool want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
+                 char *reason, size_t reason_size)
+{
+    char why[512];
+    const struct enl_host *host = &program->hosts.hosts[place - program->tree->places];
+    if (!make_room(program->tree, program->tree->last_number + 1))
+        return bcri_refuse(reason, reason_size, false, "host %s cannot be used: no memory", host->name);
+    if (!enl_introduce_begin(program, NULL, why, sizeof why))
+        return bcri_refuse(reason, reason_size, false, "host %s cannot be used: %s", host->name, why);
+    return enl_tree_want(program, place, address, direct, &child_ops, reason, reason_size) != NULL;
+}
+
 /* Asks the daemon of that place, which is started if need be. */
 static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, const char *address,
                             const struct bcri_control *request, int *code_out, char *reason,
                             size_t reason_size)
 {
     struct enl_program *program = conn->program;
-    struct enl_tree *tree = program->tree;
     struct bcri_control there = *request;
     there.machine = bcri_view_of("");
     *code_out = bcrE_NOHOST;
     if (place->child != NULL && place->child->state == ENL_CHILD_ENDING)
         return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s is about to be given up",
                            place->child->host->name);
-    if (place->child == NULL) {
-        char why[512];
-        const struct enl_host *host = &program->hosts.hosts[place - tree->places];
-        if (!make_room(tree, tree->last_number + 1))
-            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: no memory",
-                               host->name);
-        if (!enl_introduce_begin(program, NULL, why, sizeof why))
-            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: %s", host->name,
-                               why);
-        if (enl_tree_want(program, place, address[0] != '\0' ? address : NULL, false, &child_ops, reason,
-                          reason_size) == NULL)
-            return ENL_WAY_NONE;
-    }
+    if (place->failed != NULL)
+        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "%s", place->failed);
+    if (place->child == NULL &&
+        !want(program, place, address[0] != '\0' ? address : NULL, false, reason, reason_size))
+        return ENL_WAY_NONE;
     if (!enl_errand_add(&place->child->errands, conn, &there)) {
         *code_out = bcrE_NOMEM;
         return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
@@ -197,6 +201,23 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
     if (!enl_parent_ask(conn, request))
         return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "the program is ending");
     return ENL_WAY_ELSEWHERE;
+}
+
+void enl_tree_start_all(struct enl_program *program)
+{
+    char address[600], error[2048];
+    if (program->config.starthosts != BCRI_STARTHOSTS_ALL || program->hosts.count == 0 ||
+        enl_tree_of(program) == NULL)
+        return;
+    for (size_t i = 0; i < program->hosts.count; i++) {
+        const struct enl_host *host =
+            entry_for(program, program->hosts.hosts[i].name, address, sizeof address);
+        struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
+        if (entry_is_here(program, host) || place->child != NULL)
+            continue;
+        if (!want(program, place, address[0] != '\0' ? address : NULL, false, error, sizeof error))
+            enl_report(program, BCRI_LOG_ERROR, "%s", error);
+    }
 }
 
 /* --------------------------------------------------------------------- what children bring --- */
@@ -270,12 +291,10 @@ static bool begin_again(struct enl_child *child, const char *sentence)
             enl_plan_distrust(&program->tree->plan, child->blamed, false);
         return false;
     }
-    if (!make_room(program->tree, program->tree->last_number + 1))
+    if (!want(program, place, child->address, !child->is_cut_off, error, sizeof error))
         return false;
-    struct enl_child *next =
-        enl_tree_want(program, place, child->address, !child->is_cut_off, &child_ops, error, sizeof error);
-    if (next == NULL)
-        return false;
+    struct enl_child *next = place->child;
+    program->tree->batch.hosts--; /* it is the same host */
     next->errands = child->errands;
     child->errands = (struct enl_errands){0};
     bcri_log_write(&program->log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
@@ -286,14 +305,29 @@ static bool begin_again(struct enl_child *child, const char *sentence)
     return true;
 }
 
+/* Where all hosts are started at once, nobody tries this one again; if nobody has asked for it, nobody else tells. */
+static void remember_failure(const struct enl_child *child, const char *sentence)
+{
+    struct enl_program *program = child->program;
+    struct enl_place *place = place_of(child);
+    if (sentence[0] == '\0' || program->phase != ENL_RUNNING || place->failed != NULL)
+        return;
+    place->failed = strdup(sentence);
+    if (child->errands.first == NULL)
+        enl_report(program, BCRI_LOG_ERROR, "%s", sentence);
+}
+
 static void on_gone(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
     const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
     enl_tree_gone(child);
-    if (!begin_again(child, sentence) && place_of(child)->child == child)
+    const bool again = begin_again(child, sentence);
+    if (place_of(child)->child == child)
         place_of(child)->child = NULL;
+    if (!again && !child->was_up && program->config.starthosts == BCRI_STARTHOSTS_ALL)
+        remember_failure(child, sentence);
     if (blamed)
         enl_report(program, BCRI_LOG_ERROR, "%s; %u CCE%s there%s", sentence, alive,
                    alive == 1 ? " was" : "s were",
@@ -301,7 +335,8 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
                                                                  : "; the others go on (onfail isolate)");
     enl_collect_gone(child);
-    enl_states_gone(child, sentence);
+    if (!again)
+        enl_states_gone(child, sentence);
     enl_introduce_gone(program, child);
     fail_errands(child, sentence);
     if (child->stops)

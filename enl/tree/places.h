@@ -14,8 +14,16 @@
 struct enl_place {
     bool here;               /* it is the root's machine, under a name of its own */
     struct enl_place *same;  /* it is one machine with that */
+    char *failed;            /* why it could not be started, which is not tried again; NULL: it may be */
     struct enl_child *child; /* NULL: none has been started, or it is gone */
     uint32_t sshd;           /* by which it is reached: places with the same number share one */
+};
+
+/* The hosts that were wanted since none was waited for, for whoever watches a terminal. */
+struct enl_batch {
+    uint32_t hosts, pending; /* all, and those that are not up yet */
+    bool told;               /* a line tells how many are up */
+    uv_timer_t timer;        /* nothing is told for a second */
 };
 
 struct enl_tree {
@@ -27,6 +35,7 @@ struct enl_tree {
     uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
     uint32_t arch_room;
     struct enl_plan plan;
+    struct enl_batch batch;
     uv_timer_t begins; /* something that the plan allows may be begun */
     char station[200];
     void (*stopped)(struct enl_program *program);

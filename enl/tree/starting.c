@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which child is begun when, and by whom, as the plan says (plan.h); and what daemons say of those below them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "bcri/refuse.h"
 #include "conn.h"
@@ -67,7 +69,49 @@ bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
         return false;
     uv_timer_init(&program->loop, &tree->begins);
     tree->begins.data = program;
+    uv_timer_init(&program->loop, &tree->batch.timer);
+    tree->batch.timer.data = program;
     return true;
+}
+
+/* ---- who waits is told on a terminal how many hosts are up ---- */
+
+enum { QUIET_MSEC = 1000 };
+
+static void tell(struct enl_program *program)
+{
+    const struct enl_batch *batch = &program->tree->batch;
+    char text[64] = "";
+    if (batch->pending != 0)
+        snprintf(text, sizeof text, "%u of %u hosts", batch->hosts - batch->pending, batch->hosts);
+    enl_report_progress(program, text);
+}
+
+static void on_quiet(uv_timer_t *timer)
+{
+    struct enl_program *program = timer->data;
+    program->tree->batch.told = true;
+    tell(program);
+}
+
+static void one_more(struct enl_program *program)
+{
+    struct enl_batch *batch = &program->tree->batch;
+    if (batch->pending++ == 0)
+        batch->hosts = 0;
+    if (++batch->hosts == 2 && isatty(2))
+        uv_timer_start(&batch->timer, on_quiet, QUIET_MSEC, 0);
+}
+
+/* A host is up, or is not waited for any more. */
+static void one_less(struct enl_program *program)
+{
+    struct enl_batch *batch = &program->tree->batch;
+    if (--batch->pending == 0)
+        uv_timer_stop(&batch->timer);
+    if (batch->told)
+        tell(program);
+    batch->told = batch->told && batch->pending != 0;
 }
 
 static bool make_room(struct enl_tree *tree, uint32_t number)
@@ -110,6 +154,7 @@ struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *p
     place->child = child;
     child->next = tree->children;
     tree->children = child;
+    one_more(program);
     begin_soon(tree);
     return child;
 }
@@ -123,6 +168,7 @@ void enl_tree_met(struct enl_child *child)
 void enl_tree_up(struct enl_child *child)
 {
     enl_plan_up(&child->program->tree->plan, child->number);
+    one_less(child->program);
     begin_soon(child->program->tree);
 }
 
@@ -135,6 +181,8 @@ void enl_tree_gone(struct enl_child *child)
     *at = child->next;
     tree->by_number[child->number] = NULL;
     enl_plan_gone(&tree->plan, child->number);
+    if (!child->was_up)
+        one_less(child->program);
     begin_soon(tree);
 }
 

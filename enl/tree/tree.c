@@ -195,6 +195,8 @@ static void on_closed(uv_handle_t *handle)
     struct enl_program *program = handle->data;
     enl_plan_fini(&program->tree->plan);
     free(program->tree->by_number);
+    for (size_t i = 0; i < program->hosts.count; i++)
+        free(program->tree->places[i].failed);
     free(program->tree->places);
     free(program->tree->archtypes);
     free(program->tree);
@@ -212,5 +214,6 @@ void enl_tree_close(struct enl_program *program)
         enl_child_free(child);
     }
     uv_close((uv_handle_t *)&tree->begins, NULL);
+    uv_close((uv_handle_t *)&tree->batch.timer, NULL);
     uv_close((uv_handle_t *)&tree->patience, on_closed); /* the last one that is closed is told last */
 }

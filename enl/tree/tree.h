@@ -27,6 +27,9 @@ enum enl_way {
 enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
                              char *reason, size_t reason_size);
 
+/* Starts the daemons of all hosts, if `starthosts` says so. */
+void enl_tree_start_all(struct enl_program *program);
+
 /* Sends a message to the daemon of host `number`, from a child by way of its parent; to nobody if
  * that host is gone. */
 void enl_tree_send(struct enl_program *program, uint32_t number, const struct bcri_control *message);

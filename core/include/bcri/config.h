@@ -56,6 +56,7 @@
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")      \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")       \
     X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")                 \
+    X(starthosts, CHOICE, "use", "use|all", "when other machines' daemons are started")                   \
     X(fanout, COUNT, "16", "2..1000", "daemons that one daemon starts; those start the others")           \
     X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")      \
     X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost") \
@@ -74,6 +75,7 @@ enum bcri_ondeadlock {
     BCRI_ONDEADLOCK_DEBUG,
     BCRI_ONDEADLOCK_IGNORE
 };
+enum bcri_starthosts { BCRI_STARTHOSTS_USE, BCRI_STARTHOSTS_ALL };
 enum bcri_output { BCRI_OUTPUT_NO, BCRI_OUTPUT_YES, BCRI_OUTPUT_LABEL };
 enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Hosts that are all started at once, by each other: that all of them come up, what is told of those that cannot, and
+ * that a daemon killed in any phase of starting, or one that starts it, costs nothing but another try.
+ *
+ * An enl that is told to hold does so before it speaks, or in its startscript. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "check.h"
+#include "on_terminal.h"
+#include "run.h"
+
+enum { HOSTS = 7 };
+
+static struct run run;
+
+static void script(const char *name, const char *text)
+{
+    run_write_file(name, text, strlen(text), 0700);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[2][512];
+    static int next;
+    next = 1 - next;
+    snprintf(path[next], sizeof path[next], "%s/%s", run_folder(), name);
+    return path[next];
+}
+
+/* Makes the daemons tell "begun STARTER PID", and hold in that phase until `held` has a byte for each. */
+static void hold(const char *phase)
+{
+    char text[2048];
+    run_folder();
+    CHECK(mkfifo(in_folder("held"), 0600) == 0 || errno == EEXIST);
+    snprintf(text, sizeof text, "#!/bin/sh\necho begun $PPID $$ > \"$SYS_TELL\"\n%s\nexec '%s' \"$@\"\n",
+             strcmp(phase, "speaking") == 0 ? "head -c 1 \"$SYS_HELD\" > /dev/null" : "", run_enl());
+    script("enl-held", text);
+    script("script-held", "#!/bin/sh\n[ \"$4\" = 1 ] || head -c 1 \"$SYS_HELD\" > /dev/null\n");
+    setenv("SYS_HELD", in_folder("held"), 1);
+    setenv("BCR_ENLISTPATH", in_folder("enl-held"), 1);
+    if (strcmp(phase, "startscript") == 0)
+        setenv("BCR_STARTSCRIPT", in_folder("script-held"), 1);
+    else
+        unsetenv("BCR_STARTSCRIPT");
+}
+
+/* The root waits, and then enlists on each host. */
+static void start_all(void)
+{
+    char numbers[HOSTS + 1][8], names[HOSTS + 1][16];
+    const char *argv[96] = {run_enl(), "--onfail", "isolate", "--start-hosts", "all",  "--fanout",
+                            "2",       "--local",  "7",       run_cce(),       "tell", "wait"};
+    int count = 12;
+    setenv("SYS_CHILD", "tell", 1);
+    for (int i = 1; i <= HOSTS; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%d", i);
+        snprintf(names[i], sizeof names[i], "local%d", i);
+        const char *more[] = {"at", names[i], "from", numbers[i], "enlist", run_cce(), "1"};
+        memcpy(argv + count, more, sizeof more);
+        count += (int)(sizeof more / sizeof more[0]);
+    }
+    argv[count] = NULL;
+    run_start_words(&run, argv);
+}
+
+struct begun {
+    pid_t starter, pid;
+};
+
+/* The next daemon that is begun. Lines of CCEs come between. */
+static struct begun next_begun(void)
+{
+    int starter, pid;
+    while (sscanf(run_told_by(&run), "begun %d %d", &starter, &pid) != 2)
+        ;
+    return (struct begun){starter, pid};
+}
+
+static void let_go(int held, int count)
+{
+    for (int i = 0; i < count; i++)
+        CHECK_INT(write(held, "x", 1), 1);
+}
+
+/* All hosts have a CCE in the end. */
+static void all_are_used(void)
+{
+    int good = 0;
+    run_go();
+    while (good < HOSTS) {
+        const char *line = run_told_by(&run);
+        good += strcmp(line, "enlist 0 0") == 0;
+        CHECK(strncmp(line, "enlist -1", 9) != 0);
+    }
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+/* Two daemons are up, and four that those have begun are held. `victim`: 0 and 1, one of the two; 2, one that is
+ * held. */
+static void kill_while_held(const char *phase, int victim)
+{
+    hold(phase);
+    start_all();
+    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
+    struct begun first[2], second[4];
+    CHECK(held >= 0);
+    for (int i = 0; i < 2; i++) {
+        first[i] = next_begun();
+        CHECK_INT(first[i].starter, run.pid);
+    }
+    let_go(held, 2);
+    for (int i = 0; i < 4; i++) {
+        second[i] = next_begun();
+        CHECK(second[i].starter == first[0].pid || second[i].starter == first[1].pid);
+    }
+    const pid_t pid = victim == 2 ? second[0].pid : first[victim].pid;
+    const int gone = run_watch(pid);
+    kill(pid, SIGKILL);
+    run_gone(gone);
+    let_go(held, 64); /* also those that are begun again */
+    all_are_used();
+    close(held);
+    CHECK_INT(unlink("held"), 0);
+}
+
+TEST(daemons_killed_before_those_that_they_have_begun_speak_cost_another_try)
+{
+    kill_while_held("speaking", 0);
+    kill_while_held("speaking", 1);
+}
+
+TEST(daemons_killed_while_startscripts_run_that_they_have_begun_cost_another_try)
+{
+    kill_while_held("startscript", 0);
+    kill_while_held("startscript", 1);
+}
+
+TEST(a_daemon_killed_before_it_speaks_is_begun_again_by_the_root)
+{
+    kill_while_held("speaking", 2);
+    char log[512];
+    snprintf(log, sizeof log, "bcr.%s.log", run_program_by(".1.log"));
+    run_wait_for_text(log, "it is started by another daemon");
+}
+
+TEST(a_host_that_cannot_be_started_is_told_once_and_has_the_same_sentence_for_whoever_enlists_there)
+{
+    char want[64], log[512];
+    run_folder();
+    script("no-way", "#!/bin/sh\necho no way >&2\nexit 255\n");
+    run_write_file("machines", "n1\nn2\n", 6, 0600);
+    setenv("BCR_RSHPATH", in_folder("no-way"), 1);
+    setenv("SYS_CHILD", "", 1);
+    run_start(&run, run_enl(), "--start-hosts=all", "--hosts", "machines", run_cce(), "tell", "wait", "at",
+              "n1", "enlist", run_cce(), "1");
+    CHECK_INT(run_told_by(&run)[0], '0'); /* the root */
+    snprintf(log, sizeof log, "bcr.%s.log", run_program());
+    run_wait_for_text(log, "host n1 cannot be used");
+    run_wait_for_text(log, "host n2 cannot be used");
+    run_go();
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOHOST);
+    CHECK_STR(run_told_by(&run), want);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    int told = 0;
+    for (const char *at = run.error; (at = strstr(at, "host n2 cannot be used: ")) != NULL; at++)
+        told++;
+    CHECK_INT(told, 1);
+    run_check_error(&run,
+                    "on n1 was not started: host n1 cannot be used: no-way ended with status 255: no way");
+}
+
+static void terminal_shows(const char *text)
+{
+    static char shown[1 << 16];
+    size_t length = 0;
+    while (strstr(shown, text) == NULL) {
+        CHECK(length < sizeof shown - 1);
+        const ssize_t got = read(terminal, shown + length, sizeof shown - 1 - length);
+        CHECK(got > 0);
+        length += (size_t)got;
+        shown[length] = '\0';
+    }
+    memset(shown, 0, sizeof shown);
+}
+
+TEST(who_waits_at_a_terminal_is_told_how_many_hosts_are_up)
+{
+    char *const words[] = {(char *)run_enl(), "--start-hosts", "all",  "--fanout", "2", "--local", "7",
+                           (char *)run_cce(), "tell",          "wait", NULL};
+    hold("speaking");
+    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
+    terminal_start(80, 24, words);
+    terminal_shows("0 of 7 hosts\r");
+    let_go(held, 7);
+    terminal_shows("6 of 7 hosts\r\r            \r");
+    run_go();
+    CHECK_INT(terminal_shell_says(), 'e');
+    CHECK_INT((unsigned char)terminal_shell_says(), 0);
+    close(held);
+}
+
+TEST(where_no_terminal_is_nothing_is_told_of_hosts_that_come_up)
+{
+    hold("speaking");
+    start_all();
+    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
+    usleep(1200 * 1000); /* longer than a terminal would be kept waiting */
+    let_go(held, 64);
+    all_are_used();
+    CHECK_PTR(strstr(run.error, "hosts"), NULL);
+    close(held);
+}
