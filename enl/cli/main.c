@@ -16,7 +16,9 @@
 #include "bcri/control.h"
 #include "command.h"
 #include "explain.h"
+#include "facts_here.h"
 #include "held.h"
+#include "hosts_command.h"
 #include "logs_command.h"
 #include "look_command.h"
 #include "look_host.h"
@@ -109,6 +111,8 @@ int main(int argc, char **argv)
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_LOGS: return enl_command_logs(&options, argv + options.first);
+    case ENL_HOSTS: return enl_command_hosts(&options, options.first < argc ? argv[options.first] : NULL);
+    case ENL_HOST_FACTS: return enl_host_facts();
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
     case ENL_LOOK_HOST: return enl_look_host(argc > 3 ? argv[3] : "");
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);

@@ -27,6 +27,8 @@ const char enl_help[] =
     "                                             look into the program NAME: its CCEs, cells, regions, what "
     "waits,\n"
     "                                             rates, and why it waits; enl why also --dot and --svg\n"
+    "       enl hosts [--json] [FILE]             ask the machines of a hosts file what they are, and what "
+    "they lack\n"
     "       enl top [NAME]                        all of that on one screen, live\n"
     "       enl logs [--json] [DIR|FILE ...]      the logs of all hosts of a program as one, by one clock\n"
     "       enl metrics SOCKET [NAME]             the same for Prometheus, at a Unix socket or "
@@ -181,7 +183,7 @@ static const struct command {
     {"regions", ENL_REGIONS, true, false}, {"waits", ENL_WAITS, true, false},
     {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
     {"top", ENL_TOP, false, false},        {"metrics", ENL_METRICS, false, false},
-    {"logs", ENL_LOGS, false, false},
+    {"logs", ENL_LOGS, false, false},      {"hosts", ENL_HOSTS, false, false},
 };
 
 static const struct command *command_of(const char *word)
@@ -190,6 +192,12 @@ static const struct command *command_of(const char *word)
         if (strcmp(word, commands[i].word) == 0)
             return &commands[i];
     return NULL;
+}
+
+/* --hosts, --hostfile, --host, --local, with or without a value in the same word. */
+static bool says_hosts(const char *word)
+{
+    return strncmp(word, "--host", 6) == 0 || strncmp(word, "--local", 7) == 0;
 }
 
 static int parse_command(const struct command *command, int argc, char **argv, struct enl_options *options,
@@ -202,7 +210,8 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             options->first++;
             break;
         }
-        if ((command->looks || command->action == ENL_LOGS) && strcmp(word, "--json") == 0)
+        if ((command->looks || command->action == ENL_LOGS || command->action == ENL_HOSTS) &&
+            strcmp(word, "--json") == 0)
             options->json = true;
         else if (command->looks && strcmp(word, "--watch") == 0)
             options->watch = true;
@@ -210,10 +219,16 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             options->dot = true;
         else if (command->pictures && strcmp(word, "--svg") == 0)
             options->svg = true;
-        else
+        else if (command->action == ENL_HOSTS && says_hosts(word)) {
+            if (parse_one(argv, &options->first, options, error, error_size) != 0)
+                return -1;
+        } else
             return bcri_refuse(error, error_size, -1, "enl %s has no option %s; enl --help lists them",
                                command->word, word);
     }
+    if (command->action == ENL_HOSTS && options->first < argc &&
+        (options->hosts != NULL || options->hostfile != NULL))
+        return bcri_refuse(error, error_size, -1, "enl hosts takes one file");
     if (options->json + options->dot + options->svg > 1)
         return bcri_refuse(error, error_size, -1, "enl %s takes one of --json, --dot and --svg",
                            command->word);
@@ -240,7 +255,8 @@ static enum enl_action own_action(const char *word)
     } all[] = {{"--pane", ENL_PANE_SHOWN},
                {"--windows", ENL_WINDOWS},
                {"--held", ENL_HELD_PROGRAM},
-               {"--debug-host", ENL_DEBUG_HOST}};
+               {"--debug-host", ENL_DEBUG_HOST},
+               {"--host-facts", ENL_HOST_FACTS}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(word, all[i].word) == 0)
             return all[i].action;

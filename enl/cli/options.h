@@ -23,6 +23,7 @@ enum enl_action {
     ENL_TOP,
     ENL_METRICS,     /* of program argv[first + 1], or the only one, at socket argv[first] */
     ENL_LOGS,        /* merge the logs argv[first] ... */
+    ENL_HOSTS,       /* what the machines of file argv[first] are, or of the program's own list */
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
     ENL_GDB_PIPE,    /* the gdb protocol, to CCE argv[first + 1] of program argv[first] */
@@ -30,6 +31,7 @@ enum enl_action {
     ENL_WINDOWS,      /* the same: opens windows (debug/windows.h) */
     ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.h) */
     ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.h) */
+    ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.h) */
     ENL_LOOK_HOST,    /* a helper of the daemon's (relay.h) */
     ENL_HELP,
     ENL_VERSION,

@@ -123,6 +123,9 @@ has out "1000000"
 grep -qF "/srun --quiet --nodes=1" bcr.*.log || fail "srun has not started them: $(cat bcr.*.log)"
 alone
 
+run 0 "$BCR_ENL" hosts
+for node in n1 n2; do grep -q "^$node .* $(uname -m) .* 1500 " out || fail "enl hosts is without $node: $(cat out err)"; done
+
 echo "-- a node that the job does not have"
 run 0 "$BCR_ENL" --host n1,n7 "$SYS_CCE" at n7 enlist "$SYS_CCE" 1
 has err "host n7 cannot be used: srun"

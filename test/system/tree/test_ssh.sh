@@ -144,6 +144,15 @@ run 0 at bare enlist "$SYS_CCE" 1
 has err "ssh-here ended with status 127"
 has err "install BCR there, or say where enl is"
 
+echo "-- what all of them are"
+status=0
+timeout 100 "$BCR_ENL" hosts machines > out 2> err || status=$?
+[ "$status" = 1 ] || fail "status $status, not 1, of enl hosts: $(cat out err)"
+for line in "^n1 .* $(uname -m) " "^same .* $(uname -m) " "^far  *cannot be used" "^host refuses cannot be used: .*; no sshd listens there;" \
+    "^host asks cannot be used: .*; ssh must let you in without a question" "^host bare cannot be used: .*; install BCR there"; do
+    grep -q "$line" out || fail "enl hosts is without \"$line\": $(cat out err)"
+done
+
 echo "-- an end there ends the program with its status"
 SYS_CHILD="err dying exit 7" run 7 at n1 enlist "$SYS_CCE" 1 pause
 has err "on n1 exited with status 7; that ends the program (onfail abort)"

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* See ask.h.
+ *
+ *   BEGUN --facts--> TIMED --four answers--> ENDING --its end, or a second--> over
+ *     |                |
+ *     +----------------+-- its end, connecttimeout, nonsense --> over, failed
+ */
+#include "ask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bcri/clock.h"
+#include "bcri/config.h"
+#include "bcri/escape.h"
+#include "bcri/refuse.h"
+#include "remote.h"
+#include "spawn.h"
+
+enum { PINGS = 4, SAID_MAX = 1024, COMMAND_MAX = 1024 };
+
+enum state { OVER, BEGUN, TIMED, ENDING };
+
+struct ask {
+    struct enl_asked *asked;
+    struct enl_remote remote;
+    enum state state;
+    pid_t process;
+    int in, out, err, end; /* `end` is the process's pidfd */
+    unsigned pings;
+    uint64_t deadline_ns;
+    char *bytes;
+    size_t length, said_length;
+    uint64_t pinged_ns; /* CLOCK_MONOTONIC */
+    int64_t pinged_at;  /* CLOCK_REALTIME */
+    char said[SAID_MAX];
+};
+
+static int64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* ---- begin and end ---- */
+
+static bool open_pipe(int pair[2])
+{
+    pair[0] = pair[1] = -1;
+    return pipe2(pair, O_CLOEXEC) == 0;
+}
+
+static bool begin_process(struct ask *ask, const struct enl_inherited *inherited, char *error,
+                          size_t error_size)
+{
+    extern char **environ;
+    int down[2], up[2] = {-1, -1}, err[2] = {-1, -1};
+    const char *step = "make a pipe";
+    pid_t pid;
+    if (open_pipe(down) && open_pipe(up) && open_pipe(err)) {
+        const struct enl_spawn spawn = {.path = ask->remote.path,
+                                        .argv = ask->remote.argv,
+                                        .environment = environ,
+                                        .in = down[0],
+                                        .out = up[1],
+                                        .err = err[1],
+                                        .keep = -1,
+                                        .core = -1,
+                                        .own_session = true,
+                                        .die_with_parent = true,
+                                        .inherited = inherited};
+        pid = enl_spawn(&spawn, &step);
+    } else {
+        pid = -errno;
+    }
+    close_one(&down[0]);
+    close_one(&up[1]);
+    close_one(&err[1]);
+    ask->in = down[1];
+    ask->out = up[0];
+    ask->err = err[0];
+    ask->process = pid > 0 ? pid : 0;
+    if (pid > 0 && (ask->end = (int)syscall(SYS_pidfd_open, pid, 0)) >= 0)
+        return true;
+    return bcri_refuse(
+        error, error_size, false, "host %s cannot be used: %s could not %s: %s%s", ask->asked->host->name,
+        ask->remote.path, pid > 0 ? "be watched" : step, strerror(pid > 0 ? errno : -pid),
+        ask->asked->host->local ? "" : "; rshpath in bcrrc names the program that reaches other machines");
+}
+
+static void end(struct ask *ask)
+{
+    if (ask->process > 0) {
+        kill(ask->process, SIGKILL);
+        while (waitpid(ask->process, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close_one(&ask->in);
+    close_one(&ask->out);
+    close_one(&ask->err);
+    close_one(&ask->end);
+    free(ask->bytes);
+    enl_remote_free(&ask->remote);
+    *ask = (struct ask){.state = OVER, .in = -1, .out = -1, .err = -1, .end = -1};
+}
+
+static void begin(struct ask *ask, struct enl_asked *asked, const struct bcri_config *config,
+                  const struct enl_inherited *inherited)
+{
+    *ask = (struct ask){.state = BEGUN, .asked = asked, .in = -1, .out = -1, .err = -1, .end = -1};
+    ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
+    asked->round_trip_ns = UINT64_MAX;
+    char *error = asked->failed;
+    const size_t room = sizeof asked->failed;
+    if (!enl_remote_command(&ask->remote, config, asked->host, NULL, "--host-facts", error, room) ||
+        !begin_process(ask, inherited, error, room)) {
+        end(ask);
+        return;
+    }
+    if ((ask->bytes = malloc(ENL_FACTS_BYTES_MAX)) == NULL) {
+        bcri_refuse(error, room, 0, "host %s cannot be used: no memory", asked->host->name);
+        end(ask);
+    }
+}
+
+/* ---- failures ---- */
+
+/* The last line that it said, without what ends it, as it can be shown. */
+static void last_line(const struct ask *ask, char *out, size_t size)
+{
+    size_t length = ask->said_length, first;
+    while (length > 0 && strchr("\r\n .", ask->said[length - 1]) != NULL)
+        length--;
+    for (first = length; first > 0 && ask->said[first - 1] != '\n'; first--)
+        ;
+    bcri_escape(ask->said + first, length - first, out, size, NULL);
+}
+
+/* `why` "": it has ended with that status. */
+static void fail(struct ask *ask, const char *why, int status)
+{
+    char line[SAID_MAX], text[COMMAND_MAX], how[256];
+    struct enl_asked *asked = ask->asked;
+    ask->said[ask->said_length < SAID_MAX ? ask->said_length : SAID_MAX - 1] = '\0';
+    last_line(ask, line, sizeof line);
+    enl_remote_text(&ask->remote, text, sizeof text);
+    if (why[0] != '\0')
+        snprintf(how, sizeof how, "%s", why);
+    else if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "%s was killed by signal %d", enl_remote_name(&ask->remote),
+                 WTERMSIG(status));
+    else
+        snprintf(how, sizeof how, "%s ended with status %d", enl_remote_name(&ask->remote),
+                 WEXITSTATUS(status));
+    const char *remedy = strstr(line, "unknown option --host-facts") != NULL
+                             ? "; enl there is older: install the same version of BCR there"
+                             : enl_remote_remedy(asked->host, why, ask->said, status);
+    bcri_refuse(asked->failed, sizeof asked->failed, 0,
+                "host %s cannot be used: %s%s%s%s; the command was: %s", asked->host->name, how,
+                line[0] != '\0' ? ": " : "", line, remedy, text);
+    end(ask);
+}
+
+/* ---- what comes ---- */
+
+static void ping(struct ask *ask)
+{
+    ask->pinged_ns = bcri_clock_ns();
+    ask->pinged_at = real_ns();
+    (void)!write(ask->in, "\n", 1); /* if that fails its end is near */
+}
+
+/* A line with the time there. */
+static void take_time(struct ask *ask, const char *line)
+{
+    struct enl_asked *asked = ask->asked;
+    const uint64_t round_trip = bcri_clock_ns() - ask->pinged_ns;
+    char *rest;
+    errno = 0;
+    const long long there = strtoll(line, &rest, 10);
+    if (*rest != '\n' || rest == line || errno != 0 || there < 0) {
+        fail(ask, "what it says of its machine makes no sense; install the same version of BCR there", 0);
+        return;
+    }
+    if (round_trip < asked->round_trip_ns) {
+        asked->round_trip_ns = round_trip;
+        asked->clock_ns = (int64_t)there - (ask->pinged_at + (int64_t)(round_trip / 2));
+    }
+    if (++ask->pings < PINGS) {
+        ping(ask);
+        return;
+    }
+    ask->state = ENDING;
+    ask->deadline_ns = bcri_deadline_after(1000);
+    close_one(&ask->in);
+}
+
+static void take(struct ask *ask)
+{
+    const char *why;
+    if (ask->state == BEGUN) {
+        const long used = enl_facts_read(&ask->asked->facts, ask->bytes, ask->length, &why);
+        if (used < 0)
+            fail(ask, why, 0);
+        if (used <= 0)
+            return;
+        ask->length = 0; /* it is silent now until it is asked */
+        ask->state = TIMED;
+        ping(ask);
+    } else if (ask->state == TIMED && memchr(ask->bytes, '\n', ask->length) != NULL) {
+        ask->length = 0;
+        take_time(ask, ask->bytes);
+    }
+}
+
+static void read_out(struct ask *ask)
+{
+    const ssize_t got = read(ask->out, ask->bytes + ask->length, ENL_FACTS_BYTES_MAX - ask->length);
+    if (got <= 0) {
+        if (got == 0 || errno != EINTR)
+            close_one(&ask->out);
+        return;
+    }
+    ask->length += (size_t)got;
+    if (ask->state == ENDING)
+        ask->length = 0;
+    else
+        take(ask);
+    if (ask->length == ENL_FACTS_BYTES_MAX)
+        fail(ask, "no enl speaks there", 0);
+}
+
+/* Keeps the end of what it says. */
+static void read_err(struct ask *ask)
+{
+    char more[512];
+    const ssize_t got = read(ask->err, more, sizeof more);
+    if (got <= 0) {
+        if (got == 0 || errno != EINTR)
+            close_one(&ask->err);
+        return;
+    }
+    const size_t room = SAID_MAX - 1 - ask->said_length, new = (size_t)got;
+    if (new > room) {
+        memmove(ask->said, ask->said + (new - room), ask->said_length - (new - room));
+        ask->said_length -= new - room;
+    }
+    memcpy(ask->said + ask->said_length, more, new);
+    ask->said_length += new;
+}
+
+/* Its process has ended. What it has said before is there to be read. */
+static void take_end(struct ask *ask)
+{
+    int status = 0;
+    struct pollfd rest = {.fd = ask->err, .events = POLLIN};
+    while (ask->err >= 0 && poll(&rest, 1, 0) > 0) {
+        read_err(ask);
+        rest.fd = ask->err;
+    }
+    rest.fd = ask->out;
+    while (ask->state == BEGUN && ask->out >= 0 && poll(&rest, 1, 0) > 0) {
+        read_out(ask);
+        rest.fd = ask->out;
+    }
+    if (ask->state == OVER)
+        return;
+    while (waitpid(ask->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    ask->process = 0;
+    if (ask->state == ENDING)
+        end(ask);
+    else
+        fail(ask, "", status);
+}
+
+static void take_timeout(struct ask *ask, const struct bcri_config *config)
+{
+    char why[128];
+    if (ask->state == ENDING) {
+        end(ask);
+        return;
+    }
+    snprintf(why, sizeof why, "nothing came from it for %d ms (connecttimeout)", config->connecttimeout);
+    fail(ask, why, 0);
+}
+
+/* ---- all ---- */
+
+static void wait_for(struct ask *asks, const struct bcri_config *config)
+{
+    struct pollfd polls[3 * ENL_ASKED_AT_ONCE];
+    uint64_t deadline = BCRI_DEADLINE_NEVER;
+    for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
+        struct ask *ask = &asks[i];
+        const bool runs = ask->state != OVER;
+        polls[3 * i] = (struct pollfd){.fd = runs ? ask->err : -1, .events = POLLIN};
+        polls[3 * i + 1] = (struct pollfd){.fd = runs ? ask->out : -1, .events = POLLIN};
+        polls[3 * i + 2] = (struct pollfd){.fd = runs ? ask->end : -1, .events = POLLIN};
+        if (runs && ask->deadline_ns < deadline)
+            deadline = ask->deadline_ns;
+    }
+    if (poll(polls, sizeof polls / sizeof polls[0], bcri_deadline_left_ms(deadline, bcri_clock_ns())) < 0)
+        return;
+    for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
+        struct ask *ask = &asks[i];
+        if (polls[3 * i].revents != 0)
+            read_err(ask);
+        if (polls[3 * i + 1].revents != 0)
+            read_out(ask);
+        if (ask->state != OVER && polls[3 * i + 2].revents != 0)
+            take_end(ask);
+        if (ask->state != OVER && bcri_deadline_passed(ask->deadline_ns, bcri_clock_ns()))
+            take_timeout(ask, config);
+    }
+}
+
+void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count)
+{
+    struct ask asks[ENL_ASKED_AT_ONCE] = {{.state = OVER}};
+    struct enl_inherited inherited;
+    size_t begun = 0;
+    bool more = count > 0;
+    enl_inherited_take(&inherited);
+    signal(SIGPIPE, SIG_IGN);
+    while (more) {
+        more = false;
+        for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
+            while (asks[i].state == OVER && begun < count)
+                begin(&asks[i], &all[begun++], config, &inherited);
+            more = more || asks[i].state != OVER;
+        }
+        if (more)
+            wait_for(asks, config);
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking the machines of a list what they are, by the commands that would start daemons there. */
+#ifndef ENL_ASK_H
+#define ENL_ASK_H
+
+#include <stdbool.h>
+
+#include "facts.h"
+#include "hosts.h"
+
+struct bcri_config;
+
+/* Logins that are under way at once. sshd, as Debian configures it, begins to refuse at ten that have not been let in. */
+enum { ENL_ASKED_AT_ONCE = 8 };
+
+struct enl_asked {
+    const struct enl_host *host;
+    char failed[2048]; /* a sentence, if nothing came of it; else "" */
+    struct enl_facts facts;
+    uint64_t round_trip_ns;
+    int64_t clock_ns; /* how far its clock is ahead of this one's */
+};
+
+/* Fills in all but `host` of `count` of them; each has connecttimeout. */
+void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count);
+
+#endif

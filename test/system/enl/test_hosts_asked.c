@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* enl hosts: machines of every kind, behind a command that does what rsh does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+/* HOST COMMAND. Those that tell facts of other machines tell them as enl does. */
+static const char rsh[] =
+    "#!/bin/sh\n"
+    "facts() {\n"
+    "    printf 'bcr host facts 1\\nprotocol %s\\nversion 0.1.0\\nabi %s\\ncores 2\\ndisk_bytes %s\\nmtu "
+    "1500\\nend\\n' $1 $2 $3\n"
+    "    while read line; do date -d \"$4\" +%s%N; done\n"
+    "}\n"
+    "case $1 in\n"
+    "good*) exec sh -c \"$2\" ;;\n"
+    "greets) echo Welcome; exec sh -c \"$2\" ;;\n"
+    "silent) exec sleep 1000 ;;\n"
+    "mute) facts 1 x86_64 1000000000 now < /dev/null; exec sleep 1000 ;;\n"
+    "endless) exec yes ;;\n"
+    "nonsense) printf 'bcr host facts 1\\ncores many\\nend\\n' ;;\n"
+    "escape) printf '\\033[2Jgo away\\n' >&2; exit 3 ;;\n"
+    "older) echo 'enl: unknown option --host-facts; enl --help lists them' >&2; exit 2 ;;\n"
+    "bare) exit 127 ;;\n"
+    "other) facts 99 x86_64 1000000000 now ;;\n"
+    "big) facts 1 s390x 1000000000 now ;;\n"
+    "late) facts 1 x86_64 1000000000 '2 hours ago' ;;\n"
+    "full) facts 1 x86_64 0 now ;;\n"
+    "n*) echo + >> begun; while [ $(wc -l < begun) -lt 8 ]; do sleep 0.01; done\n"
+    "    facts 1 x86_64 1000000000 now; echo - >> begun ;;\n"
+    "esac\n";
+
+static void list(const char *text)
+{
+    run_folder();
+    run_write_file("machines", text, strlen(text), 0600);
+    run_write_file("rsh-like", rsh, strlen(rsh), 0700);
+    setenv("BCR_RSHPATH", "./rsh-like", 1);
+    setenv("HOME", run_folder(), 1);
+}
+
+static void has(const char *part)
+{
+    if (strstr(run.text, part) == NULL)
+        FAIL("wanted: %s\ngot: %s%s", part, run.text, run.error);
+}
+
+static void hosts(int status, const char *file)
+{
+    run_start(&run, run_enl(), "hosts", file);
+    run_end(&run);
+    CHECK_STR(run.error, "");
+    CHECK_INT(run.status, status);
+}
+
+TEST(machines_that_can_be_used_are_a_table)
+{
+    list("good1 slots=2\nhere local\ngreets\n");
+    hosts(0, "machines");
+    has("HOST          ENL      ABI      CORES   LOAD  CLOCK ms  TRIP ms    MTU  RMEM KiB  DISK MiB\nthis "
+        "machine  0.");
+    has("\ngood1         0.");
+    has("\nhere          0.");
+    has("\ngreets        0.");
+    has("greets: it is the same machine as good1, and shares its daemon; list it once, with slots=\n");
+    if (strstr(run.text, "cannot be used") != NULL)
+        FAIL("%s", run.text);
+}
+
+TEST(machines_that_cannot_be_used_are_a_sentence_each)
+{
+    list("good1\nnonsense\nescape\nolder\nbare\nother\nbig abi=x86_64\nendless\n");
+    hosts(1, "machines");
+    has("\ngood1         0.");
+    has("\nbare          cannot be used\n");
+    has("host nonsense cannot be used: what it says of its machine makes no sense");
+    has("host escape cannot be used: rsh-like ended with status 3: \\x1b[2Jgo away; enl= in the hosts file");
+    has("host older cannot be used: rsh-like ended with status 2: enl: unknown option --host-facts; enl "
+        "--help lists "
+        "them; enl there is older: install the same version of BCR there; the command was: ");
+    has("host bare cannot be used: rsh-like ended with status 127; install BCR there, or say where enl is");
+    has("other: enl there speaks version 99 of the protocol, and here 1; install the same version of BCR "
+        "there\n");
+    has("big: the hosts file says abi=x86_64, and enl there is for s390x; let enl= name another one there");
+    has("host endless cannot be used: no enl speaks there; enl= in the hosts file, or enlistpath in bcrrc, "
+        "must name enl");
+}
+
+TEST(machines_that_say_nothing_hold_up_nobody_for_longer_than_connecttimeout)
+{
+    setenv("BCR_CONNECTTIMEOUT", "1000", 1);
+    list("silent\nmute\n");
+    hosts(1, "machines");
+    has("host silent cannot be used: nothing came from it for 1000 ms (connecttimeout)");
+    has("host mute cannot be used: nothing came from it for 1000 ms (connecttimeout)");
+    unsetenv("BCR_CONNECTTIMEOUT");
+}
+
+TEST(what_is_only_awkward_is_said_and_no_failure)
+{
+    list("late\nfull\n");
+    hosts(0, "machines");
+    has("late: its clock is 7");
+    has(" s behind this machine's, so the times in logs do not fit; let chrony or ntpd set it\n");
+    has("full: its disk is full, so there will be no log; free some, or let tempdir in bcrrc there name "
+        "another");
+}
+
+/* Each waits until as many as may be have begun. */
+TEST(no_more_than_eight_are_asked_at_once)
+{
+    list("n[01-24]\n");
+    run_write_file("begun", "", 0, 0600);
+    hosts(0, "machines");
+    char text[4096];
+    int now = 0, most = 0, count = 0;
+    text[run_read_file("begun", text, sizeof text - 1)] = '\0';
+    for (const char *at = text; *at != '\0'; at++) {
+        now += *at == '+' ? 1 : *at == '-' ? -1 : 0;
+        count += *at == '+';
+        most = now > most ? now : most;
+    }
+    CHECK_INT(count, 24);
+    CHECK_INT(most, 8);
+}
+
+TEST(json_has_the_same)
+{
+    list("good1\nescape\nlate\n");
+    run_start(&run, run_enl(), "hosts", "--json", "machines");
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    has("{\"here\":{\"name\":\"");
+    has("{\"name\":\"good1\",\"slots\":1,\"usable\":true,\"version\":\"0.");
+    has("{\"name\":\"escape\",\"slots\":1,\"usable\":false,\"findings\":[{\"bad\":true,\"text\":\"host "
+        "escape cannot be used: "
+        "rsh-like ended with status 3: \\\\x1b[2Jgo away; ");
+    has("\"load\":null,\"mtu\":1500,\"rmem_max\":null,\"disk_bytes\":1000000000,\"clock_s\":-7");
+    has("[{\"bad\":false,\"text\":\"its clock is 7");
+}
+
+TEST(the_list_is_that_of_a_program)
+{
+    list("good1\ngood2\n");
+    run_start(&run, run_enl(), "hosts", "--host", "good[1-3]", "--local=1");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    has("\ngood3         0.");
+    has("\nlocal1        0.");
+    run_start(&run, run_enl(), "hosts");
+    run_ends(&run, 2, "there is no list of machines: enl hosts FILE names one, or hostsfile in bcrrc");
+    run_start(&run, run_enl(), "hosts", "machines", "more");
+    run_ends(&run, 2, "too many words after enl hosts");
+    run_start(&run, run_enl(), "hosts", "--watch");
+    run_ends(&run, 2, "enl hosts has no option --watch");
+    run_start(&run, run_enl(), "hosts", "--hosts", "machines", "machines");
+    run_ends(&run, 2, "enl hosts takes one file");
+    list("good1\ngood1\n");
+    run_start(&run, run_enl(), "hosts", "machines");
+    run_ends(&run, 2, "machines:2: host good1 is listed twice, first in line 1");
+    run_start(&run, run_enl(), "hosts", "--hostfile", "machines");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
