@@ -345,6 +345,16 @@ static bool is_silent(const struct bcri_link_thread *thread, const struct path *
            thread->now > since + thread->config.silence_ns;
 }
 
+void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
+{
+    struct bcri_link_carrier carrier;
+    if (!is_silent(thread, path))
+        return;
+    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    path->heard = false;
+    bcri_link_use_carrier(path->link, &carrier, thread->now);
+}
+
 static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *path)
 {
     char sentence[160];

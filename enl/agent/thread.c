@@ -20,8 +20,9 @@
 
 /* POLL_CCES_MAX: where there are more CCEs, one is awake. */
 enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
-#define POLL_NS  50000u
-#define SLICE_NS 100000u /* the shortest that Linux grants */
+#define POLL_NS   50000u
+#define LINGER_NS BCRI_NS_PER_S /* below STOP_SECONDS */
+#define SLICE_NS  100000u       /* the shortest that Linux grants */
 
 static bool introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
@@ -47,6 +48,8 @@ static bool send_in_lane(struct bcri_link_thread *thread, struct command *comman
     struct path *path = bcri_paths_lane(thread, command->number);
     if (is_kept(thread, INTRODUCE, command->number) || is_kept(thread, LANE, command->number))
         return false;
+    if (path != NULL)
+        bcri_paths_try_again(thread, path);
     if (path != NULL && !bcri_lane_send(path, command->frame))
         return false;
     if (path != NULL)
@@ -199,7 +202,9 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
     const bool keeps = thread->kept != NULL || thread->ended.some;
     const uint64_t kept = keeps ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
-    const uint64_t next = agent < paths && !thread->over ? agent : paths;
+    uint64_t next = agent < paths && !thread->over ? agent : paths;
+    if (thread->lingers_until != 0 && thread->lingers_until < next)
+        next = thread->lingers_until;
     const bool over = bcri_thread_lease_is_over(thread) && thread->lane_count == 0;
     int count = -1;
     watch_socket(thread, over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u));
@@ -248,12 +253,23 @@ static void answer_quiet(struct bcri_link_thread *thread)
     (void)bcri_thread_tell(thread, &news);
 }
 
+/* Whether the thread, which is to end, goes on for a little, since what was said last in the tree's lane has not
+ * arrived. */
+static bool lingers(struct bcri_link_thread *thread)
+{
+    if (thread->lane_count == 0 || bcri_link_thread_lane_bytes(thread) == 0)
+        return false;
+    if (thread->lingers_until == 0)
+        thread->lingers_until = bcri_clock_ns() + LINGER_NS;
+    return bcri_clock_ns() < thread->lingers_until;
+}
+
 static void *run(void *arg)
 {
     struct bcri_link_thread *thread = arg;
     ask_for_short_slice();
     const struct bcri_bell_shm *bell = thread->config.ctx->bell;
-    while (!atomic_load(&thread->stop)) {
+    while (!atomic_load(&thread->stop) || lingers(thread)) {
         const uint32_t seen = bcri_load_acquire(&bell->bell);
         thread->now = bcri_clock_ns();
         thread->over = bcri_thread_lease_is_over(thread);

@@ -98,15 +98,16 @@ struct bcri_link_thread {
     struct path *paths;
     struct path *lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t path_count;
-    uint32_t lane_count; /* of them, in the tree's lane */
-    bool over;           /* the lease is; then only the tree's lane goes on */
-    bool gathers_orders; /* packets of the other lane are gathered, and not sent */
-    bool full;           /* the socket is; nothing is filled until it is writable */
-    uint32_t watched;    /* what epoll tells of the socket */
-    bool readable;       /* packets may have come */
-    bool unasked;        /* likewise: there was no rest, since the bell had rung */
-    uint64_t active_at;  /* when a packet came or went last */
-    uint32_t rung;       /* how often CCEs here had been rung before the last rest */
+    uint32_t lane_count;    /* of them, in the tree's lane */
+    bool over;              /* the lease is; then only the tree's lane goes on */
+    uint64_t lingers_until; /* 0: it is not to end */
+    bool gathers_orders;    /* packets of the other lane are gathered, and not sent */
+    bool full;              /* the socket is; nothing is filled until it is writable */
+    uint32_t watched;       /* what epoll tells of the socket */
+    bool readable;          /* packets may have come */
+    bool unasked;           /* likewise: there was no rest, since the bell had rung */
+    uint64_t active_at;     /* when a packet came or went last */
+    uint32_t rung;          /* how often CCEs here had been rung before the last rest */
     uint64_t now;
     struct command *kept,
         **kept_end;           /* those for which there was no memory, and what may not overtake them */
@@ -176,6 +177,8 @@ void bcri_lane_drop(struct bcri_link_thread *thread);
 
 /* The path in the tree's lane; NULL: there is none. */
 struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host);
+/* Something is to be sent there: if nothing was answered for long, no time is lost by waiting for longer each time. */
+void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path);
 
 /* False: not now, for want of memory. */
 bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);

@@ -25,6 +25,8 @@
 #include "cce.h"
 #include "deadlock.h"
 #include "introduce.h"
+#include "parent.h"
+#include "places.h"
 #include "sockets.h"
 #include "worker.h"
 
@@ -201,6 +203,25 @@ static void send_packets(struct enl_program *program, struct bcri_link_thread *t
         enl_carry_send(program, host, packet, bytes);
 }
 
+static void came_in_lane(struct enl_program *program, uint32_t host, const uint8_t *content, uint32_t bytes)
+{
+    struct enl_child *child = enl_tree_child(program, host);
+    if (program->options.child)
+        enl_parent_lane_came(program, content, bytes);
+    else if (child != NULL)
+        enl_child_lane_came(child, content, bytes);
+}
+
+/* What daemons say in the tree's lane. */
+static void take_lane(struct enl_links *links)
+{
+    uint8_t content[BCRI_LANE_BYTES_MAX];
+    uint32_t host, bytes;
+    while (!uv_is_closing((uv_handle_t *)&links->told) &&
+           (bytes = bcri_link_thread_lane_take(links->thread, &host, content)) != 0)
+        came_in_lane(links->program, host, content, bytes);
+}
+
 static void on_told(uv_async_t *told)
 {
     struct enl_links *links = told->data;
@@ -223,6 +244,7 @@ static void on_told(uv_async_t *told)
     }
     if (!uv_is_closing((uv_handle_t *)told))
         send_packets(program, links->thread);
+    take_lane(links);
 }
 
 /* On the link thread. */
@@ -393,6 +415,18 @@ void enl_links_carried(struct enl_program *program, const void *packet, uint32_t
 {
     if (thread_of(program) != NULL)
         bcri_link_thread_carried(thread_of(program), packet, bytes);
+}
+
+bool enl_links_lane_send(struct enl_program *program, uint32_t host, unsigned row, const void *content,
+                         uint32_t bytes)
+{
+    struct bcri_link_thread *thread = thread_of(program);
+    return thread != NULL && bcri_link_thread_lane_send(thread, host, row, content, bytes);
+}
+
+uint32_t enl_links_lane_bytes(const struct enl_program *program)
+{
+    return thread_of(program) != NULL ? bcri_link_thread_lane_bytes(thread_of(program)) : 0;
 }
 
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox)

@@ -34,11 +34,19 @@ static uint64_t patience_with(const struct enl_child *child)
 
 static void on_timer(uv_timer_t *timer);
 
+/* How long nothing may come until something is done about it: the lane is made ready for a host that may try
+ * that, or it is lost. */
+static uint64_t silence_of(const struct enl_child *child)
+{
+    const bool may_try = child->reserve.is_there && !child->reserve.is_made;
+    return may_try ? (uint64_t)child->program->config.hosttimeout / 2 : patience_with(child);
+}
+
 void enl_child_heard(struct enl_child *child)
 {
     child->heard_ms = enl_boottime_ms();
     if (child->state == ENL_CHILD_UP)
-        uv_timer_start(&child->timer, on_timer, patience_with(child) + 1, 0);
+        uv_timer_start(&child->timer, on_timer, silence_of(child) + 1, 0);
 }
 
 /* A local daemon is the process itself. ssh tells the exit status of the shell there, which has waited
@@ -48,7 +56,9 @@ uint64_t enl_child_lease_ms(const struct enl_child *child)
 {
     const bool told =
         child->is_ssh && WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255;
-    return child->end_is_known && (child->host->local || told) ? 0 : child->heard_ms + patience_with(child);
+    return child->has_said_end || (child->end_is_known && (child->host->local || told))
+               ? 0
+               : child->heard_ms + patience_with(child);
 }
 
 void enl_child_send(struct enl_child *child, const struct bcri_control *message)
@@ -83,8 +93,10 @@ static void end_text(const struct enl_child *child, char *out, size_t size)
     name_program(child, program, sizeof program);
     if (child->why[0] != '\0')
         snprintf(out, size, "%s", child->why);
+    else if (child->has_said_end)
+        snprintf(out, size, "its daemon has ended");
     else if (!child->end_is_known)
-        snprintf(out, size, "the daemon that started it is lost");
+        snprintf(out, size, "the daemon that started it is lost, and nothing came from it");
     else if (WIFSIGNALED(child->wait_status))
         snprintf(out, size, "%s was killed by signal %d (%s)", program, WTERMSIG(child->wait_status),
                  strsignal(WTERMSIG(child->wait_status)));
@@ -209,10 +221,16 @@ void enl_child_reaped(struct enl_child *child, int wait_status)
 
 void enl_child_is_cut_off(struct enl_child *child)
 {
-    child->is_cut_off = true;
     child->runs = false;
+    if (child->on_lane) { /* it has another way */
+        look_whether_gone(child);
+        return;
+    }
+    child->is_cut_off = true;
     if (child->conn != NULL)
         enl_peer_go_by(child->conn->peer, NULL);
+    if (child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING)
+        enl_reserve_listen(child);
     if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
         enl_child_cut(child, "");
     else
@@ -231,6 +249,19 @@ static void take_ended(struct enl_child *child, const struct bcri_control *messa
     if ((message->present & BCRI_HAS(object)) != 0)
         close_pipes(child);
     enl_child_reaped(child, message->code);
+    if (child->on_lane && !child->gone && enl_child_lease_ms(child) == 0)
+        enl_child_cut(child, "");
+}
+
+const char *enl_child_said_end(struct enl_child *child)
+{
+    if (!child->on_lane)
+        return "it tells of its own end";
+    child->has_said_end = true;
+    child->runs = false;
+    close_pipes(child);
+    look_whether_gone(child);
+    return NULL;
 }
 
 void enl_child_told(struct enl_child *child, const struct bcri_control *message)
@@ -246,7 +277,7 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
     default:
         if (!bcri_view_copy(message->text, why, sizeof why))
             snprintf(why, sizeof why, "it talks nonsense");
-        if (child->conn != NULL)
+        if (child->conn != NULL && !child->on_lane)
             enl_child_pipe_ended(child, why);
         break;
     }
@@ -266,8 +297,11 @@ static void on_timer(uv_timer_t *timer)
         enl_child_cut(child, why);
         break;
     case ENL_CHILD_UP:
-        if (age <= patience) { /* the loop's time was old when the timer was set */
-            uv_timer_start(timer, on_timer, patience - age + 1, 0);
+        if (age <= patience) { /* or the loop's time was old when the timer was set */
+            if (age > (uint64_t)child->program->config.hosttimeout / 2)
+                enl_reserve_listen(child);
+            const uint64_t silence = silence_of(child);
+            uv_timer_start(timer, on_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);
             break;
         }
         snprintf(why, sizeof why, "nothing came from it for %d ms (hosttimeout)",
@@ -298,6 +332,8 @@ void enl_child_is_up(struct enl_child *child)
 {
     child->state = ENL_CHILD_UP;
     child->was_up = true;
+    if (child->reserve.is_there)
+        enl_peer_number(child->conn->peer, &child->numbers);
     enl_said_report(&child->said);
     enl_child_heard(child);
     bcri_log_write(&child->program->log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
@@ -332,6 +368,8 @@ void enl_child_free(struct enl_child *child)
     free(child->address);
     enl_said_end(&child->said);
     enl_errands_drop(&child->errands);
+    enl_sequence_drop(&child->numbers);
+    bcri_seal_wipe(&child->reserve, sizeof child->reserve);
     if (child->crash != NULL)
         enl_crash_report_free(child->crash);
     uv_close((uv_handle_t *)&child->timer, on_freed);

@@ -17,7 +17,9 @@
 
 #include "errand.h"
 #include "program.h"
+#include "reserve.h"
 #include "said.h"
+#include "sequence.h"
 
 enum enl_child_state {
     ENL_CHILD_WAITING,
@@ -54,16 +56,25 @@ struct enl_child {
     struct enl_said said;
     char station[200]; /* of which machine and user it is; "" until it has said so */
     struct enl_errands errands;
-    uv_timer_t timer;               /* connecttimeout, hosttimeout, or the two seconds of ENDING */
-    uint64_t patience_ms;           /* of ENDING */
-    uint64_t heard_ms;              /* CLOCK_BOOTTIME of the last answer that it got */
-    bool is_ssh;                    /* the command is ssh */
-    bool announced;                 /* its key and addresses are known (introduce.h) */
+    uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
+    uint64_t patience_ms; /* of ENDING */
+    uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
+    bool is_ssh;          /* the command is ssh */
+    bool announced;       /* its key and addresses are known (introduce.h) */
+    bool has_offered;     /* a reserve (reserve.h) */
+    struct enl_reserve reserve;
+    bool on_lane;                   /* its way is the tree's lane */
+    bool has_said_end;              /* itself, by that */
+    struct enl_sequence numbers;    /* of a child that has a reserve, from when it is UP */
     bool stops;                     /* it was told to stop its CCEs, and has not answered */
     struct enl_crash_report *crash; /* a part of one that has come; NULL: none */
     struct enl_log_copy *log;       /* its log as far as it has come (collect.h); NULL: nothing */
     uint32_t unread;                /* bytes of output that it may send more, when there is room for them */
 };
+
+/* What a peer of a child's is told to. */
+struct enl_peer_ops;
+extern const struct enl_peer_ops enl_child_peer_ops;
 
 /* The numbers of a daemon's own requests to a child; the others are errands. */
 enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
@@ -85,6 +96,8 @@ struct enl_child_ops {
      * begun. Returns NULL, or what is wrong with this one. */
     const char *(*passes)(struct enl_child *child, const struct bcri_control *message);
     const char *(*tells)(struct enl_child *child, const struct bcri_control *message);
+    /* It goes on by the tree's lane, and with it those whose way leads by it. */
+    void (*attached)(struct enl_child *child);
     /* It is GONE: unlinks it and calls enl_child_free. `sentence`: why, "" if it was told to end. */
     void (*gone)(struct enl_child *child, const char *sentence);
     void (*stopped)(struct enl_child *child);
@@ -101,10 +114,14 @@ bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *e
 void enl_child_not_begun(struct enl_child *child, const char *sentence);
 /* said, closed or ended has come of it. */
 void enl_child_told(struct enl_child *child, const struct bcri_control *message);
+/* It says itself that its daemon has ended, which nobody else may know. Returns NULL, or what is wrong with it. */
+const char *enl_child_said_end(struct enl_child *child);
 /* Its starter is lost. */
 void enl_child_is_cut_off(struct enl_child *child);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
 void enl_child_gets_more(void *child);
+/* A message of it has come in the tree's lane: see reserve.h. */
+void enl_child_lane_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
 /* It has connecttimeout from now. */
 void enl_child_await(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */

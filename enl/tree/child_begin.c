@@ -22,6 +22,8 @@ static void on_ended(void *owner, const char *why)
     enl_child_pipe_ended(owner, why);
 }
 
+const struct enl_peer_ops enl_child_peer_ops = {on_message, on_ended};
+
 struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
                                 uint32_t number, const struct enl_child_ops *ops)
 {
@@ -41,7 +43,6 @@ struct enl_child *enl_child_new(struct enl_program *program, const struct enl_ho
 
 static bool begin_here(struct enl_child *child, char *error, size_t error_size)
 {
-    static const struct enl_peer_ops peer_ops = {on_message, on_ended};
     struct enl_program *program = child->program;
     struct enl_launch launch;
     const bool pushes = enl_push_is_for(program, child->host);
@@ -52,7 +53,7 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
     child->process = launch.process;
     child->runs = true;
     const bool listens = enl_said_begin(&child->said, program, child->host->name, launch.err);
-    struct enl_peer *peer = enl_peer_new(program, launch.in, launch.out, NULL, &peer_ops, child);
+    struct enl_peer *peer = enl_peer_new(program, launch.in, launch.out, NULL, &enl_child_peer_ops, child);
     child->conn = peer != NULL ? enl_conn_of_peer(program, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL || !listens)
         enl_child_cut(child, "no memory");

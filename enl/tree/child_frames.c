@@ -45,8 +45,7 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
         return NULL;
     }
     child->state = ENL_CHILD_STARTED;
-    enl_setup_send(child->program, child->conn->peer, host, child->number, child->starter != 0,
-                   ENL_CHILD_START_ID);
+    enl_setup_send(child, ENL_CHILD_START_ID);
     return NULL;
 }
 
@@ -152,10 +151,12 @@ static void answer_beat(struct enl_child *child, const struct bcri_control *mess
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    const struct bcri_control answer = {.type = BCRI_MSG_beat,
-                                        .present = BCRI_HAS(id) | BCRI_HAS(clock),
-                                        .id = message->id,
-                                        .clock = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+    struct bcri_control answer = {.type = BCRI_MSG_beat,
+                                  .present = BCRI_HAS(id) | BCRI_HAS(clock),
+                                  .id = message->id,
+                                  .clock = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+    if (child->reserve.is_there)
+        enl_sequence_tell(&child->numbers, &answer);
     enl_child_send(child, &answer);
     enl_child_heard(child);
 }
@@ -182,9 +183,12 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
     case BCRI_MSG_carry: return enl_carry_of_child(child, message);
     case BCRI_MSG_still: return enl_deadlock_of_child(child, message);
+    case BCRI_MSG_ended:
+        if (message->host == child->number)
+            return enl_child_said_end(child);
+        return child->ops->tells(child, message);
     case BCRI_MSG_said:
-    case BCRI_MSG_closed:
-    case BCRI_MSG_ended: return child->ops->tells(child, message);
+    case BCRI_MSG_closed: return child->ops->tells(child, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
     case BCRI_MSG_relay_end:
@@ -203,5 +207,10 @@ const char *enl_child_take(struct enl_child *child, const struct bcri_control *m
         (child->state == ENL_CHILD_STARTED && message->type != BCRI_MSG_reply &&
          message->type != BCRI_MSG_report && message->type != BCRI_MSG_announce))
         return "it speaks before it was started";
+    if (child->was_up && child->reserve.is_there) {
+        const enum enl_sequence_verdict verdict = enl_sequence_came(&child->numbers, message);
+        if (verdict != ENL_SEQUENCE_TAKE)
+            return verdict == ENL_SEQUENCE_DROP ? NULL : "it has had what was not sent";
+    }
     return take_up(child, message);
 }

@@ -14,6 +14,7 @@
 #include "hosts.h"
 #include "names.h"
 #include "program.h"
+#include "reserve.h"
 #include "secret.h"
 
 /* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
@@ -82,6 +83,7 @@ static int take_start(struct enl_greeting *greeting, struct enl_program *program
                       const struct bcri_control *start, char *error, size_t error_size)
 {
     greeting->start_id = start->id;
+    enl_reserve_take(start);
     program->host_number = start->host;
     program->daemon_number = start->daemon;
     if (!bcri_view_copy(start->program, program->name, sizeof program->name) || program->name[0] == '\0' ||

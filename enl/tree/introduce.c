@@ -12,6 +12,7 @@
 #include "keys.h"
 #include "links.h"
 #include "names.h"
+#include "reserve.h"
 #include "secret.h"
 
 /* ---------------------------------------------------------------------------- a child's part --- */
@@ -32,16 +33,18 @@ static void send_random(struct enl_program *program, enum bcri_control_type type
     send_up(program, &message);
 }
 
-void enl_introduce_announce(struct enl_program *program)
+bool enl_introduce_announce(struct enl_program *program)
 {
     const struct enl_member *self = &program->introductions->self;
-    const struct bcri_control message = {.type = BCRI_MSG_announce,
-                                         .present = BCRI_HAS(key) | BCRI_HAS(addresses) | BCRI_HAS(flags),
-                                         .key = enl_introduction_view(self->public, sizeof self->public),
-                                         .addresses =
-                                             enl_introduction_view(self->addresses, self->addresses_length),
-                                         .flags = self->has_aes ? ENL_HAS_AES : 0};
+    struct bcri_control message = {.type = BCRI_MSG_announce,
+                                   .present = BCRI_HAS(key) | BCRI_HAS(addresses) | BCRI_HAS(flags),
+                                   .key = enl_introduction_view(self->public, sizeof self->public),
+                                   .addresses =
+                                       enl_introduction_view(self->addresses, self->addresses_length),
+                                   .flags = self->has_aes ? ENL_HAS_AES : 0};
+    const bool has_reserve = enl_reserve_answer(&message);
     send_up(program, &message);
+    return has_reserve;
 }
 
 static const char *take_lost(struct enl_program *program, const struct bcri_control *message)

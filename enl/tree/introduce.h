@@ -45,8 +45,8 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
  * over. */
 void enl_introduce_gone(struct enl_program *program, const struct enl_child *child);
 
-/* A child's. Tells the parent this host's public key and addresses. */
-void enl_introduce_announce(struct enl_program *program);
+/* A child's. Tells the parent this host's public key and addresses. Returns whether it has a reserve (reserve.h). */
+bool enl_introduce_announce(struct enl_program *program);
 /* What the parent says: introduce, introduced, lost. Returns NULL, or what is wrong with it. */
 const char *enl_introduce_of_parent(struct enl_program *program, const struct bcri_control *message);
 

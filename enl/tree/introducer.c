@@ -44,20 +44,11 @@ static void tell_lost(struct enl_program *program, const struct enl_member *memb
         enl_links_lost(program, host);
 }
 
-/* What `member` may know of `other`. */
-static struct enl_member known_to(const struct enl_member *member, const struct enl_member *other)
-{
-    struct enl_member known = *other;
-    if (strcmp(member->net, other->net) != 0)
-        known.addresses_length = enl_addresses_drop_loopback(known.addresses, known.addresses_length);
-    return known;
-}
-
 /* Tells `member` of `other`, whose random bytes those are. */
 static void present(const struct enl_member *member, const struct enl_member *other,
                     enum bcri_control_type type, const uint8_t *random)
 {
-    const struct enl_member known = known_to(member, other);
+    const struct enl_member known = enl_member_known_to(member, other);
     const struct bcri_control message = {.type = type,
                                          .present = BCRI_HAS(host) | BCRI_HAS(key) | BCRI_HAS(addresses) |
                                                     BCRI_HAS(random) | BCRI_HAS(flags) | BCRI_HAS(machine),
@@ -89,7 +80,7 @@ const char *enl_introducer_arrange(struct enl_program *program, const struct enl
     if (other->child == NULL) {
         uint8_t own[BCRI_SEAL_KEY_BYTES];
         enl_keys_random(own);
-        const struct enl_member known = known_to(other, asker);
+        const struct enl_member known = enl_member_known_to(other, asker);
         const char *wrong = enl_member_link(program, &known, asker->has_aes && other->has_aes, own, random);
         if (wrong == NULL)
             present(asker, other, BCRI_MSG_introduced, own);
@@ -115,7 +106,7 @@ static const char *take_agreed(struct enl_program *program, const struct enl_mem
     if (*at == NULL || (*at)->asker != number)
         return "it agrees to a link that nobody wanted";
     const char *wrong = NULL;
-    const struct enl_member known = known_to(asker, other);
+    const struct enl_member known = enl_member_known_to(asker, other);
     if (asker->child != NULL)
         present(asker, other, BCRI_MSG_introduced, random);
     else
@@ -151,6 +142,7 @@ static const char *take_announce(struct enl_child *child, const struct bcri_cont
         memcpy(member->addresses, message->addresses.bytes, message->addresses.length);
     all->members = member;
     child->announced = true;
+    enl_reserve_accept(child, message);
     return NULL;
 }
 

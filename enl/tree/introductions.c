@@ -68,8 +68,17 @@ bool enl_pair_add(struct enl_introductions *all, uint32_t asker, uint32_t other,
 
 const char enl_no_memory_for_link[] = "there is no memory for a link";
 
-const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
-                            const uint8_t *own_random, const uint8_t *peer_random)
+struct enl_member enl_member_known_to(const struct enl_member *member, const struct enl_member *other)
+{
+    struct enl_member known = *other;
+    if (strcmp(member->net, other->net) != 0)
+        known.addresses_length = enl_addresses_drop_loopback(known.addresses, known.addresses_length);
+    return known;
+}
+
+static const char *make_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
+                             const uint8_t *own_random, const uint8_t *peer_random, uint16_t lane,
+                             bool listens)
 {
     const struct enl_keys *keys = program->keys;
     const struct enl_keys_met met = {member->host, member->public, own_random, peer_random, both_have_aes};
@@ -79,6 +88,8 @@ const char *enl_member_link(struct enl_program *program, const struct enl_member
     if (introduction == NULL)
         return enl_no_memory_for_link;
     introduction->host = member->host;
+    introduction->lane = lane;
+    introduction->listens = listens;
     const char *wrong = NULL;
     if (!enl_addresses_read(member->addresses, member->addresses_length, introduction->address,
                             &introduction->address_count))
@@ -89,4 +100,17 @@ const char *enl_member_link(struct enl_program *program, const struct enl_member
         wrong = enl_no_memory_for_link;
     enl_secret_free(introduction);
     return wrong;
+}
+
+const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
+                            const uint8_t *own_random, const uint8_t *peer_random)
+{
+    return make_link(program, member, both_have_aes, own_random, peer_random, BCRI_LANE_ORDERS, false);
+}
+
+const char *enl_member_link_lane(struct enl_program *program, const struct enl_member *member,
+                                 bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
+                                 bool listens)
+{
+    return make_link(program, member, both_have_aes, own_random, peer_random, BCRI_LANE_TREE, listens);
 }

@@ -56,6 +56,13 @@ extern const char enl_no_memory_for_link[];
 const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
                             const uint8_t *own_random, const uint8_t *peer_random);
 
+/* Makes this host's end of a link in the tree's lane (reserve.h); `listens`: it sends nothing first. The same. */
+const char *enl_member_link_lane(struct enl_program *program, const struct enl_member *member,
+                                 bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
+                                 bool listens);
+/* What `member` may know of `other`: addresses of the loopback mean another host elsewhere. */
+struct enl_member enl_member_known_to(const struct enl_member *member, const struct enl_member *other);
+
 /* Where the pair of these two is, in either order; there is none if NULL is there. */
 struct enl_pair **enl_pair_find(struct enl_introductions *all, uint32_t one, uint32_t two);
 void enl_pair_drop(struct enl_pair **at);

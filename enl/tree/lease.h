@@ -49,6 +49,12 @@ static inline bool enl_lease_is_over(const struct enl_lease *lease, uint64_t now
     return now_ms > lease->until_ms;
 }
 
+/* Whether no answer has come for so long that another way is to be tried. */
+static inline bool enl_lease_is_silent(const struct enl_lease *lease, uint64_t now_ms, uint64_t hosttimeout)
+{
+    return now_ms + hosttimeout / 2 > lease->until_ms;
+}
+
 /* How long a parent waits since it has heard something. */
 static inline uint64_t enl_lease_patience(uint64_t hosttimeout)
 {

@@ -6,6 +6,8 @@
  * (Ctrl-Z, which is told beforehand) the lease does not run. */
 #include "parent.h"
 
+#include <string.h>
+
 #include "bcri/descriptor.h"
 #include "branch.h"
 #include "bring.h"
@@ -23,6 +25,8 @@
 #include "links.h"
 #include "output.h"
 #include "peer.h"
+#include "reserve.h"
+#include "sequence.h"
 #include "signals.h"
 
 /* At its end a daemon says more often that it is there: its parent waits for 2 s. */
@@ -39,7 +43,11 @@ static struct {
     bool suspended; /* the program is stopped */
     struct enl_lease lease;
     struct enl_clock clock;
-    uint32_t clock_turn; /* of the log, in which the clock is told */
+    uint32_t clock_turn;         /* of the log, in which the clock is told */
+    bool has_reserve;            /* reserve.h; what goes up is numbered then */
+    struct enl_sequence numbers; /* of what goes up and comes down */
+    struct enl_peer *lane;       /* to the root, if the pipes are silent; NULL: they are not */
+    bool on_lane;                /* the parent is the root, by the tree's lane */
 } parent = {.greeting = {.in = -1, .out = -1}};
 
 int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
@@ -47,11 +55,42 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
     return enl_greeting_await(&parent.greeting, program, error, error_size);
 }
 
+static void on_timer(uv_timer_t *timer);
+
 /* --------------------------------------------------------------------------- what goes up --- */
+
+static int64_t nanoseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void send_beat(struct enl_program *program)
+{
+    struct bcri_control message = {.type = BCRI_MSG_beat,
+                                   .present = BCRI_HAS(id),
+                                   .id = enl_lease_beat(&parent.lease, enl_boottime_ms())};
+    enl_clock_sent(&parent.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
+    if (parent.has_reserve)
+        enl_sequence_tell(&parent.numbers, &message);
+    enl_peer_send(program->parent->peer, &message);
+    if (parent.lane != NULL &&
+        enl_lease_is_silent(&parent.lease, enl_boottime_ms(), (uint64_t)program->config.hosttimeout))
+        enl_peer_send(parent.lane, &message);
+}
+
+/* What both ends keep until the other has told that it has it does not grow without end. */
+static void tell_early(struct enl_program *program)
+{
+    if (parent.has_reserve && enl_sequence_wants_beat(&parent.numbers))
+        send_beat(program);
+}
 
 static void send_up(struct enl_program *program, const struct bcri_control *message)
 {
     enl_peer_send(program->parent->peer, message);
+    tell_early(program);
 }
 
 void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message)
@@ -84,6 +123,7 @@ static void up_line(struct enl_program *program, int fd, uint32_t ordinal, const
                                          .bytes = {text, (uint32_t)length}};
     parent.window -= (long)(length + ENL_WINDOW_LINE);
     enl_peer_send_output(program->parent->peer, &message);
+    tell_early(program);
 }
 
 static bool up_full(void)
@@ -108,10 +148,23 @@ static void up_failed(struct enl_program *program, int status)
     send_up(program, &message);
 }
 
+/* Nobody else tells the root that this daemon has ended. */
+static void tell_end(struct enl_program *program)
+{
+    const struct bcri_control ended = {.type = BCRI_MSG_ended,
+                                       .present =
+                                           BCRI_HAS(host) | BCRI_HAS(code) | BCRI_HAS(flags) | BCRI_HAS(text),
+                                       .host = program->host_number,
+                                       .text = bcri_view_of("")};
+    send_up(program, &ended);
+}
+
 static void on_flushed(struct enl_program *program)
 {
     void (*done)(struct enl_program *) = parent.flushed;
     parent.flushed = NULL;
+    if (done != NULL && parent.on_lane && program->parent != NULL)
+        tell_end(program);
     if (done != NULL)
         done(program);
 }
@@ -119,6 +172,8 @@ static void on_flushed(struct enl_program *program)
 static void up_flush(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     parent.flushed = done;
+    if (parent.has_reserve)
+        uv_timer_start(&parent.timer, on_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
     enl_peer_flush(program->parent->peer, on_flushed);
 }
 
@@ -140,10 +195,56 @@ void enl_parent_forget(const struct enl_conn *conn)
 
 /* ------------------------------------------------------------------------ what comes down --- */
 
+static const struct enl_peer_ops lane_ops;
+
+/* The way to the root by others is lost, or silent. False: there is none without them. */
+static bool seek_root(struct enl_program *program)
+{
+    if (parent.lane != NULL)
+        return true;
+    if (!parent.has_reserve || parent.on_lane || parent.numbers.broken || !enl_reserve_make(program))
+        return false;
+    parent.lane = enl_peer_new_by_lane(program, 0, &lane_ops, program);
+    if (parent.lane != NULL)
+        bcri_log_write(&program->log, BCRI_LOG_INFO,
+                       "the link to the root that this host has in reserve is tried");
+    return parent.lane != NULL;
+}
+
+/* From now on that is the way. */
+static void go_by_lane(struct enl_program *program)
+{
+    struct enl_peer *pipes = program->parent->peer;
+    program->parent->peer = parent.lane;
+    parent.lane = NULL;
+    parent.on_lane = true;
+    enl_peer_number(program->parent->peer, &parent.numbers);
+    enl_peer_close(pipes);
+    if (parent.flushed != NULL)
+        enl_peer_flush(program->parent->peer, on_flushed);
+}
+
+/* The pipe has ended: whoever has started this daemon is lost, or the way to it. */
+static bool leave_pipes(struct enl_program *program)
+{
+    if (parent.on_lane || (program->phase == ENL_ENDED && parent.numbers.kept_bytes == 0) ||
+        !seek_root(program))
+        return false;
+    enl_sequence_hold(&parent.numbers);
+    go_by_lane(program);
+    bcri_log_write(&program->log, BCRI_LOG_WARN,
+                   "the daemon that started this one is gone; this host goes on over a link to the root");
+    send_beat(program);
+    return true;
+}
+
 /* The parent has ended, or must not be listened to any more. */
 static void lost(struct enl_program *program, const char *why)
 {
     enl_conn_close(program->parent);
+    if (parent.lane != NULL)
+        enl_peer_close(parent.lane);
+    parent.lane = NULL;
     enl_branches_leave(program);
     uv_timer_stop(&parent.timer);
     if (program->phase == ENL_ENDED) {
@@ -159,13 +260,6 @@ static void lost(struct enl_program *program, const char *why)
     enl_report(program, BCRI_LOG_WARN,
                "the daemon that started this one is gone (%s); the CCEs here are killed", why);
     enl_program_abort(program, 1);
-}
-
-static int64_t nanoseconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* As `enl logs` reads it (logs/merge.c). A log that has begun anew is told again. */
@@ -190,10 +284,9 @@ static void on_timer(uv_timer_t *timer)
         lost(program, "no heartbeat was answered in time (hosttimeout)");
         return;
     }
-    const struct bcri_control message = {
-        .type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = enl_lease_beat(&parent.lease, now_ms)};
-    enl_clock_sent(&parent.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
-    send_up(program, &message);
+    if (enl_lease_is_silent(&parent.lease, now_ms, (uint64_t)program->config.hosttimeout))
+        (void)seek_root(program);
+    send_beat(program);
 }
 
 static void extend_lease(struct enl_program *program, uint64_t from_ms)
@@ -261,6 +354,14 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         enl_branch_pass_down(program, message);
         return NULL;
     }
+    if (parent.has_reserve) {
+        const enum enl_sequence_verdict verdict = enl_sequence_came(&parent.numbers, message);
+        if (verdict == ENL_SEQUENCE_NONSENSE)
+            return "it has had what was not sent";
+        tell_early(program);
+        if (verdict == ENL_SEQUENCE_DROP)
+            return NULL;
+    }
     switch (message->type) {
     case BCRI_MSG_begin:
     case BCRI_MSG_cut: return enl_branch_of_parent(program, message);
@@ -271,7 +372,11 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         parent.window += (long)message->size;
         enl_output_resume(program);
         return NULL;
-    case BCRI_MSG_beat: return take_beat(program, message);
+    case BCRI_MSG_beat: {
+        const char *wrong = take_beat(program, message);
+        enl_peer_acknowledged(program->parent->peer);
+        return wrong;
+    }
     case BCRI_MSG_unstarted: return take_unstarted(program, message);
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:
@@ -304,7 +409,32 @@ static const char *on_message(void *owner, const struct bcri_control *message)
 
 static void on_ended(void *owner, const char *why)
 {
-    lost(owner, why);
+    static const char plain[] = "its pipe has ended"; /* else it talks nonsense */
+    if (strcmp(why, plain) != 0 || !leave_pipes(owner))
+        lost(owner, why);
+}
+
+/* Before this host has gone over to the lane, the root says there only that it has. */
+static const char *on_lane_message(void *owner, const struct bcri_control *message)
+{
+    if (!parent.on_lane && message->type != BCRI_MSG_resume)
+        return NULL;
+    if (!parent.on_lane) {
+        bcri_log_write(
+            &((struct enl_program *)owner)->log, BCRI_LOG_WARN,
+            "nothing comes from the daemon that started this one; this host goes on over a link to the root");
+        go_by_lane(owner);
+    }
+    return on_message(owner, message);
+}
+
+static const struct enl_peer_ops lane_ops = {on_lane_message, on_ended};
+
+void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
+{
+    struct enl_peer *peer = parent.on_lane && program->parent != NULL ? program->parent->peer : parent.lane;
+    if (peer != NULL)
+        enl_peer_came(peer, content, bytes);
 }
 
 bool enl_parent_open(struct enl_program *program)
@@ -336,8 +466,11 @@ bool enl_parent_open(struct enl_program *program)
     parent.beats = true;
     extend_lease(program, enl_boottime_ms());
     uv_timer_start(&parent.timer, on_timer, 0, often); /* at once, for the clock */
-    enl_introduce_announce(program);
+    const bool has_reserve = enl_introduce_announce(program);
     enl_conn_reply(program->parent, greeting->start_id, 0, NULL);
+    parent.has_reserve = has_reserve; /* from here on, as the root does when that reply has come */
+    if (has_reserve)
+        enl_peer_number(program->parent->peer, &parent.numbers);
     return true;
 }
 
@@ -345,6 +478,10 @@ void enl_parent_close(struct enl_program *program)
 {
     (void)program;
     enl_errands_drop(&parent.errands);
+    enl_sequence_drop(&parent.numbers);
+    if (parent.lane != NULL)
+        enl_peer_close(parent.lane);
+    parent.lane = NULL;
     if (parent.beats)
         uv_close((uv_handle_t *)&parent.timer, NULL);
     parent.beats = false;

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "bcri/control.h"
 
@@ -32,6 +33,8 @@ bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request);
 void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message);
 /* The asker's connection is gone. */
 void enl_parent_forget(const struct enl_conn *conn);
+/* A message of the root's has come in the tree's lane: see reserve.h. */
+void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, uint32_t bytes);
 /* The loop ends. */
 void enl_parent_close(struct enl_program *program);
 

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "links.h"
 #include "secret.h"
+#include "sequence.h"
 
 /* More than the environments (setup.c) of all hosts that are started at one time by way of one daemon. */
 #define PENDING_MAX (40u << 20)
@@ -39,13 +41,19 @@ struct enl_peer {
     struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
     struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
     uint32_t to;                /* its host, if it has no pipes */
+    bool by_lane;               /* it is reached by the tree's lane to that host */
+    struct enl_sequence *numbers;
 };
 
 static void look_whether_flushed(struct enl_peer *peer)
 {
     void (*done)(struct enl_program *) = peer->flushed;
-    if (done == NULL || (peer->writes && (peer->first != NULL ||
-                                          uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) != 0)))
+    const bool waits =
+        peer->numbers != NULL
+            ? peer->numbers->kept_bytes != 0
+            : !peer->by_lane &&
+                  (peer->first != NULL || uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) != 0);
+    if (done == NULL || (peer->writes && waits))
         return;
     peer->flushed = NULL;
     done(peer->program);
@@ -139,18 +147,9 @@ enum way { AT_ONCE, IN_TURN, OR_DROPPED };
 
 static enum way way_of(enum bcri_control_type type)
 {
-    switch (type) {
-    case BCRI_MSG_carry:
-    case BCRI_MSG_said: return OR_DROPPED;
-    case BCRI_MSG_output:
-    case BCRI_MSG_relay:
-    case BCRI_MSG_relay_bytes:
-    case BCRI_MSG_relay_window:
-    case BCRI_MSG_relay_end:
-    case BCRI_MSG_closed:
-    case BCRI_MSG_ended: return IN_TURN;
-    default: return AT_ONCE;
-    }
+    if (type == BCRI_MSG_carry || type == BCRI_MSG_said)
+        return OR_DROPPED;
+    return enl_sequence_row(type) == ENL_ROW_OUTPUT ? IN_TURN : AT_ONCE; /* each row keeps its order */
 }
 
 /* Wipes the bytes if they are secret. */
@@ -247,7 +246,20 @@ static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8
         queue(peer, piece);
 }
 
-static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum way way)
+/* Sends a frame in the tree's lane, whose two rows are each in order. */
+static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
+                         size_t length, enum way way)
+{
+    const unsigned row = way == AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
+    if (!peer->writes || peer->closed ||
+        (way == OR_DROPPED && enl_links_lane_bytes(peer->program) >= PACKETS_MAX))
+        return;
+    if (length == 0 || !enl_links_lane_send(peer->program, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
+                                            (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
+        give_up(peer, bcri_control_name(type), length == 0 ? "it has no form" : "no memory");
+}
+
+static void carry(struct enl_peer *peer, const struct bcri_control *message, enum way way)
 {
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
     struct bcri_control routed;
@@ -261,7 +273,36 @@ static void send_message(struct enl_peer *peer, const struct bcri_control *messa
     if (peer == NULL || !peer->writes || peer->closed)
         return;
     const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
-    send_frame(peer, message->type, bytes, length, way);
+    if (peer->by_lane)
+        send_in_lane(peer, message->type, bytes, length, way);
+    else
+        send_frame(peer, message->type, bytes, length, way);
+}
+
+/* What sequence.h passes. */
+static void pass(void *owner, const struct bcri_control *message)
+{
+    carry(owner, message, way_of(message->type));
+}
+
+static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum way way)
+{
+    if (peer->numbers == NULL)
+        carry(peer, message, way);
+    else if (!enl_sequence_send(peer->numbers, message))
+        give_up(peer, bcri_control_name(message->type), "too much waits, or there is no memory");
+}
+
+void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
+{
+    sequence->pass = pass;
+    sequence->owner = peer;
+    peer->numbers = sequence;
+}
+
+void enl_peer_acknowledged(struct enl_peer *peer)
+{
+    look_whether_flushed(peer);
 }
 
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
@@ -281,12 +322,18 @@ void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *mess
 
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
 {
-    send_message(peer, message, way_of(message->type));
+    if ((message->present & BCRI_HAS(from)) != 0) /* its numbers are that host's */
+        carry(peer, message, way_of(message->type));
+    else
+        send_message(peer, message, way_of(message->type));
 }
 
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
 {
-    send_frame(peer, type, from->frames->bytes, from->frames->taken, way_of(type));
+    if (peer->by_lane)
+        send_in_lane(peer, type, from->frames->bytes, from->frames->taken, way_of(type));
+    else
+        send_frame(peer, type, from->frames->bytes, from->frames->taken, way_of(type));
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))
@@ -391,6 +438,46 @@ struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *v
     if (peer != NULL)
         *peer = (struct enl_peer){.program = program, .via = via, .to = to};
     return peer;
+}
+
+struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
+                                      const struct enl_peer_ops *ops, void *owner)
+{
+    struct enl_peer *peer = calloc(1, sizeof *peer);
+    struct bcri_frames *frames = enl_secret_new(sizeof *frames);
+    if (peer == NULL || frames == NULL) {
+        enl_secret_free(frames);
+        free(peer);
+        return NULL;
+    }
+    *peer = (struct enl_peer){.program = program,
+                              .ops = ops,
+                              .owner = owner,
+                              .writes = true,
+                              .frames = frames,
+                              .to = host,
+                              .by_lane = true};
+    uv_pipe_init(&program->loop, &peer->out, 0); /* by which its end is put off */
+    peer->out.data = peer;
+    return peer;
+}
+
+/* The frame is put together again, since it may have to be passed on. */
+void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes)
+{
+    struct bcri_frames *frames = peer->frames;
+    struct bcri_control message;
+    if (bytes > sizeof frames->bytes - BCRI_FRAME_HEAD_BYTES)
+        return;
+    for (unsigned i = 0; i < BCRI_FRAME_HEAD_BYTES; i++)
+        frames->bytes[i] = (uint8_t)(bytes >> (24 - 8 * i));
+    memcpy(frames->bytes + BCRI_FRAME_HEAD_BYTES, content, bytes);
+    frames->used = frames->taken = BCRI_FRAME_HEAD_BYTES + bytes;
+    const char *why = bcri_control_decode(frames->bytes + BCRI_FRAME_HEAD_BYTES, bytes, &message);
+    if (why == NULL)
+        why = peer->ops->came(peer->owner, &message);
+    if (why != NULL && !peer->closed)
+        peer->ops->ended(peer->owner, why);
 }
 
 void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via)

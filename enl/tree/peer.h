@@ -11,6 +11,10 @@
  * its own. What is sent to it goes into the pipe of another peer with the number of its host; what comes from it
  * the owner of that pipe gets.
  *
+ * Or by the tree's lane (bcri/link_thread.h), a link to its host: then all of that goes there.
+ *
+ * What is sent to a peer may be numbered (sequence.h), so that it outlives the way that it takes.
+ *
  * What brings the program key lies in secret memory (secret.h) until it is written; so does what has
  * come. Both are wiped. */
 #ifndef ENL_PEER_H
@@ -22,6 +26,7 @@
 #include "program.h"
 
 struct enl_peer;
+struct enl_sequence;
 
 struct enl_peer_ops {
     /* A message has come. Returns NULL, or why the connection must end. It may close the peer. */
@@ -38,6 +43,15 @@ struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, cons
                               const struct enl_peer_ops *ops, void *owner);
 /* A peer that is reached by way of `via`, as host `to`. NULL: no memory. */
 struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *via, uint32_t to);
+/* A peer that is reached by the tree's lane to `host`. NULL: no memory. */
+struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
+                                      const struct enl_peer_ops *ops, void *owner);
+/* A message has come from it in the lane. */
+void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
+/* From now on what is sent is numbered by `sequence`, which the owner keeps; or its numbers go on by this peer. */
+void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence);
+/* Copies of what was numbered may have been dropped: looks whether enl_peer_flush is done. */
+void enl_peer_acknowledged(struct enl_peer *peer);
 /* Changes the way; `via` NULL: there is none, and what is sent is dropped. */
 void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via);
 /* The peer whose pipes lead there; NULL: there is no way. */
@@ -55,7 +69,8 @@ void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri
  * the pipe has taken them; with false, and for the last time, if it does not or the peer is closed. */
 void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data);
-/* Calls `done` when all is written, or cannot be; at once if nothing waits. */
+/* Calls `done` when all is written (if it is numbered: when the other side has said that it has had it), or cannot
+ * be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program));
 /* Closes the pipes. Neither ops nor `done` is called any more. */
 void enl_peer_close(struct enl_peer *peer);

@@ -322,6 +322,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     struct enl_program *program = child->program;
     const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
+    const uint32_t below = enl_tree_below(child);
     enl_tree_gone(child);
     const bool again = begin_again(child, sentence);
     if (place_of(child)->child == child)
@@ -337,6 +338,11 @@ static void on_gone(struct enl_child *child, const char *sentence)
     enl_collect_gone(child);
     if (!again)
         enl_states_gone(child, sentence);
+    if (blamed && below != 0 && (alive == 0 || program->config.onfail != BCRI_ONFAIL_ABORT))
+        enl_report(program, BCRI_LOG_WARN,
+                   "%u host%s that %s started through host %s go%s on over %s to this one", below,
+                   below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
+                   below == 1 ? "es" : "", below == 1 ? "a link" : "links");
     enl_introduce_gone(program, child);
     fail_errands(child, sentence);
     if (child->stops)
@@ -351,6 +357,7 @@ static const struct enl_child_ops child_ops = {.met = on_met,
                                                .is_up = enl_tree_up,
                                                .cut = enl_tree_cut_child,
                                                .pipe_ended = enl_tree_pipe_ended,
+                                               .attached = enl_tree_attached,
                                                .passes = enl_tree_passes,
                                                .tells = enl_tree_tells,
                                                .gone = on_gone,

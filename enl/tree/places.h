@@ -63,8 +63,11 @@ void enl_tree_gone(struct enl_child *child);
 /* See child.h. */
 void enl_tree_cut_child(struct enl_child *child);
 void enl_tree_pipe_ended(struct enl_child *child);
+void enl_tree_attached(struct enl_child *child);
 const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *message);
 const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message);
+/* How many hosts below it are up. */
+uint32_t enl_tree_below(const struct enl_child *child);
 /* A child has stopped, or will not any more. */
 void enl_tree_stopped(struct enl_child *child);
 

@@ -18,13 +18,18 @@ enum enl_row enl_sequence_row(enum bcri_control_type type)
 {
     switch (type) {
     case BCRI_MSG_output:
+    case BCRI_MSG_relay:
     case BCRI_MSG_relay_bytes:
-    case BCRI_MSG_relay_end: return ENL_ROW_OUTPUT;
+    case BCRI_MSG_relay_window:
+    case BCRI_MSG_relay_end:
+    case BCRI_MSG_closed:
+    case BCRI_MSG_ended: return ENL_ROW_OUTPUT;
     case BCRI_MSG_present: /* these begin a host, whose messages are numbered when it is up */
     case BCRI_MSG_setting:
     case BCRI_MSG_environ:
     case BCRI_MSG_start:
     case BCRI_MSG_carry:
+    case BCRI_MSG_said:
     case BCRI_MSG_beat:
     case BCRI_MSG_resume: return ENL_ROW_NONE;
     default: return ENL_ROW_CONTROL;
@@ -48,15 +53,16 @@ bool enl_sequence_send(struct enl_sequence *sequence, const struct bcri_control 
 {
     const enum enl_row row = enl_sequence_row(message->type);
     struct bcri_control numbered = *message;
-    if (row == ENL_ROW_NONE) {
+    if (row == ENL_ROW_NONE && !sequence->broken)
         sequence->pass(sequence->owner, message);
-        return true;
-    }
+    if (row == ENL_ROW_NONE || sequence->broken)
+        return !sequence->broken;
     numbered.present |= BCRI_HAS(seq);
     numbered.seq = sequence->row[row].given + 1;
     struct enl_sequence_copy *copy = new_copy(&numbered);
     if (copy == NULL || copy->length > ENL_SEQUENCE_KEPT_MAX - sequence->kept_bytes) {
         free(copy);
+        sequence->broken = true;
         return false;
     }
     if (sequence->row[row].last != NULL)
@@ -121,6 +127,11 @@ void enl_sequence_ask(struct enl_sequence *sequence)
     send_resume(sequence, ASKS);
 }
 
+void enl_sequence_hold(struct enl_sequence *sequence)
+{
+    sequence->asked = true;
+}
+
 void enl_sequence_tell(struct enl_sequence *sequence, struct bcri_control *beat)
 {
     beat->present |= BCRI_HAS(had) | BCRI_HAS(had_output);
@@ -143,10 +154,9 @@ enum enl_sequence_verdict enl_sequence_came(struct enl_sequence *sequence, const
             return ENL_SEQUENCE_NONSENSE;
         if (message->type == BCRI_MSG_beat)
             return ENL_SEQUENCE_TAKE;
+        sequence->asked = false;
         if (message->kind == ASKS)
             send_resume(sequence, ANSWERS);
-        else
-            sequence->asked = false;
         send_again(sequence);
         return ENL_SEQUENCE_DROP;
     }

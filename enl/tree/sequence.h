@@ -44,17 +44,20 @@ struct enl_sequence {
     } row[ENL_ROWS];
     size_t kept_bytes;
     size_t untold_bytes; /* that came, or were sent, since the last beat */
-    bool asked;          /* and not answered: what is numbered is kept only */
+    bool broken;         /* one could not be kept: nothing is sent any more */
+    bool asked;          /* and heard nothing of it: what is numbered is kept only */
 };
 
 /* Of messages that are not numbered: NONE. They are lost with a way. */
 enum enl_row enl_sequence_row(enum bcri_control_type type);
 
 /* Numbers a message, keeps a copy, and passes it, or will when the other has answered. False: no memory,
- * or too much is kept; the two cannot go on then. */
+ * or too much is kept; the two cannot go on then, and nothing is sent any more. */
 bool enl_sequence_send(struct enl_sequence *sequence, const struct bcri_control *message);
 /* The way has changed: what the other has not had is to come again. */
 void enl_sequence_ask(struct enl_sequence *sequence);
+/* There is no way; the other asks when there is. */
+void enl_sequence_hold(struct enl_sequence *sequence);
 /* Adds to a beat what has been had. */
 void enl_sequence_tell(struct enl_sequence *sequence, struct bcri_control *beat);
 /* Whether a beat should go before its time, so that copies can be dropped. */

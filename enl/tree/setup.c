@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "child.h"
+#include "conn.h"
 #include "keys.h"
 #include "lines.h"
 #include "peer.h"
@@ -164,16 +166,18 @@ static void take_limits(struct enl_program *program, const uint8_t bytes[LIMITS_
     }
 }
 
-void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const struct enl_host *host,
-                    uint32_t number, bool deep, uint32_t id)
+void enl_setup_send(struct enl_child *child, uint32_t id)
 {
-    uint8_t limits[LIMITS_BYTES];
+    uint8_t limits[LIMITS_BYTES], addresses[BCRI_ADDRESSES_BYTES_MAX];
+    struct enl_program *program = child->program;
+    struct enl_peer *peer = child->conn->peer;
+    const bool deep = child->starter != 0;
     const mode_t mask = umask(0);
     umask(mask);
     write_limits(program, limits);
     send_settings(program, peer);
     send_session(program, peer);
-    send_path(peer, host);
+    send_path(peer, child->host);
     send_environ(program, peer);
     struct bcri_control start = {
         .type = BCRI_MSG_start,
@@ -182,10 +186,10 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const st
         .flags = deep ? BCRI_START_DEEP : 0,
         .key = {(const char *)program->keys->program, sizeof program->keys->program},
         .id = id,
-        .host = number,
-        .daemon = number, /* no two of a machine have the same */
+        .host = child->number,
+        .daemon = child->number, /* no two of a machine have the same */
         .program = bcri_view_of(program->name),
-        .machine = bcri_view_of(host->name),
+        .machine = bcri_view_of(child->host->name),
         .mask = (uint32_t)mask & 0777,
         .bytes = {(const char *)limits, sizeof limits},
         .text = bcri_view_of(program->address)};
@@ -193,6 +197,8 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const st
         start.present |= BCRI_HAS(folder);
         start.folder = bcri_view_of(program->folder);
     }
+    if (deep)
+        enl_reserve_offer(child, &start, addresses);
     enl_peer_send(peer, &start);
 }
 

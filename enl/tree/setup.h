@@ -15,10 +15,9 @@
 struct enl_host;
 struct enl_peer;
 
-/* Sends all of it to that host, whose number that is; `deep`: another daemon has started that. The answer to `start`
- * has that id. */
-void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const struct enl_host *host,
-                    uint32_t number, bool deep, uint32_t id);
+/* Sends all of it to that child's host. The answer to `start` has that id. */
+struct enl_child;
+void enl_setup_send(struct enl_child *child, uint32_t id);
 
 /* What has come of an environment; zeroed at first. */
 struct enl_setup {

@@ -203,15 +203,52 @@ static bool is_below(const struct enl_child *child, const struct enl_child *othe
     return child != NULL && child->starter == other->number;
 }
 
+/* Whether its way leads by `child`: none between has one of its own. */
+static bool hangs_on(const struct enl_child *other, const struct enl_child *child)
+{
+    while (other != NULL && !other->on_lane && other->starter != 0 && other->starter != child->number)
+        other = enl_tree_child(child->program, other->starter);
+    return other != NULL && !other->on_lane && other->starter == child->number;
+}
+
 void enl_tree_pipe_ended(struct enl_child *child)
 {
     struct enl_child *next;
     enl_plan_ends(&child->program->tree->plan, child->number);
     for (struct enl_child *other = child->program->tree->children; other != NULL; other = next) {
         next = other->next;
-        if (other != child && !other->gone && !other->is_cut_off && is_below(other, child))
+        if (other != child && !other->gone && !other->is_cut_off &&
+            (hangs_on(other, child) || other->starter == child->number))
             enl_child_is_cut_off(other);
     }
+}
+
+void enl_tree_attached(struct enl_child *child)
+{
+    struct enl_tree *tree = child->program->tree;
+    child->is_cut_off = false;
+    enl_plan_ends(&tree->plan, child->number);
+    for (struct enl_child *other = tree->children, *next; other != NULL; other = next) {
+        next = other->next;
+        if (other == child || other->gone || other->conn == NULL || !hangs_on(other, child))
+            continue;
+        if (!other->was_up || !other->reserve.is_there) {
+            enl_child_is_cut_off(other);
+            continue;
+        }
+        enl_plan_ends(&tree->plan, other->number);
+        other->is_cut_off = false;
+        enl_peer_go_by(other->conn->peer, child->conn->peer);
+        enl_sequence_ask(&other->numbers);
+    }
+}
+
+uint32_t enl_tree_below(const struct enl_child *child)
+{
+    uint32_t count = 0;
+    for (const struct enl_child *other = child->program->tree->children; other != NULL; other = other->next)
+        count += other != child && other->was_up && !other->gone && is_below(other, child);
+    return count;
 }
 
 const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *message)
@@ -221,9 +258,9 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     if (message->from == 0 || message->from > program->tree->last_number)
         return "it speaks for a host that there is not";
     if (other == NULL || other->conn == NULL || other->is_cut_off)
-        return NULL; /* it has been given up */
-    if (enl_peer_pipes(other->conn->peer) != child->conn->peer)
-        return "it speaks for a host that is not below it";
+        return NULL;                                            /* it has been given up */
+    if (enl_peer_pipes(other->conn->peer) != child->conn->peer) /* late, if that has another way now */
+        return is_below(other, child) ? NULL : "it speaks for a host that is not below it";
     const char *wrong = enl_child_take(other, message);
     if (wrong != NULL)
         enl_child_pipe_ended(other, wrong);

@@ -1015,6 +1015,20 @@ TEST(what_is_said_in_the_trees_lane_to_a_host_that_is_lost_is_dropped)
     end();
 }
 
+TEST(what_is_said_last_in_the_trees_lane_arrives_before_the_thread_ends)
+{
+    begin();
+    introduce_lane();
+    heard_next[0] = 0;
+    for (unsigned i = 0; i < 30; i++)
+        say(0, 0, i, BCRI_LANE_BYTES_MAX);
+    bcri_self_set(NULL);
+    leave(&hosts[0]);
+    CHECK(bcri_link_thread_stop(hosts[0].thread));
+    for (unsigned i = 0; i < 30; i++)
+        hear(1, BCRI_LANE_BYTES_MAX);
+}
+
 TEST(a_link_in_the_trees_lane_for_which_there_was_no_memory_is_made_before_what_is_said_there)
 {
     begin();

@@ -234,6 +234,22 @@ TEST(a_message_that_a_daemon_between_has_dropped_is_asked_for)
     finish();
 }
 
+TEST(an_end_that_waits_to_be_asked_sends_what_it_has_kept_when_it_is)
+{
+    begin();
+    enl_sequence_hold(&ends[1].sequence);
+    send_one(&ends[1], ENL_ROW_CONTROL);
+    send_one(&ends[1], ENL_ROW_OUTPUT);
+    CHECK_PTR(ends[1].queue[0].first, NULL);
+    change_way(false);
+    deliver_all();
+    all_came();
+    send_one(&ends[1], ENL_ROW_CONTROL);
+    deliver_all();
+    all_came();
+    finish();
+}
+
 TEST(what_an_old_way_brings_late_is_dropped)
 {
     begin();
@@ -281,6 +297,10 @@ TEST(what_is_kept_has_a_bound_and_no_number_is_used_up_beyond_it)
     CHECK(ends[0].sequence.kept_bytes > ENL_SEQUENCE_KEPT_MAX - 4096);
     CHECK_UINT(ends[0].sequence.row[ENL_ROW_CONTROL].given, sent);
     CHECK(enl_sequence_wants_beat(&ends[0].sequence));
+    message.bytes.length = 1; /* nothing that comes later may be had before that */
+    CHECK(!enl_sequence_send(&ends[0].sequence, &message));
+    const struct bcri_control a_beat = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = 1};
+    CHECK(!enl_sequence_send(&ends[0].sequence, &a_beat));
     finish();
 }
 

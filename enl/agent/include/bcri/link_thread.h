@@ -44,7 +44,7 @@ struct bcri_link_thread_config {
 /* Starts the thread. Returns 0; bcrE_NOMEM, also for want of descriptors; bcrE_NOHOST: the address
  * cannot be bound. */
 int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out);
-/* Ends it; what was on its way is lost. False: it does not end (corrupt memory), and nothing that it
+/* Ends it; what was on its way is lost, save in the tree's lane, for which it waits a second. False: it does not end (corrupt memory), and nothing that it
  * uses may be freed. */
 bool bcri_link_thread_stop(struct bcri_link_thread *thread);
 /* The address that the socket has. */

@@ -282,9 +282,16 @@ enum bcri_control_type {
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
 
-/* Of `flags` in start: other daemons are between the root's and this one. In begin: the host is `local`. In
+/* Of `flags` in start: other daemons are between the root's and this one; the root's processor does
+ * AES-256-GCM (with `public`). In begin: the host is `local`. In
  * ended: the command was ssh. */
-enum { BCRI_START_DEEP = 2, BCRI_BEGIN_LOCAL = 1, BCRI_BEGIN_PUSH = 2, BCRI_ENDED_SSH = 1 };
+enum {
+    BCRI_START_DEEP = 2,
+    BCRI_START_AES = 4,
+    BCRI_BEGIN_LOCAL = 1,
+    BCRI_BEGIN_PUSH = 2,
+    BCRI_ENDED_SSH = 1
+};
 
 /* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then. */
 enum { BCRI_WELCOME_CRASHES = 1, BCRI_WELCOME_LOCALS = 2 };

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A child whose way through the tree is lost, or silent, goes on by the tree's lane (reserve.h). */
+#include "child.h"
+#include "conn.h"
+#include "peer.h"
+
+static bool go_by_lane(struct enl_child *child)
+{
+    struct enl_program *program = child->program;
+    struct enl_peer *way = child->conn->peer;
+    struct enl_peer *lane = enl_peer_new_by_lane(program, child->number, &enl_child_peer_ops, child);
+    if (lane == NULL)
+        return false; /* it sends another beat */
+    child->conn->peer = lane;
+    child->on_lane = true;
+    enl_peer_number(lane, &child->numbers);
+    enl_peer_close(way);
+    bcri_log_write(&program->log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s",
+                   child->host->name,
+                   child->is_cut_off ? "" : ": nothing came from it by way of the daemon that started it");
+    enl_sequence_ask(&child->numbers);
+    child->ops->attached(child);
+    return true;
+}
+
+/* A beat comes first, of its own and not of a host below it: nobody else says more before the way has changed. */
+static bool is_first(const uint8_t *content, uint32_t bytes)
+{
+    struct bcri_control message;
+    return bcri_control_decode(content, bytes, &message) == NULL && message.type == BCRI_MSG_beat &&
+           (message.present & BCRI_HAS(from)) == 0;
+}
+
+void enl_child_lane_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)
+{
+    const bool lives = child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING;
+    if (!child->reserve.is_made || child->conn == NULL || !lives)
+        return;
+    if (!child->on_lane && (!is_first(content, bytes) || !go_by_lane(child)))
+        return;
+    enl_peer_came(child->conn->peer, content, bytes);
+}
