@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 enum {
-    HOSTS_MAX = 8,
+    HOSTS_MAX = 64,
     WAITING_MAX = 2048,
     PACKET_MAX = 2048,
     HELD_NS = 5000000,
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     struct pollfd polled[HOSTS_MAX + 1];
     const char *const seed = getenv("BCR_TEST_SEED");
     state = (seed != NULL ? strtoull(seed, NULL, 0) : clock_ns()) * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    must(argc >= 2 && argc <= HOSTS_MAX + 1, "from one to eight process IDs");
+    must(argc >= 2 && argc <= HOSTS_MAX + 1, "from 1 to 64 process IDs");
     hosts = (unsigned)argc - 1;
     for (unsigned i = 0; i < hosts; i++) {
         device[i] = open_device(argv[i + 1], i);
