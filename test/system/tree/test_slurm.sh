@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs in jobs of a real Slurm: its controller and two nodes, all on this machine, each in a network namespace of its own on one
-# bridge, so that they are three hosts. Without root, Slurm or namespaces it is skipped.
+# Programs in jobs of a real Slurm: its controller and three nodes, all on this machine, each in a network namespace of its own on one
+# bridge, so that they are four hosts. Without root, Slurm or namespaces it is skipped.
 set -euo pipefail
 
 skip() {
@@ -46,7 +46,7 @@ ip link set lo up
 ip link add bridge type bridge
 ip address add 192.0.2.9/24 dev bridge
 ip link set bridge up
-for i in 1 2; do
+for i in 1 2 3; do
     ip netns add "n$i"
     ip link add "v$i" type veth peer name e netns "n$i"
     ip link set "v$i" master bridge up
@@ -54,7 +54,7 @@ for i in 1 2; do
     ip -n "n$i" link set e up
     ip -n "n$i" link set lo up
 done
-mkdir -p run state spool/n1 spool/n2
+mkdir -p run state spool/n1 spool/n2 spool/n3
 mkfifo tell
 exec 8<> tell # a CCE's tell never waits
 dd if=/dev/urandom of=munge.key bs=1024 count=1 status=none
@@ -78,22 +78,22 @@ TaskPlugin=task/none
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 ReturnToService=2
-NodeName=n[1-2] NodeHostname=head NodeAddr=192.0.2.[1-2] CPUs=4 RealMemory=100
-PartitionName=all Nodes=n[1-2] Default=YES State=UP MaxTime=INFINITE
+NodeName=n[1-3] NodeHostname=head NodeAddr=192.0.2.[1-3] CPUs=4 RealMemory=100
+PartitionName=all Nodes=n[1-3] Default=YES State=UP MaxTime=INFINITE
 end
 
 munged --force --key-file=munge.key --socket="$scratch/run/munge.sock" --pid-file="$scratch/run/munged.pid" \
     --log-file="$scratch/munged.log" --seed-file="$scratch/run/seed" 2> munged.err || fail "munged: $(cat munged.err)"
 slurmctld || fail "slurmctld: $(tail slurmctld.log)"
-for node in n1 n2; do nsenter --net="/run/netns/$node" slurmd -N "$node" || fail "slurmd: $(tail "slurmd.$node.log")"; done
-idle() { [ "$(sinfo -h -o %D -t idle)" = 2 ]; }
+for node in n1 n2 n3; do nsenter --net="/run/netns/$node" slurmd -N "$node" || fail "slurmd: $(tail "slurmd.$node.log")"; done
+idle() { [ "$(sinfo -h -o %D -t idle)" = 3 ]; }
 until_so idle || fail "the nodes do not come up: $(sinfo; tail ./*.log)"
 
 # What a job's first process does; its status, and parts of what it prints on both, are wanted.
 run() {
     local status=0 wanted=$1
     shift
-    timeout 120 salloc -Q -N2 --overcommit "$@" > out 2> err || status=$?
+    timeout 120 salloc -Q -w "n[1-${nodes-2}]" --overcommit "$@" > out 2> err || status=$?
     [ "$status" = "$wanted" ] || fail "status $status, not $wanted, of $*: $(cat out err)"
 }
 has() {
@@ -126,6 +126,21 @@ alone
 run 0 "$BCR_ENL" hosts
 for node in n1 n2; do grep -q "^$node .* $(uname -m) .* 1500 " out || fail "enl hosts is without $node: $(cat out err)"; done
 
+echo "-- a node that is started from another one"
+rm -f bcr.*.log
+nodes=3 BCR_FANOUT=2 BCR_STARTHOSTS=all SYS_CHILD="out hello" run 0 "$BCR_ENL" --output "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 \
+    at n2 from 4 enlist "$SYS_CCE" 1 at n3 from 6 enlist "$SYS_CCE" 1
+has out "[6] hello"
+grep -qh "host n[123] is number 3, started by host n" bcr.*.log || fail "no node has started another one: $(cat bcr.*.log)"
+
+echo "-- two names of one node share a daemon"
+printf 'a addr=n1\nb addr=n1\n' > twice
+chmod 600 twice
+rm -f bcr.*.log
+BCR_RSHPATH=srun SYS_CHILD="out hello" run 0 "$BCR_ENL" --output --hosts twice "$SYS_CCE" at a enlist "$SYS_CCE" 1 at b from 4 enlist "$SYS_CCE" 1
+has out "[4] hello"
+[ "$(ls bcr.*.log | wc -l)" = 2 ] || fail "not a daemon here and one there: $(ls)"
+
 echo "-- a node that the job does not have"
 run 0 "$BCR_ENL" --host n1,n7 "$SYS_CCE" at n7 enlist "$SYS_CCE" 1
 has err "host n7 cannot be used: srun"
@@ -153,7 +168,7 @@ over() { [ -z "$(squeue -h)" ]; }
 
 echo "-- a job that is cancelled leaves nothing"
 printf '#!/bin/sh\nexec %s\n' "${pausing[*]}" > job.sh
-begin sbatch -Q -N2 --overcommit -o "$scratch/job.out" job.sh
+begin sbatch -Q -w "n[1-2]" --overcommit -o "$scratch/job.out" job.sh
 scancel "$job"
 until_so over || fail "the job goes on: $(squeue)"
 alone
@@ -161,14 +176,14 @@ grep -q "has ended with status 143" bcr.*."$root".log || fail "the program did n
 wait "$started"
 
 echo "-- a root that is killed leaves nothing"
-begin salloc -Q -N2 --overcommit "${pausing[@]}" > out 2> err
+begin salloc -Q -w "n[1-2]" --overcommit "${pausing[@]}" > out 2> err
 kill -9 "$root"
 until_so over || fail "the job goes on: $(squeue)"
 wait "$started" || :
 alone
 
 echo "-- a daemon there that is killed is a host that is lost"
-begin salloc -Q -N2 --overcommit "${pausing[@]}" > out 2> err
+begin salloc -Q -w "n[1-2]" --overcommit "${pausing[@]}" > out 2> err
 kill -9 "$daemon"
 ! wait "$started" || fail "the program ended well: $(cat out err)"
 has err "is lost: srun ended with status 137; 1 CCE was there; that ends the program (onfail abort)"
