@@ -26,7 +26,7 @@ static void deep(void)
 /* Starts the root, which enlists one CCE on each host, CCE n on host n, and goes on by the words in `then`. */
 static void start(const char *child, const char *then, const char *onfail)
 {
-    char numbers[HOSTS + 1][8], names[HOSTS + 1][16], words[256];
+    char numbers[HOSTS + 1][16], names[HOSTS + 1][24], words[256];
     const char *argv[96] = {run_enl(), "--output", "--onfail", onfail, "--local", "7", run_cce()};
     int count = 7;
     setenv("SYS_CHILD", child, 1);
