@@ -27,9 +27,11 @@ static bool read_time(const char *text, int64_t *out)
                        .tm_hour = atoi(text + 11),
                        .tm_min = atoi(text + 14),
                        .tm_sec = atoi(text + 17)};
-    const time_t seconds = timegm(&parts);
-    *out = (int64_t)seconds * 1000000000 + (int64_t)atoi(text + 20) * 1000000;
-    return seconds >= 0 && seconds < (time_t)(ENL_CLOCK_MOST_NS / 1000000000);
+    const int64_t seconds = timegm(&parts);
+    if (seconds < 0 || seconds >= ENL_CLOCK_MOST_NS / 1000000000)
+        return false;
+    *out = seconds * 1000000000 + (int64_t)atoi(text + 20) * 1000000;
+    return true;
 }
 
 /* Ends the word at `*at` and moves on behind it. NULL: it is empty, or nothing follows. */

@@ -43,7 +43,9 @@ static unsigned next_number(struct per_node *all)
 /* Gives the hosts from number `first` on those slots. False: they are not as many. */
 static bool give_slots(struct enl_hosts *hosts, size_t first, const char *text)
 {
-    struct per_node all = {.rest = {text, text != NULL ? strlen(text) : 0}};
+    struct per_node all = {.rest = {"", 0}};
+    if (text != NULL)
+        all.rest = (struct enl_word){text, strlen(text)};
     for (size_t i = first; i < hosts->count; i++)
         if ((hosts->hosts[i].slots = next_number(&all)) == 0)
             return false;

@@ -57,7 +57,7 @@ static void hold(const char *phase)
 /* The root waits, and then enlists on each host. */
 static void start_all(void)
 {
-    char numbers[HOSTS + 1][8], names[HOSTS + 1][16];
+    char numbers[HOSTS + 1][16], names[HOSTS + 1][24];
     const char *argv[96] = {run_enl(), "--onfail", "isolate", "--start-hosts", "all",  "--fanout",
                             "2",       "--local",  "7",       run_cce(),       "tell", "wait"};
     int count = 12;
