@@ -20,6 +20,7 @@ enum { RECEIVES_MAX = 64 };
 #define STAYS_NS      (4 * BCRI_NS_PER_S)
 #define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
 #define LATE_NS       BCRI_NS_PER_S
+#define TRIES         8u                    /* of the tree's lane, before it is silent */
 #define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
 
 static struct path **find_path(struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
@@ -337,18 +338,23 @@ bool bcri_paths_receive(struct bcri_link_thread *thread)
 
 /* ---- silence, forgery ---- */
 
-static bool is_silent(const struct bcri_link_thread *thread, const struct path *path)
+/* Whether an answer is due, and nothing has come, for so long. */
+static bool has_waited(const struct bcri_link_thread *thread, const struct path *path, uint64_t ns)
 {
     const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
     const uint64_t since = waits > heard ? waits : heard;
-    return thread->config.silence_ns != 0 && waits != BCRI_LINK_NEVER &&
-           thread->now > since + thread->config.silence_ns;
+    return ns != 0 && waits != BCRI_LINK_NEVER && thread->now > since + ns;
+}
+
+static bool is_silent(const struct bcri_link_thread *thread, const struct path *path)
+{
+    return has_waited(thread, path, thread->config.silence_ns);
 }
 
 void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
 {
     struct bcri_link_carrier carrier;
-    if (!is_silent(thread, path))
+    if (!has_waited(thread, path, thread->config.silence_ns / TRIES))
         return;
     bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
     path->heard = false;

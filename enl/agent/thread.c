@@ -257,7 +257,7 @@ static void answer_quiet(struct bcri_link_thread *thread)
  * arrived. */
 static bool lingers(struct bcri_link_thread *thread)
 {
-    if (thread->lane_count == 0 || bcri_link_thread_lane_bytes(thread) == 0)
+    if (bcri_link_thread_lane_bytes(thread) == 0)
         return false;
     if (thread->lingers_until == 0)
         thread->lingers_until = bcri_clock_ns() + LINGER_NS;

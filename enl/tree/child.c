@@ -39,7 +39,7 @@ static void on_timer(uv_timer_t *timer);
 static uint64_t silence_of(const struct enl_child *child)
 {
     const bool may_try = child->reserve.is_there && !child->reserve.is_made;
-    return may_try ? (uint64_t)child->program->config.hosttimeout / 2 : patience_with(child);
+    return may_try ? enl_lease_unrest((uint64_t)child->program->config.hosttimeout) : patience_with(child);
 }
 
 void enl_child_heard(struct enl_child *child)
@@ -298,7 +298,7 @@ static void on_timer(uv_timer_t *timer)
         break;
     case ENL_CHILD_UP:
         if (age <= patience) { /* or the loop's time was old when the timer was set */
-            if (age > (uint64_t)child->program->config.hosttimeout / 2)
+            if (age >= enl_lease_unrest((uint64_t)child->program->config.hosttimeout))
                 enl_reserve_listen(child);
             const uint64_t silence = silence_of(child);
             uv_timer_start(timer, on_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);

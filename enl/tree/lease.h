@@ -55,6 +55,13 @@ static inline bool enl_lease_is_silent(const struct enl_lease *lease, uint64_t n
     return now_ms + hosttimeout / 2 > lease->until_ms;
 }
 
+/* How long a parent waits since it has heard something, until it makes itself ready for a host that tries another
+ * way. That may have had no answer to what was heard last, and has less time left. */
+static inline uint64_t enl_lease_unrest(uint64_t hosttimeout)
+{
+    return hosttimeout * 3 / 8;
+}
+
 /* How long a parent waits since it has heard something. */
 static inline uint64_t enl_lease_patience(uint64_t hosttimeout)
 {

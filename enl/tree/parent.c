@@ -234,7 +234,7 @@ static bool leave_pipes(struct enl_program *program)
     go_by_lane(program);
     bcri_log_write(&program->log, BCRI_LOG_WARN,
                    "the daemon that started this one is gone; this host goes on over a link to the root");
-    send_beat(program);
+    on_timer(&parent.timer);
     return true;
 }
 
@@ -274,6 +274,19 @@ static void tell_clock(struct enl_program *program)
                    (long long)(parent.clock.round_trip_ns % 1000000000));
 }
 
+/* The moment from which the root is silent lies between two beats, mostly: of the time that is left then, none is
+ * to be lost. From then on beats are more frequent, since those that come before the root is ready are lost. */
+static void look_in_time(struct enl_program *program, uint64_t now_ms)
+{
+    const uint64_t hosttimeout = (uint64_t)program->config.hosttimeout;
+    const uint64_t repeat = uv_timer_get_repeat(&parent.timer);
+    const uint64_t silent_ms = parent.lease.until_ms - hosttimeout / 2 + 1;
+    const bool tries = parent.numbers.asked || silent_ms <= now_ms;
+    const uint64_t next = tries ? hosttimeout / 16 : silent_ms - now_ms;
+    if (parent.has_reserve && next < repeat)
+        uv_timer_start(&parent.timer, on_timer, next, repeat);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
@@ -286,6 +299,7 @@ static void on_timer(uv_timer_t *timer)
     }
     if (enl_lease_is_silent(&parent.lease, now_ms, (uint64_t)program->config.hosttimeout))
         (void)seek_root(program);
+    look_in_time(program, now_ms);
     send_beat(program);
 }
 

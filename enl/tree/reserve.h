@@ -7,7 +7,7 @@
  *
  *     the host                                              the root
  *     its pipe ends, or no beat was answered                its starter is lost, or nothing came from it
- *     for half of hosttimeout: makes its end,               for half of hosttimeout: makes its end,
+ *     for half of hosttimeout: makes its end,               for 3/8 of hosttimeout: makes its end,
  *     and sends beats there, too                            which listens
  *        |------------------------------- beat ---------------->|  goes by the lane from now on
  *        |<--------------------------- resume (asks) -----------|

@@ -165,7 +165,27 @@ static void has_lost(int host, const char *how)
     char part[200];
     snprintf(part, sizeof part, "host local%d is lost: %s", host, how);
     run_check_error(&run, part);
-    CHECK_PTR(strstr(strstr(run.error, part) + strlen(part), " is lost"), NULL);
+    for (int other = 1; other <= HOSTS; other++) {
+        snprintf(part, sizeof part, "host local%d is lost", other);
+        if (other != host && strstr(run.error, part) != NULL)
+            FAIL("more is lost than host %d: %s", host, run.error);
+    }
+}
+
+/* Who asks for the program's hosts gets all of them. */
+static void look_at_hosts(void)
+{
+    static struct run command;
+    char program[300], name[32];
+    snprintf(program, sizeof program, "%s", run_program_by(".8.log"));
+    run_start(&command, run_enl(), "ps", program);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    for (int host = 1; host <= HOSTS; host++) {
+        snprintf(name, sizeof name, "local%d", host);
+        if (strstr(command.text, name) == NULL)
+            FAIL("no %s in: %s", name, command.text);
+    }
 }
 
 /* An inner daemon is killed while all hosts print, ask, and hand over. */
@@ -179,7 +199,9 @@ static void kill_inner(int level)
     const int gone = run_watch(board->daemons[lost]);
     kill(board->daemons[lost], SIGKILL);
     run_gone(gone);
-    let_go_on(100);
+    let_go_on(50);
+    look_at_hosts();
+    let_go_on(50);
     stop();
     CHECK_INT(run.status, 0);
     has_lost(lost, "enl was killed by signal 9 (Killed)");
@@ -200,7 +222,7 @@ TEST_TIMEOUT(so_do_those_below_a_daemon_of_the_second_level, 120)
 
 TEST_TIMEOUT(hosts_below_a_daemon_that_stands_still_go_on_before_it_is_lost, 120)
 {
-    begin("isolate", "4000");
+    begin("isolate", "6000");
     note_starters();
     const int lost = inner_of(1);
     let_go_on(30);
@@ -210,7 +232,7 @@ TEST_TIMEOUT(hosts_below_a_daemon_that_stands_still_go_on_before_it_is_lost, 120
     let_go_on(50);
     stop();
     CHECK_INT(run.status, 0);
-    has_lost(lost, "nothing came from it for 4000 ms (hosttimeout)");
+    has_lost(lost, "nothing came from it for 6000 ms (hosttimeout)");
     all_is_there(lost);
 }
 
