@@ -119,7 +119,7 @@ static bool make_room(struct enl_tree *tree, uint32_t number)
     if (number < tree->numbers)
         return true;
     const size_t room = 2 * (size_t)number + 16;
-    struct enl_child **more = realloc(tree->by_number, room * sizeof *more);
+    struct enl_child **more = realloc(tree->by_number, room * sizeof(struct enl_child *));
     if (more == NULL)
         return false;
     for (size_t i = tree->numbers; i < room; i++)
