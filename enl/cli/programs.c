@@ -44,7 +44,7 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
 
 struct search {
     const char *program;
-    char *out;
+    char name[ENL_DAEMON_NAME_MAX];
     bool found;
 };
 
@@ -54,14 +54,15 @@ static bool look_for_daemon(void *data, const char *daemon)
     const size_t length = strlen(search->program);
     search->found = strncmp(daemon, search->program, length) == 0 && daemon[length] == ':';
     if (search->found)
-        snprintf(search->out, ENL_DAEMON_NAME_MAX, "%s", daemon);
+        snprintf(search->name, sizeof search->name, "%s", daemon);
     return !search->found;
 }
 
 static bool daemon_here(const char *program, char out[ENL_DAEMON_NAME_MAX])
 {
-    struct search search = {.program = program, .out = out};
+    struct search search = {.program = program};
     enl_each_program(look_for_daemon, &search);
+    memcpy(out, search.name, sizeof search.name);
     return search.found;
 }
 

@@ -14,6 +14,15 @@
 
 /* ---- lines ---- */
 
+/* So many digits. */
+static int number_at(const char *text, size_t at, size_t digits)
+{
+    int number = 0;
+    for (size_t i = 0; i < digits; i++)
+        number = 10 * number + (text[at + i] - '0');
+    return number;
+}
+
 /* Such as 2026-03-01T12:34:56.789Z. False: it is none. */
 static bool read_time(const char *text, int64_t *out)
 {
@@ -21,27 +30,37 @@ static bool read_time(const char *text, int64_t *out)
     for (size_t i = 0; i < sizeof form - 1; i++)
         if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
             return false;
-    struct tm parts = {.tm_year = atoi(text) - 1900,
-                       .tm_mon = atoi(text + 5) - 1,
-                       .tm_mday = atoi(text + 8),
-                       .tm_hour = atoi(text + 11),
-                       .tm_min = atoi(text + 14),
-                       .tm_sec = atoi(text + 17)};
+    struct tm parts = {.tm_year = number_at(text, 0, 4) - 1900,
+                       .tm_mon = number_at(text, 5, 2) - 1,
+                       .tm_mday = number_at(text, 8, 2),
+                       .tm_hour = number_at(text, 11, 2),
+                       .tm_min = number_at(text, 14, 2),
+                       .tm_sec = number_at(text, 17, 2)};
     const int64_t seconds = timegm(&parts);
     if (seconds < 0 || seconds >= ENL_CLOCK_MOST_NS / 1000000000)
         return false;
-    *out = seconds * 1000000000 + (int64_t)atoi(text + 20) * 1000000;
+    *out = seconds * 1000000000 + (int64_t)number_at(text, 20, 3) * 1000000;
     return true;
 }
 
-/* Ends the word at `*at` and moves on behind it. NULL: it is empty, or nothing follows. */
-static char *take_word(char **at, char end)
+/* A line on its way into strings: what ends a word becomes a NUL, and comes back if the line is no
+ * record. */
+struct cuts {
+    char *at;
+    char *cut[5], was[5];
+    int count;
+};
+
+/* The next word, up to `end`. NULL: it is empty, or nothing follows. */
+static char *take_word(struct cuts *cuts, char end)
 {
-    char *word = *at, *stop = strchr(word, end);
+    char *word = cuts->at, *stop = strchr(word, end);
     if (stop == NULL || stop == word)
         return NULL;
+    cuts->cut[cuts->count] = stop;
+    cuts->was[cuts->count++] = end;
     *stop = '\0';
-    *at = stop + 1;
+    cuts->at = stop + 1;
     return word;
 }
 
@@ -60,39 +79,33 @@ static bool is_number(const char *word)
 }
 
 /* TIME LEVEL HOST/PID/CCE TEXT */
-static bool read_record(char *bytes, struct enl_log_line *line)
+static bool read_record(struct cuts *cuts, struct enl_log_line *line)
 {
-    char *at = bytes;
-    const char *time = take_word(&at, ' ');
+    const char *time = take_word(cuts, ' ');
     if (time == NULL || strlen(time) != 24 || !read_time(time, &line->time_ns))
         return false;
-    line->level = take_word(&at, ' ');
+    line->level = take_word(cuts, ' ');
     if (!is_level(line->level))
         return false;
-    at += strspn(at, " ");
-    line->host = take_word(&at, '/');
-    const char *pid = line->host != NULL ? take_word(&at, '/') : NULL;
-    line->cce = is_number(pid) ? take_word(&at, ' ') : NULL;
+    cuts->at += strspn(cuts->at, " ");
+    line->host = take_word(cuts, '/');
+    const char *pid = line->host != NULL ? take_word(cuts, '/') : NULL;
+    line->cce = is_number(pid) ? take_word(cuts, ' ') : NULL;
     line->pid = pid != NULL ? strtol(pid, NULL, 10) : 0;
-    line->text = at;
+    line->text = cuts->at;
     return line->cce != NULL && (is_number(line->cce) || strcmp(line->cce, "-") == 0) && line->pid > 0;
 }
 
 void enl_log_line_read(char *bytes, struct enl_log_line *line_out)
 {
-    char copy[48]; /* a line that is no record is shown as it is */
-    snprintf(copy, sizeof copy, "%s", bytes);
-    *line_out = (struct enl_log_line){.text = bytes};
-    const char *first = strchr(copy, ' ');
-    struct enl_log_line line = {.whole = true};
-    if (first != NULL && first - copy == 24 && read_record(bytes, &line)) {
-        *line_out = line;
+    struct cuts cuts = {0};
+    cuts.at = bytes;
+    *line_out = (struct enl_log_line){.whole = true};
+    if (read_record(&cuts, line_out))
         return;
-    }
-    if (first != NULL && first - copy == 24) { /* put back what was cut */
-        memcpy(bytes, copy, strlen(copy));
-        line_out->text = bytes;
-    }
+    while (cuts.count-- > 0)
+        *cuts.cut[cuts.count] = cuts.was[cuts.count];
+    *line_out = (struct enl_log_line){.text = bytes};
 }
 
 /* "1.000000012 s": in ns. Returns what follows, or NULL. */

@@ -6,6 +6,7 @@
  * end, whatever ends: what works there, the shells and enl itself, holds a pipe open as 9. At its other end
  * a process in a session of its own is told of a directory before that is made, and removes it when nobody holds the
  * pipe any more. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,11 +102,10 @@ bool enl_push_write_script(struct enl_push *push)
             fclose(out);
         return false;
     }
-    fprintf(out, "a=%s k=%llu p=bcr-push-%016llx%016llx\n%s", enl_abi(),
-            (unsigned long long)(push->bytes / 1024 + 4 * push->count + 64), (unsigned long long)chance[0],
-            (unsigned long long)chance[1], head);
+    fprintf(out, "a=%s k=%" PRIu64 " p=bcr-push-%016" PRIx64 "%016" PRIx64 "\n%s", enl_abi(),
+            push->bytes / 1024 + 4 * push->count + 64, chance[0], chance[1], head);
     for (size_t i = 0; i < push->count; i++) {
-        fprintf(out, "    take %llu \"$d\"/", (unsigned long long)push->files[i].bytes);
+        fprintf(out, "    take %" PRIu64 " \"$d\"/", push->files[i].bytes);
         put_quoted(out, push->files[i].name);
         putc('\n', out);
     }

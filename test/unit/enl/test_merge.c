@@ -139,6 +139,7 @@ TEST(lines_of_wrong_forms_are_no_records)
         "2026-11-23T12:00:00.000Z info vm/1/y x",
         "2026-11-23T12:00:00.000Z info /1/- x",
         "2026-11-23T12:00:00.000Z info vm//- x",
+        "2026-11-23T12:00:00.000Z info a-host-with-a-name-that-is-rather-long-as-some-are/1/y x",
         "2026-11-23T12:00:00.000Z loud vm/1/- x",
         "2026-1x-23T12:00:00.000Z info vm/1/- x",
         "0000-00-00T00:00:00.000Z info vm/1/- x",
@@ -150,5 +151,6 @@ TEST(lines_of_wrong_forms_are_no_records)
         snprintf(bytes, sizeof bytes, "%s", wrong[i]);
         enl_log_line_read(bytes, &line);
         CHECK(!line.whole);
+        CHECK_STR(line.text, wrong[i]);
     }
 }
