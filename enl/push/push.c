@@ -110,6 +110,8 @@ static ssize_t read_part(struct stream *stream, char *bytes)
             memcpy(bytes, push->script + stream->offset, part);
         else if (pread(file->fd, bytes, part, (off_t)stream->offset) != (ssize_t)part)
             return -1;
+        if (file != NULL && stream->offset == 0 && file->head_bytes <= part)
+            memcpy(bytes, file->head, file->head_bytes);
         stream->offset += part;
         return (ssize_t)part;
     }

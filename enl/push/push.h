@@ -24,7 +24,9 @@ struct enl_program;
 struct enl_push_file {
     char *name; /* in the directory: enl, bin/PROGRAM, lib/LIBRARY */
     int fd;
-    uint64_t bytes;
+    uint64_t bytes;   /* that are sent of it */
+    uint8_t head[64]; /* the first of these are sent in place of the file's */
+    uint64_t head_bytes;
 };
 
 struct enl_push {
