@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # hetero.sh -- the example hetero in one program of this machine and all others that are built: i386, s390x, and arm64 with
-# BCR_TEST_FULL. Run by ctest in the native build, whose folder is BCR_BUILD_DIR.
+# BCR_TEST_FULL; and where entries of the hosts file do not say what they are. Run by ctest in the native build, whose folder
+# is BCR_BUILD_DIR.
 set -euo pipefail
 
 native=${BCR_BUILD_DIR:?ctest sets it}
@@ -27,3 +28,24 @@ grep -q "^hetero: $rounds rounds among $((machines + 1)) CCEs: .*; all right$" "
 # Each CCE has worked on tables in place and on translated ones.
 grep -q 'used in place by a CCE of archtype 0x02faffa5\|used in place by a CCE of archtype 0x02babaa5' "$folder/out"
 echo "ok hetero_among_all_machines"
+
+# By a command that stands for ssh: two names of this machine for one enl of another architecture, which they do not say, so
+# that the second is found to be the first; and one for this one's.
+build=$native/foreign/i386
+if [ -x "$build/examples/hetero" ]; then
+    printf '#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n' >"$folder/ssh"
+    chmod +x "$folder/ssh"
+    rm -f "$folder"/bcr.*
+    cat >"$folder/machines" <<HOSTS
+$(hostname) enl=$build/enl/enl path=$build/examples
+again addr=127.0.0.1 enl=$build/enl/enl path=$build/examples
+own addr=127.0.0.1 abi=x86_64 enl=$build/enl/enl
+HOSTS
+    BCR_TEMPDIR=$folder BCR_RSHPATH=$folder/ssh "$native/enl/enl" --hosts "$folder/machines" "$native/examples/hetero" 20 \
+        >"$folder/out"
+    grep -q "^hetero: 20 rounds among 4 CCEs: .*; all right$" "$folder/out"
+    [ "$(grep -c 'used in place by a CCE of archtype 0x02babaa5' "$folder/out")" = 2 ]
+    ls "$folder"/bcr.*.1.log >/dev/null
+    [ -z "$(ls "$folder"/bcr.*.[23].log 2>/dev/null)" ]
+    echo "ok an_entry_without_abi_is_what_its_enl_is"
+fi
