@@ -22,7 +22,8 @@ enum {
     HEAP_BYTES = 64 << 20,
     WORK = 1,
     CRY = 2,
-    MACHINE_CHARS = 256
+    MACHINE_CHARS = 256,
+    PATIENCE_MSEC = 60000
 }; /* cells: unlike_far.c */
 
 static const int record_desc[] = {
