@@ -17,6 +17,7 @@ struct enl_asked {
     const struct enl_host *host;
     char failed[2048]; /* a sentence, if nothing came of it; else "" */
     struct enl_facts facts;
+    const struct enl_asked *same; /* an earlier one that is the same machine (findings.h); NULL: none */
     uint64_t round_trip_ns;
     int64_t clock_ns; /* how far its clock is ahead of this one's */
 };

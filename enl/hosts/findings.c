@@ -110,17 +110,27 @@ static void look_at_net(struct looker *looker, const struct enl_asked *all, size
             (unsigned long long)mtu, all[other].host->name, (unsigned long long)all[other].facts.mtu);
 }
 
-/* Names that are one machine, to one user: they share a daemon. */
-static void look_at_names(struct looker *looker, const struct enl_asked *all, size_t which)
+static int compare_stations(const void *a, const void *b)
 {
-    const char *station = all[which].facts.station;
-    for (size_t i = 0; i < which && station[0] != '\0' && !all[which].host->local; i++)
-        if (!all[i].host->local && all[i].failed[0] == '\0' && strcmp(all[i].facts.station, station) == 0) {
-            say(looker, false,
-                "it is the same machine as %s, and shares its daemon; list it once, with slots=",
-                all[i].host->name);
-            return;
-        }
+    const struct enl_asked *one = *(const struct enl_asked *const *)a,
+                           *two = *(const struct enl_asked *const *)b;
+    const int order = strcmp(one->facts.station, two->facts.station);
+    return order != 0 ? order : (one > two) - (one < two);
+}
+
+void enl_findings_compare(struct enl_asked *all, size_t count)
+{
+    struct enl_asked **sorted = calloc(count + 1, sizeof(struct enl_asked *));
+    size_t used = 0;
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        if (all[i].failed[0] == '\0' && !all[i].host->local && all[i].facts.station[0] != '\0')
+            sorted[used++] = &all[i];
+    if (used != 0)
+        qsort(sorted, used, sizeof(struct enl_asked *), compare_stations);
+    for (size_t i = 1; i < used; i++)
+        if (strcmp(sorted[i]->facts.station, sorted[i - 1]->facts.station) == 0)
+            sorted[i]->same = sorted[i - 1]->same != NULL ? sorted[i - 1]->same : sorted[i - 1];
+    free(sorted);
 }
 
 bool enl_findings(const struct enl_asked *all, size_t count, size_t which, const struct enl_facts *here,
@@ -133,7 +143,9 @@ bool enl_findings(const struct enl_asked *all, size_t count, size_t which, const
         return false;
     }
     look_at_enl(&looker, asked, here);
-    look_at_names(&looker, all, which);
+    if (asked->same != NULL)
+        say(&looker, false, "it is the same machine as %s, and shares its daemon; list it once, with slots=",
+            asked->same->host->name);
     look_at_clock(&looker, asked);
     look_at_means(&looker, asked);
     look_at_net(&looker, all, which);

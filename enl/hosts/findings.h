@@ -12,6 +12,8 @@ struct enl_finding {
     char text[2048]; /* a sentence, without the machine's name but in that of one that cannot be asked */
 };
 
+/* Finds those that are one machine, to one user, whose names share a daemon. Without memory for that none are found. */
+void enl_findings_compare(struct enl_asked *all, size_t count);
 /* Calls `take` for each finding of machine number `which` of `count`; `here` is this one. Returns whether it
  * can be used. */
 bool enl_findings(const struct enl_asked *all, size_t count, size_t which, const struct enl_facts *here,

@@ -217,6 +217,7 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
             all[i].host = &hosts.hosts[i];
         enl_facts_here(&config, &shown.here);
         enl_ask_all(&config, all, hosts.count);
+        enl_findings_compare(all, hosts.count);
         shown.all = all;
         shown.count = hosts.count;
         status = show(&shown);

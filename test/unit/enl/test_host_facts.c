@@ -117,6 +117,7 @@ static void finds(size_t which, bool usable, const char *want)
 {
     const struct enl_facts here = facts_of_a_good_one();
     found[0] = '\0';
+    enl_findings_compare(all, 2);
     CHECK_INT(enl_findings(all, 2, which, &here, take, NULL), usable);
     CHECK_STR(found, want);
     reset();
