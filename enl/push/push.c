@@ -111,7 +111,7 @@ static ssize_t read_part(struct stream *stream, char *bytes)
         else if (pread(file->fd, bytes, part, (off_t)stream->offset) != (ssize_t)part)
             return -1;
         if (file != NULL && stream->offset == 0 && file->head_bytes <= part)
-            memcpy(bytes, file->head, file->head_bytes);
+            memcpy(bytes, file->head, (size_t)file->head_bytes);
         stream->offset += part;
         return (ssize_t)part;
     }
