@@ -126,6 +126,12 @@ alone
 run 0 "$BCR_ENL" hosts
 for node in n1 n2; do grep -q "^$node .* $(uname -m) .* 1500 " out || fail "enl hosts is without $node: $(cat out err)"; done
 
+echo "-- nodes that are sent enl and the program through srun"
+BCR_PUSH=yes SYS_CHILD="out hello" run 0 "$BCR_ENL" --output "$SYS_CCE" at n1 enlist "$SYS_CCE" 2 at n2 from 5 enlist "$SYS_CCE" 1
+for ordinal in 1 2 5; do has out "[$ordinal] hello"; done
+grep -q "iflag=fullblock" bcr.*.log || fail "nothing was pushed: $(cat bcr.*.log)"
+[ -z "$(compgen -G '/var/tmp/bcr-push-*')" ] || fail "left: $(ls -d /var/tmp/bcr-push-*)"
+
 echo "-- a node that is started from another one"
 rm -f bcr.*.log
 nodes=3 BCR_FANOUT=2 BCR_STARTHOSTS=all SYS_CHILD="out hello" run 0 "$BCR_ENL" --output "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 \
