@@ -146,6 +146,79 @@ TEST(a_failure_three_levels_down_ends_the_program_with_its_status)
     run_check_error(&run, "[7] dying\n");
 }
 
+TEST(a_crash_three_levels_down_is_reported_with_its_host)
+{
+    deep();
+    start("only 7 kill 11", "", "isolate");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "enl: CCE 7 (");
+    run_check_error(&run, "on local7 was killed by signal 11");
+}
+
+static struct run command;
+
+TEST(commands_see_and_end_hosts_of_all_levels)
+{
+    pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
+    int gone[HOSTS + 1];
+    char line[32], program[256];
+    deep();
+    start("daemon tell pause", "pause", "abort");
+    learn(daemons, cces);
+    snprintf(program, sizeof program, "%s", run_program_by(".7.log"));
+    run_start(&command, run_enl(), "ps", program);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    for (int i = 1; i <= HOSTS; i++) {
+        snprintf(line, sizeof line, "local%d", i);
+        CHECK(strstr(command.text, line) != NULL);
+        snprintf(line, sizeof line, "%d", (int)cces[i]);
+        CHECK(strstr(command.text, line) != NULL);
+        gone[i] = run_watch(daemons[i]);
+    }
+    run_start(&command, run_enl(), "kill", program);
+    run_ends(&command, 0, "");
+    for (int i = 1; i <= HOSTS; i++)
+        run_gone(gone[i]);
+    run_end(&run);
+}
+
+static char state_of(pid_t pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    run_read_file(path, text, sizeof text);
+    return strrchr(text, ')')[2];
+}
+
+static void wait_for_state(pid_t pid, char state, bool is)
+{
+    while ((state_of(pid) == state) != is)
+        usleep(1000);
+}
+
+TEST(what_stops_the_program_stops_all_levels_until_it_goes_on)
+{
+    pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
+    deep();
+    start("daemon tell wait out alive", "wait", "abort");
+    setpgid(run.pid, run.pid); /* as a shell does; the kernel does not stop a group that nobody looks after */
+    learn(daemons, cces);
+    kill(run.pid, SIGTSTP);
+    wait_for_state(run.pid, 'T', true);
+    for (int i = 1; i <= HOSTS; i++)
+        wait_for_state(cces[i], 'T', true);
+    kill(run.pid, SIGCONT);
+    for (int i = 1; i <= HOSTS; i++)
+        wait_for_state(cces[i], 'T', false);
+    for (int i = 0; i <= HOSTS; i++)
+        run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK(strstr(run.text, "[7] alive\n") != NULL);
+}
+
 TEST(a_signal_ends_all_levels)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
