@@ -292,3 +292,100 @@ TEST(the_option_comes_alone)
     run_start(&command, run_enl(), "--child", run_cce());
     run_ends(&command, 2, "--child is for enl itself");
 }
+
+/* ---- a child that starts others ---- */
+
+enum { BELOW = HOST + 1 };
+
+static void begin(const char *enl)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_begin,
+                                         .present = BCRI_HAS(host) | BCRI_HAS(machine) | BCRI_HAS(flags) |
+                                                    BCRI_HAS(object),
+                                         .host = BELOW,
+                                         .machine = bcri_view_of("below"),
+                                         .flags = BCRI_BEGIN_LOCAL,
+                                         .object = bcri_view_of(enl)};
+    tree_say(&child.end, &message);
+}
+
+static void ends(void)
+{
+    const struct bcri_control end = {.type = BCRI_MSG_end};
+    tree_say(&child.end, &end);
+    tree_hear_end(&child.end);
+    CHECK_INT(tree_status(&child), 0);
+}
+
+TEST(what_a_daemon_below_says_comes_with_its_number_and_what_has_that_number_goes_there)
+{
+    start(&child, tree_program(), 1);
+    begin(run_enl());
+    const struct bcri_control *message;
+    do
+        message = tree_hear_any(&child.end);
+    while (message->type != BCRI_MSG_present || message->from != BELOW);
+    const struct bcri_control nobodys = {.type = BCRI_MSG_end, .present = BCRI_HAS(to), .to = BELOW + 1};
+    tree_say(&child.end, &nobodys); /* no way leads there */
+    const struct bcri_control nonsense = {.type = BCRI_MSG_end, .present = BCRI_HAS(to), .to = BELOW};
+    tree_say(&child.end, &nonsense); /* which expects start, and says so */
+    do
+        message = tree_hear_any(&child.end);
+    while (message->type != BCRI_MSG_said);
+    CHECK_UINT(message->host, BELOW);
+    CHECK(memmem(message->bytes.bytes, message->bytes.length, "begins with end, not start", 26) != NULL);
+    message = tree_hear(&child.end, BCRI_MSG_closed);
+    CHECK_UINT(message->host, BELOW);
+    message = tree_hear(&child.end, BCRI_MSG_ended);
+    CHECK_UINT(message->host, BELOW);
+    CHECK(WIFEXITED(message->code) && WEXITSTATUS(message->code) == 2);
+    ends();
+}
+
+TEST(a_daemon_below_is_cut_when_the_root_says_so)
+{
+    start(&child, tree_program(), 1);
+    begin(run_enl());
+    while (tree_hear_any(&child.end)->type != BCRI_MSG_present)
+        ;
+    const struct bcri_control cut = {.type = BCRI_MSG_cut, .present = BCRI_HAS(host), .host = BELOW};
+    tree_say(&child.end, &cut);
+    const struct bcri_control *message = tree_hear(&child.end, BCRI_MSG_ended);
+    CHECK_UINT(message->host, BELOW);
+    CHECK(WIFSIGNALED(message->code) && WTERMSIG(message->code) == SIGKILL);
+    tree_say(&child.end, &cut); /* late */
+    ends();
+}
+
+TEST(who_speaks_for_a_host_that_is_not_below_it_is_cut_off)
+{
+    uint8_t frame[BCRI_FRAME_BYTES_MAX];
+    const struct bcri_control lie = {
+        .type = BCRI_MSG_failed, .present = BCRI_HAS(status) | BCRI_HAS(from), .status = 1, .from = HOST + 7};
+    const char script[] = "#!/bin/sh\ncat lie\nexec cat\n";
+    start(&child, tree_program(), 1);
+    memcpy(frame, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
+    const size_t length =
+        bcri_frame_encode(&lie, frame + BCRI_FRAMES_MAGIC_BYTES, sizeof frame - BCRI_FRAMES_MAGIC_BYTES);
+    run_write_file("lie", frame, BCRI_FRAMES_MAGIC_BYTES + length, 0600);
+    run_write_file("liar", script, sizeof script - 1, 0700);
+    char path[512];
+    snprintf(path, sizeof path, "%s/liar", run_folder());
+    begin(path);
+    const struct bcri_control *message = tree_hear(&child.end, BCRI_MSG_closed);
+    CHECK_UINT(message->host, BELOW);
+    CHECK_MEM(message->text.bytes, "it speaks for a host that is not below it", 41);
+    message = tree_hear(&child.end, BCRI_MSG_ended);
+    CHECK_UINT(message->host, BELOW);
+    ends();
+}
+
+TEST(a_host_that_cannot_be_begun_has_ended_with_the_reason)
+{
+    start(&child, tree_program(), 1);
+    begin("/there/is/none");
+    const struct bcri_control *message = tree_hear(&child.end, BCRI_MSG_ended);
+    CHECK_UINT(message->host, BELOW);
+    CHECK(memmem(message->object.bytes, message->object.length, "No such file", 12) != NULL);
+    ends();
+}

@@ -437,6 +437,12 @@ TEST(a_child_that_breaks_the_protocol_of_introductions_is_given_up)
         {"it says what no daemon says to its parent",
          UP,
          {.type = BCRI_MSG_lost, .present = BCRI_HAS(host), .host = 2}},
+        {"it speaks for a host that there is not",
+         UP,
+         {.type = BCRI_MSG_beat, .present = BCRI_HAS(id) | BCRI_HAS(from), .from = 9}},
+        {"it tells of a host that it has not begun",
+         UP,
+         {.type = BCRI_MSG_said, .present = BCRI_HAS(host) | BCRI_HAS(bytes), .host = 1}},
     };
     setenv("BCR_ONFAIL", "isolate", 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
