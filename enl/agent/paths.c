@@ -173,8 +173,8 @@ static void lose(struct bcri_link_thread *thread, struct path **at)
 
 bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
 {
-    for (uint16_t lane = 0; lane < BCRI_LANES; lane++)
-        lose(thread, find_path(thread, host, lane));
+    lose(thread, find_path(thread, host, BCRI_LANE_ORDERS));
+    lose(thread, find_path(thread, host, BCRI_LANE_TREE));
     return bcri_agent_lost(thread->agent, host);
 }
 

@@ -99,11 +99,11 @@ struct bcri_link_thread {
     struct path *lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t path_count;
     uint32_t lane_count;    /* of them, in the tree's lane */
-    bool over;              /* the lease is; then only the tree's lane goes on */
     uint64_t lingers_until; /* 0: it is not to end */
+    uint32_t watched;       /* what epoll tells of the socket */
+    bool over;              /* the lease is; then only the tree's lane goes on */
     bool gathers_orders;    /* packets of the other lane are gathered, and not sent */
     bool full;              /* the socket is; nothing is filled until it is writable */
-    uint32_t watched;       /* what epoll tells of the socket */
     bool readable;          /* packets may have come */
     bool unasked;           /* likewise: there was no rest, since the bell had rung */
     uint64_t active_at;     /* when a packet came or went last */

@@ -71,11 +71,18 @@ static bool is_before(const struct event *a, const struct event *b)
     return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
+/* Those of one moment come in the order in which they were pushed first. */
 static void push(struct event event)
 {
+    if (event.order == 0) {
+        order++;
+        event.order = order;
+    }
     if (heap_count == heap_room) {
         heap_room = 2 * heap_room + 64;
-        CHECK((heap = realloc(heap, heap_room * sizeof *heap)) != NULL);
+        struct event *more = realloc(heap, heap_room * sizeof *heap);
+        CHECK(more != NULL);
+        heap = more;
     }
     size_t at = heap_count++;
     for (; at > 0 && is_before(&event, &heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -100,7 +107,7 @@ static struct event pop(void)
 
 static void later(enum kind kind, uint32_t host, uint64_t after_ms)
 {
-    push((struct event){.at = now_ms + after_ms, .order = ++order, .kind = kind, .host = host});
+    push((struct event){.at = now_ms + after_ms, .kind = kind, .host = host});
 }
 
 /* A frame by the pipe or lane between `host` and what is above it. */
@@ -112,7 +119,7 @@ static void post(enum kind kind, uint32_t host, const struct bcri_control *messa
     const size_t length = bcri_control_encode(message, bytes, sizeof bytes);
     CHECK(length != 0);
     *last = at > *last ? at : *last;
-    struct event event = {.at = *last, .order = ++order, .kind = kind, .host = host, .length = length};
+    struct event event = {.at = *last, .kind = kind, .host = host, .length = length};
     CHECK((event.bytes = malloc(length)) != NULL);
     memcpy(event.bytes, bytes, length);
     push(event);

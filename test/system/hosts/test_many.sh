@@ -46,6 +46,34 @@ ip -o address show dev cable | grep -qF ' 10.178.0.1/' || { echo 'Permission den
 exec "$BCR_RSHPATH" "\$@"
 end
 chmod 700 "$folder/ssh-from-root"
+rshpath=$BCR_RSHPATH
 export BCR_RSHPATH=$folder/ssh-from-root
 run 'is number [0-9]*, started by this one' $hosts
 grep -q 'Permission denied.*it is started by another daemon' "$folder"/bcr.*.log || fail "nobody was refused"
+
+echo "-- a daemon that has started others by ssh is killed, and those go on"
+rm -f "$folder"/bcr.*
+mkfifo "$folder/go"
+exec 6<> "$folder/go"
+export BCR_RSHPATH=$rshpath SYS_GO=$folder/go SYS_CHILD="tell wait out hello"
+words=()
+for i in $(seq $hosts); do words+=(at "n$i" from "$i" enlist "$SYS_CCE" 1); done
+timeout 240 "$BCR_ENL" --onfail isolate --output --start-hosts all --fanout $fanout "$SYS_CCE" "${words[@]}" wait \
+    > "$folder/out" 2> "$folder/err" &
+enl=$!
+declare -A cces_of=()
+while [ ${#cces_of[@]} -lt $hosts ]; do
+    read -t 200 -r ordinal pid group <&5 || fail "not all CCEs tell"
+    [ "$ordinal" = enlist ] || cces_of[$ordinal]=$pid
+    : "$group"
+done
+starter=$(grep -oh 'started by host n[0-9]*' "$folder"/bcr.*.log | sed -n '1s/.*host n//p')
+victim=${cces_of[$starter]}
+read -r -a stat < <(sed 's/.*) //' "/proc/$victim/stat")
+kill -9 "${stat[1]}"
+tail --pid="$victim" -f /dev/null # or it might take what is for another
+printf "%${hosts}s" "" >&6
+wait $enl || fail "status $?"
+grep -q "host n$starter is lost" "$folder/err" || fail "n$starter is not lost: $(cat "$folder/err")"
+[ "$(sort -u "$folder/out" | grep -c '^\[[0-9]*\] hello$')" = $((hosts - 1)) ] || fail "$(cat "$folder/out")"
+grep -q 'goes on over a link of its own' "$folder"/bcr.*.log || fail "none goes on by a link"

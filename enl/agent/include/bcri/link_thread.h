@@ -57,7 +57,7 @@ void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns);
 
 /* The lanes: the orders of CCEs and their answers; the tree's, by which daemons say control messages when the
  * way between them is lost (below). */
-enum { BCRI_LANE_ORDERS = 0, BCRI_LANE_TREE = 1, BCRI_LANES };
+enum { BCRI_LANE_ORDERS = 0, BCRI_LANE_TREE = 1 };
 
 /* What an introduction says of a host. Of its addresses all are tried until one has answered. If there is a
  * link, that has new keys from then on, and nothing else changes; in the tree's lane a link is made once. */
