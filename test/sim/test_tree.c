@@ -575,7 +575,10 @@ static void on_login(struct host *host)
     host->runs = true;
     say(host, (struct bcri_control){.type = BCRI_MSG_present,
                                     .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
-                                               BCRI_HAS(archtype)});
+                                               BCRI_HAS(archtype),
+                                    .machine = bcri_view_of("host"),
+                                    .text = bcri_view_of("station"),
+                                    .object = bcri_view_of("abi")});
 }
 
 static void on_ended_pipe(struct host *host)
@@ -600,6 +603,7 @@ static void on_closed(struct host *host)
     } else if (starter->runs && !host->on_lane) {
         struct bcri_control closed = of_host(BCRI_MSG_closed, host->number);
         closed.present |= BCRI_HAS(text);
+        closed.text = bcri_view_of("its pipe has ended");
         say(starter, closed);
     }
 }
