@@ -148,20 +148,36 @@ struct partial {
 
 /* Every CCE begins a partial result and passes it on; each that it meets adds its own value.  After n-1 hops
  * it holds the values of all, and stays where it is: every CCE keeps one.  Nothing is ever copied. */
+/* It goes round through CCEs on machines of any kinds. */
+static const int PARTIAL[] = {bcrD_STRUCT(struct partial, (LONG, sum), (LONG, least), (LONG, most))};
+
+static struct partial read_partial(bcr_region region)
+{
+    struct partial partial;
+    must_copy(bcr_copyfm(PARTIAL, 1, region, 0, &partial, sizeof partial), "read a partial result");
+    return partial;
+}
+
+static void write_partial(bcr_region region, struct partial partial)
+{
+    must_copy(bcr_copyto(PARTIAL, 1, region, 0, &partial, sizeof partial), "write a partial result");
+}
+
 static struct partial reduce(const struct ring *ring, long value)
 {
     bcr_region region = must_have(bcr_rgalloc(sizeof(struct partial), 0), "allocate a partial result");
-    *(struct partial *)*region = (struct partial){.sum = value, .least = value, .most = value};
+    write_partial(region, (struct partial){.sum = value, .least = value, .most = value});
     for (int hop = 1; hop < ring->task.cces; hop++) {
         pass(ring, region);
         region = take();
         must(bcr_rgmod(region), "make a partial result its own");
-        struct partial *partial = *region;
-        partial->sum += value;
-        partial->least = value < partial->least ? value : partial->least;
-        partial->most = value > partial->most ? value : partial->most;
+        struct partial partial = read_partial(region);
+        partial.sum += value;
+        partial.least = value < partial.least ? value : partial.least;
+        partial.most = value > partial.most ? value : partial.most;
+        write_partial(region, partial);
     }
-    const struct partial result = *(struct partial *)*region;
+    const struct partial result = read_partial(region);
     must(bcr_rgfree(region), "free a result");
     return result;
 }
