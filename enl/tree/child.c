@@ -231,10 +231,12 @@ void enl_child_is_cut_off(struct enl_child *child)
         enl_peer_go_by(child->conn->peer, NULL);
     if (child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING)
         enl_reserve_listen(child);
-    if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
+    if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED) {
+        child->ops->cut(child); /* which its starter learns if it gets another way */
         enl_child_cut(child, "");
-    else
+    } else {
         look_whether_gone(child);
+    }
 }
 
 static void take_ended(struct enl_child *child, const struct bcri_control *message)

@@ -218,8 +218,10 @@ void enl_tree_pipe_ended(struct enl_child *child)
     for (struct enl_child *other = child->program->tree->children; other != NULL; other = next) {
         next = other->next;
         if (other != child && !other->gone && !other->is_cut_off &&
-            (hangs_on(other, child) || other->starter == child->number))
+            (hangs_on(other, child) || other->starter == child->number)) {
+            enl_plan_ends(&child->program->tree->plan, other->number);
             enl_child_is_cut_off(other);
+        }
     }
 }
 

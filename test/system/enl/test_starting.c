@@ -146,6 +146,40 @@ TEST(daemons_killed_while_startscripts_run_that_they_have_begun_cost_another_try
     kill_while_held("startscript", 1);
 }
 
+/* Six daemons are up, and the seventh is held by one whose own starter ends, so that it goes on over a link. */
+static void kill_above_one_that_holds(const char *phase)
+{
+    hold(phase);
+    start_all();
+    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
+    struct begun six[6];
+    CHECK(held >= 0);
+    for (int i = 0; i < 6; i++) {
+        six[i] = next_begun();
+        let_go(held, 1);
+    }
+    const struct begun last = next_begun();
+    pid_t victim = 0;
+    for (int i = 2; i < 6; i++)
+        if (six[i].pid == last.starter)
+            victim = six[i].starter;
+    CHECK(victim == six[0].pid || victim == six[1].pid);
+    const int gone = run_watch(victim);
+    kill(victim, SIGKILL);
+    run_gone(gone);
+    CHECK_INT(next_begun().starter == last.starter, 0);
+    let_go(held, 64);
+    all_are_used(); /* nobody waits for the daemon that nobody knows any more */
+    close(held);
+    CHECK_INT(unlink("held"), 0);
+}
+
+TEST(a_daemon_that_goes_on_over_a_link_gives_up_what_it_was_starting)
+{
+    kill_above_one_that_holds("speaking");
+    kill_above_one_that_holds("startscript");
+}
+
 TEST(a_daemon_killed_before_it_speaks_is_begun_again_by_the_root)
 {
     kill_while_held("speaking", 2);
