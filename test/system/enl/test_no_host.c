@@ -2,6 +2,7 @@
 /* Hosts that cannot be used: each is told in one sentence with the host, the command and a remedy. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,29 @@ TEST(another_architecture_than_the_hosts_file_says_is_refused)
     run_check_error(
         &run,
         "hosts file says abi=riscv64; enl= in the hosts file names another one there, or take abi= out");
+}
+
+TEST(a_program_for_an_architecture_that_no_host_has_is_refused_with_what_it_takes)
+{
+    unsigned char head[64];
+    char told[64];
+    run_folder();
+    hosts("n1 local\n");
+    const int fd = open(run_cce(), O_RDONLY | O_CLOEXEC);
+    CHECK_INT(read(fd, head, sizeof head), sizeof head);
+    close(fd);
+    head[4] = 2; /* 64 bits, */
+    head[5] = 1;
+    head[18] = 243; /* RISC-V, */
+    head[19] = 0;   /* on which this test never runs */
+    run_write_file("foreign", head, sizeof head, 0700);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", "./foreign", "1");
+    snprintf(told, sizeof told, "enlist -1 %d", bcrE_NOPROG);
+    CHECK_STR(run_told_by(&run), told);
+    run_end(&run);
+    run_check_error(
+        &run, "./foreign) on n1 was not started: ./foreign (./foreign) is built for riscv64, this enl for ");
+    run_check_error(&run, "as a host of the program that is an entry with abi=riscv64 in the hosts file");
 }
 
 TEST(the_machine_that_a_start_was_meant_for_is_named)
