@@ -187,15 +187,16 @@ static void ping(struct ask *ask)
     (void)!write(ask->in, "\n", 1); /* if that fails its end is near */
 }
 
-/* A line with the time there. */
+/* A line with the time there. It has a newline, at which strtoll ends if it begins with a digit; it would skip
+ * blanks, and so a line of nothing else, and what is behind the bytes. */
 static void take_time(struct ask *ask, const char *line)
 {
     struct enl_asked *asked = ask->asked;
     const uint64_t round_trip = bcri_clock_ns() - ask->pinged_ns;
     char *rest;
     errno = 0;
-    const long long there = strtoll(line, &rest, 10);
-    if (*rest != '\n' || rest == line || errno != 0 || there < 0) {
+    const long long there = line[0] >= '0' && line[0] <= '9' ? strtoll(line, &rest, 10) : -1;
+    if (there < 0 || *rest != '\n' || errno != 0) {
         fail(ask, "what it says of its machine makes no sense; install the same version of BCR there", 0);
         return;
     }

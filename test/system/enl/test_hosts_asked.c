@@ -23,6 +23,8 @@ static const char rsh[] =
     "silent) exec sleep 1000 ;;\n"
     "mute) facts 1 x86_64 1000000000 now < /dev/null; exec sleep 1000 ;;\n"
     "endless) exec yes ;;\n"
+    "blank) printf 'bcr host facts 1\\nprotocol 1\\nversion 0.1.0\\nabi x86_64\\ncores 2\\nend\\n'\n"
+    "    read line; printf '\\n12\\n'; exec cat ;;\n"
     "nonsense) printf 'bcr host facts 1\\ncores many\\nend\\n' ;;\n"
     "escape) printf '\\033[2Jgo away\\n' >&2; exit 3 ;;\n"
     "older) echo 'enl: unknown option --host-facts; enl --help lists them' >&2; exit 2 ;;\n"
@@ -74,11 +76,12 @@ TEST(machines_that_can_be_used_are_a_table)
 
 TEST(machines_that_cannot_be_used_are_a_sentence_each)
 {
-    list("good1\nnonsense\nescape\nolder\nbare\nother\nbig abi=x86_64\nendless\n");
+    list("good1\nnonsense\nescape\nolder\nbare\nother\nbig abi=x86_64\nendless\nblank\n");
     hosts(1, "machines");
     has("\ngood1         0.");
     has("\nbare          cannot be used\n");
     has("host nonsense cannot be used: what it says of its machine makes no sense");
+    has("host blank cannot be used: what it says of its machine makes no sense");
     has("host escape cannot be used: rsh-like ended with status 3: \\x1b[2Jgo away; enl= in the hosts file");
     has("host older cannot be used: rsh-like ended with status 2: enl: unknown option --host-facts; enl "
         "--help lists "
