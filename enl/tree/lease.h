@@ -49,6 +49,13 @@ static inline bool enl_lease_is_over(const struct enl_lease *lease, uint64_t now
     return now_ms > lease->until_ms;
 }
 
+/* While the program is stopped (Ctrl-Z) the lease does not run. The end of a pipe tells of the root's death even then,
+ * but nothing does of a root that is reached by a link: so a host waits for that no longer than an hour. */
+static inline bool enl_lease_stopped_is_over(uint64_t stopped_ms, uint64_t now_ms)
+{
+    return now_ms > stopped_ms + 3600u * 1000u;
+}
+
 /* Whether no answer has come for so long that another way is to be tried. */
 static inline bool enl_lease_is_silent(const struct enl_lease *lease, uint64_t now_ms, uint64_t hosttimeout)
 {

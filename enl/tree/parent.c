@@ -41,6 +41,7 @@ static struct {
     uv_timer_t timer;
     bool beats;     /* the timer is there */
     bool suspended; /* the program is stopped */
+    uint64_t suspended_ms;
     struct enl_lease lease;
     struct enl_clock clock;
     uint32_t clock_turn;         /* of the log, in which the clock is told */
@@ -224,11 +225,12 @@ static void go_by_lane(struct enl_program *program)
         enl_peer_flush(program->parent->peer, on_flushed);
 }
 
-/* The pipe has ended: whoever has started this daemon is lost, or the way to it. */
+/* The pipe has ended: whoever has started this daemon is lost, or the way to it. While the program is stopped the
+ * lease does not run, so nothing would end this host if it is the root that is gone. */
 static bool leave_pipes(struct enl_program *program)
 {
-    if (parent.on_lane || (program->phase == ENL_ENDED && parent.numbers.kept_bytes == 0) ||
-        !seek_root(program))
+    if (parent.on_lane || parent.suspended ||
+        (program->phase == ENL_ENDED && parent.numbers.kept_bytes == 0) || !seek_root(program))
         return false;
     enl_sequence_hold(&parent.numbers);
     go_by_lane(program);
@@ -291,6 +293,9 @@ static void on_timer(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
     const uint64_t now_ms = enl_boottime_ms();
+    if (program->parent != NULL && parent.on_lane && parent.suspended &&
+        enl_lease_stopped_is_over(parent.suspended_ms, now_ms))
+        lost(program, "the program was stopped for an hour");
     if (program->parent == NULL || parent.suspended)
         return;
     if (enl_lease_is_over(&parent.lease, now_ms)) {
@@ -338,6 +343,7 @@ static const char *take_unstarted(struct enl_program *program, const struct bcri
 static void hold(struct enl_program *program, uint32_t id)
 {
     parent.suspended = true;
+    parent.suspended_ms = enl_boottime_ms();
     enl_links_lease(program, UINT64_MAX);
     enl_signals_stop_cces(program);
     enl_conn_reply(program->parent, id, 0, NULL);

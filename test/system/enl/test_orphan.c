@@ -270,6 +270,22 @@ TEST_TIMEOUT(when_the_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
     run_end(&run);
 }
 
+/* Ctrl-Z: no lease runs then. */
+TEST_TIMEOUT(when_a_stopped_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
+{
+    int daemons[HOSTS + 1];
+    siginfo_t stopped;
+    begin("isolate", "20000");
+    for (int host = 1; host <= HOSTS; host++)
+        daemons[host] = run_watch(board->daemons[host]);
+    kill(run.pid, SIGTSTP);
+    CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
+    kill(run.pid, SIGKILL);
+    for (int host = 1; host <= HOSTS; host++)
+        run_gone(daemons[host]);
+    run_end(&run);
+}
+
 TEST_TIMEOUT(under_abort_a_lost_daemon_ends_those_below_it_too, 120)
 {
     int daemons[HOSTS + 1];
