@@ -355,7 +355,7 @@ static int read_some(struct enl_peer *peer, const char **why_out)
         bcri_frames_came(peer->frames, (size_t)got);
     else if (got < 0 && errno == EAGAIN)
         got = 1;
-    else if (got < 0)
+    else if (got < 0 && errno != ECONNRESET) /* of a socket: the other has ended, and had not read all */
         *why_out = strerror(errno);
     return got > 0;
 }

@@ -203,6 +203,14 @@ static bool is_below(const struct enl_child *child, const struct enl_child *othe
     return child != NULL && child->starter == other->number;
 }
 
+/* Whether it may have been begun below `child`: those between may be gone by now. */
+static bool may_be_below(const struct enl_child *other, const struct enl_child *child)
+{
+    while (other != NULL && other->starter != 0 && other->starter != child->number)
+        other = enl_tree_child(child->program, other->starter);
+    return other == NULL || other->starter == child->number;
+}
+
 /* Whether its way leads by `child`: none between has one of its own. */
 static bool hangs_on(const struct enl_child *other, const struct enl_child *child)
 {
@@ -262,7 +270,7 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     if (other == NULL || other->conn == NULL || other->is_cut_off)
         return NULL;                                            /* it has been given up */
     if (enl_peer_pipes(other->conn->peer) != child->conn->peer) /* late, if that has another way now */
-        return is_below(other, child) ? NULL : "it speaks for a host that is not below it";
+        return may_be_below(other, child) ? NULL : "it speaks for a host that is not below it";
     const char *wrong = enl_child_take(other, message);
     if (wrong != NULL)
         enl_child_pipe_ended(other, wrong);
