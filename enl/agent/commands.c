@@ -64,20 +64,25 @@ struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes)
 
 void bcri_lane_gone(struct bcri_link_thread *thread, struct lane_frame *frame)
 {
-    if (frame != NULL)
+    if (frame != NULL) {
         atomic_fetch_sub(&thread->lane_bytes, frame->bytes);
+        atomic_fetch_sub(&thread->lane_waits[frame->host], frame->bytes);
+    }
     free(frame);
 }
 
 bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
                                 const void *content, uint32_t bytes)
 {
-    struct lane_frame *frame = bytes <= BCRI_LANE_BYTES_MAX ? bcri_lane_frame(host, bytes) : NULL;
+    const bool fits = bytes <= BCRI_LANE_BYTES_MAX && host <= BCRI_HOST_NUMBER_MAX &&
+                      atomic_load(&thread->lane_waits[host]) <= BCRI_LANE_WAITS_MAX - bytes;
+    struct lane_frame *frame = fits ? bcri_lane_frame(host, bytes) : NULL;
     if (frame == NULL)
         return false;
     frame->row = row;
     memcpy(frame->content, content, bytes);
     atomic_fetch_add(&thread->lane_bytes, bytes);
+    atomic_fetch_add(&thread->lane_waits[host], bytes);
     if (send_command(thread, &(struct command){.what = LANE, .number = host, .frame = frame}))
         return true;
     bcri_lane_gone(thread, frame);

@@ -5,7 +5,7 @@
  * link; two queues lie behind the thread's mutex.
  *
  * A message is a frame's contents, without a header of the link's. Its stream is its row's. What is to be sent is
- * bounded by who sends (enl/tree/sequence.h; bcri_link_thread_lane_bytes); what has come and is not taken by
+ * bounded for each host (BCRI_LANE_WAITS_MAX); what has come and is not taken by
  * pausing the streams. */
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,12 @@ uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *h
     return bytes;
 }
 
-uint32_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread)
+uint64_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread)
 {
     return atomic_load(&thread->lane_bytes);
+}
+
+uint32_t bcri_link_thread_lane_waits(const struct bcri_link_thread *thread, uint32_t host)
+{
+    return host <= BCRI_HOST_NUMBER_MAX ? atomic_load(&thread->lane_waits[host]) : 0;
 }

@@ -126,7 +126,9 @@ struct bcri_link_thread {
     bool out_full;                    /* with the mutex: the thread waits until the loop has taken some */
     struct lane_frame *lane_in, **lane_in_end; /* with the mutex: what has come in the tree's lane */
     uint32_t lane_in_bytes;                    /* likewise */
-    _Atomic uint32_t lane_bytes;               /* to be sent, or under way */
+    _Atomic uint64_t lane_bytes;               /* to be sent, or under way */
+    _Atomic uint32_t
+        lane_waits[BCRI_HOST_NUMBER_MAX + 1]; /* of them, to each host; pages of no memory until used */
     atomic_bool stop;
     _Atomic uint64_t lease_ns; /* of CLOCK_BOOTTIME */
 };

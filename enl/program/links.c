@@ -424,9 +424,9 @@ bool enl_links_lane_send(struct enl_program *program, uint32_t host, unsigned ro
     return thread != NULL && bcri_link_thread_lane_send(thread, host, row, content, bytes);
 }
 
-uint32_t enl_links_lane_bytes(const struct enl_program *program)
+uint32_t enl_links_lane_waits(const struct enl_program *program, uint32_t host)
 {
-    return thread_of(program) != NULL ? bcri_link_thread_lane_bytes(thread_of(program)) : 0;
+    return thread_of(program) != NULL ? bcri_link_thread_lane_waits(thread_of(program), host) : 0;
 }
 
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox)

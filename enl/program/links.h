@@ -53,11 +53,11 @@ bool enl_links_ask_quiet(struct enl_program *program, uint32_t question);
 /* A packet of a link has come over the tree. */
 void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes);
 
-/* The tree's lane to a host, which enl_links_introduce has made: bcri_link_thread_lane_send and _bytes. False: no
+/* The tree's lane to a host, which enl_links_introduce has made: bcri_link_thread_lane_send and _waits. False: no
  * memory, or no thread. */
 bool enl_links_lane_send(struct enl_program *program, uint32_t host, unsigned row, const void *content,
                          uint32_t bytes);
-uint32_t enl_links_lane_bytes(const struct enl_program *program);
+uint32_t enl_links_lane_waits(const struct enl_program *program, uint32_t host);
 
 /* The CCE with that record has an outbox now. False: no memory, or no thread. */
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox);

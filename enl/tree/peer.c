@@ -252,11 +252,12 @@ static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, con
 {
     const unsigned row = way == AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
     if (!peer->writes || peer->closed ||
-        (way == OR_DROPPED && enl_links_lane_bytes(peer->program) >= PACKETS_MAX))
+        (way == OR_DROPPED && enl_links_lane_waits(peer->program, peer->to) >= PACKETS_MAX))
         return;
     if (length == 0 || !enl_links_lane_send(peer->program, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
                                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
-        give_up(peer, bcri_control_name(type), length == 0 ? "it has no form" : "no memory");
+        give_up(peer, bcri_control_name(type),
+                length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }
 
 static void carry(struct enl_peer *peer, const struct bcri_control *message, enum way way)

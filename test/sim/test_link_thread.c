@@ -970,6 +970,28 @@ TEST(what_the_loop_does_not_take_holds_up_the_trees_lane_and_is_not_lost)
     end();
 }
 
+/* It may have asked for that itself, again and again. */
+TEST(what_waits_in_the_trees_lane_for_a_host_that_takes_nothing_is_bounded)
+{
+    const uint8_t content[BCRI_LANE_BYTES_MAX] = {0};
+    uint32_t sent = 0;
+    begin();
+    introduce_lane(); /* host 2 listens, and hears nothing */
+    atomic_store(&is_cut, true);
+    while (sent <= BCRI_LANE_WAITS_MAX &&
+           bcri_link_thread_lane_send(hosts[1].thread, 1, 0, content, sizeof content))
+        sent += sizeof content;
+    CHECK_UINT(sent, BCRI_LANE_WAITS_MAX);
+    CHECK_UINT(bcri_link_thread_lane_waits(hosts[1].thread, 1), sent);
+    CHECK(bcri_link_thread_lane_send(hosts[1].thread, 7, 0, content,
+                                     sizeof content)); /* others are not meant */
+    bcri_link_thread_lost(hosts[1].thread, 1);
+    while (bcri_link_thread_lane_bytes(hosts[1].thread) != 0)
+        sched_yield();
+    CHECK_UINT(bcri_link_thread_lane_waits(hosts[1].thread, 1), 0);
+    end();
+}
+
 TEST(the_trees_lane_goes_on_while_the_lease_is_over_and_orders_do_not)
 {
     begin();

@@ -17,9 +17,10 @@
 #include "bcri/heap.h"
 #include "bcri/seal.h"
 
-#define BCRI_INTRODUCED_MAX 8u    /* addresses of a host */
-#define BCRI_CARRIED_MAX    2048u /* bytes of a packet that goes over the tree */
-#define BCRI_LANE_BYTES_MAX 8192u /* bytes of a message in the tree's lane */
+#define BCRI_INTRODUCED_MAX 8u          /* addresses of a host */
+#define BCRI_CARRIED_MAX    2048u       /* bytes of a packet that goes over the tree */
+#define BCRI_LANE_BYTES_MAX 8192u       /* bytes of a message in the tree's lane */
+#define BCRI_LANE_WAITS_MAX (32u << 20) /* so much waits for a host there at most: it may read nothing */
 
 struct bcri_link_thread;
 
@@ -96,12 +97,13 @@ uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t 
 void bcri_link_thread_carried(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
 
 /* The tree's lane to `host`, which has been introduced: sends a message (copied), once and in the order of its
- * row, of which there are two. It may be dropped if the host is lost, or has no such lane. False: no memory.
- * Unlike orders these messages go, and come, while the lease is over: the loop looks at that itself. */
+ * row, of which there are two. It may be dropped if the host is lost, or has no such lane. False: no memory,
+ * or too much waits for that host. Unlike orders these messages go, and come, while the lease is over: the loop looks at that itself. */
 bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
                                 const void *content, uint32_t bytes);
-/* Bytes of them that have not arrived yet, of all hosts. */
-uint32_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread);
+/* Bytes of them that have not arrived yet: of all hosts; of one. */
+uint64_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread);
+uint32_t bcri_link_thread_lane_waits(const struct bcri_link_thread *thread, uint32_t host);
 /* The oldest that has come: its length, and the host that it is from; 0: there is none. */
 uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *host_out,
                                     uint8_t content_out[BCRI_LANE_BYTES_MAX]);
