@@ -237,8 +237,12 @@ static void root_loses(struct host *host);
 /* All whose way leads by that host have none now. */
 static void way_ends(uint32_t number)
 {
+    const uint32_t last = last_number;
     enl_plan_ends(&plan, number);
-    for (uint32_t i = 1; i <= last_number; i++) {
+    for (uint32_t i = 1; i <= last; i++)
+        if (i != number && hosts[i].state == R_UP && hangs_on(&hosts[i], number))
+            enl_plan_ends(&plan, i);
+    for (uint32_t i = 1; i <= last; i++) {
         struct host *other = &hosts[i];
         if (i == number || other->state == R_NONE || other->state == R_GONE || other->cut_off ||
             !hangs_on(other, number))
