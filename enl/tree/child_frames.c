@@ -210,7 +210,7 @@ const char *enl_child_take(struct enl_child *child, const struct bcri_control *m
     if (child->was_up && child->reserve.is_there) {
         const enum enl_sequence_verdict verdict = enl_sequence_came(&child->numbers, message);
         if (verdict != ENL_SEQUENCE_TAKE)
-            return verdict == ENL_SEQUENCE_DROP ? NULL : "it has had what was not sent";
+            return verdict == ENL_SEQUENCE_DROP ? NULL : "what it says it has had makes no sense";
     }
     return take_up(child, message);
 }

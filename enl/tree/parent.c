@@ -377,7 +377,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     if (parent.has_reserve) {
         const enum enl_sequence_verdict verdict = enl_sequence_came(&parent.numbers, message);
         if (verdict == ENL_SEQUENCE_NONSENSE)
-            return "it has had what was not sent";
+            return "what it says it has had makes no sense";
         tell_early(program);
         if (verdict == ENL_SEQUENCE_DROP)
             return NULL;

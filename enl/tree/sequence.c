@@ -85,6 +85,7 @@ static void drop_first(struct enl_sequence *sequence, enum enl_row row)
     if (copy->next == NULL)
         sequence->row[row].last = NULL;
     sequence->kept_bytes -= copy->length;
+    sequence->again_bytes -= copy->length < sequence->again_bytes ? copy->length : sequence->again_bytes;
     free(copy);
 }
 
@@ -105,13 +106,18 @@ static bool take_had(struct enl_sequence *sequence, const struct bcri_control *m
     return true;
 }
 
-static void send_again(const struct enl_sequence *sequence)
+/* False: too often. */
+static bool send_again(struct enl_sequence *sequence)
 {
     struct bcri_control message;
+    sequence->again_bytes += sequence->kept_bytes;
+    if (sequence->again_bytes > ENL_SEQUENCE_AGAIN_MAX)
+        return false;
     for (int row = 0; row < ENL_ROWS; row++)
         for (const struct enl_sequence_copy *copy = sequence->row[row].first; copy != NULL; copy = copy->next)
             if (bcri_control_decode(copy->bytes, copy->length, &message) == NULL)
                 sequence->pass(sequence->owner, &message);
+    return true;
 }
 
 static void send_resume(struct enl_sequence *sequence, uint32_t kind)
@@ -157,8 +163,7 @@ enum enl_sequence_verdict enl_sequence_came(struct enl_sequence *sequence, const
         sequence->asked = false;
         if (message->kind == ASKS)
             send_resume(sequence, ANSWERS);
-        send_again(sequence);
-        return ENL_SEQUENCE_DROP;
+        return send_again(sequence) ? ENL_SEQUENCE_DROP : ENL_SEQUENCE_NONSENSE;
     }
     if (row == ENL_ROW_NONE || (message->present & BCRI_HAS(seq)) == 0)
         return ENL_SEQUENCE_TAKE; /* that host is not up yet, or nobody minds */

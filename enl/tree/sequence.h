@@ -27,6 +27,8 @@ enum enl_row { ENL_ROW_CONTROL, ENL_ROW_OUTPUT, ENL_ROWS, ENL_ROW_NONE };
 
 /* So much may be kept: more than what comes between two beats. */
 #define ENL_SEQUENCE_KEPT_MAX (8u << 20)
+/* So much is sent again to an end that does not say that it has had more: each question costs little, its answer much. */
+#define ENL_SEQUENCE_AGAIN_MAX (4 * ENL_SEQUENCE_KEPT_MAX)
 /* So much that was not told yet is told without waiting for the next beat. */
 #define ENL_SEQUENCE_TELL_BYTES (512u << 10)
 
@@ -43,6 +45,7 @@ struct enl_sequence {
         struct enl_sequence_copy *first, *last; /* acknowledged + 1 to given */
     } row[ENL_ROWS];
     size_t kept_bytes;
+    size_t again_bytes;  /* that were sent again, less those that the other side has had since */
     size_t untold_bytes; /* that came, or were sent, since the last beat */
     bool broken;         /* one could not be kept: nothing is sent any more */
     bool asked;          /* and heard nothing of it: what is numbered is kept only */

@@ -282,6 +282,27 @@ TEST(a_number_that_was_never_sent_is_nonsense)
     finish();
 }
 
+TEST(an_end_that_asks_again_and_again_is_not_answered_for_ever)
+{
+    static char bytes[2048];
+    const struct bcri_control asks = {.type = BCRI_MSG_resume,
+                                      .present = BCRI_HAS(kind) | BCRI_HAS(had) | BCRI_HAS(had_output)};
+    const struct bcri_control message = {.type = BCRI_MSG_report,
+                                         .present = BCRI_HAS(kind) | BCRI_HAS(bytes),
+                                         .kind = 1,
+                                         .bytes = {bytes, sizeof bytes}};
+    begin();
+    drops = true;
+    for (int i = 0; i < 512; i++)
+        CHECK(enl_sequence_send(&ends[0].sequence, &message));
+    int answers = 0;
+    while (answers < 100 && enl_sequence_came(&ends[0].sequence, &asks) == ENL_SEQUENCE_DROP)
+        answers++;
+    CHECK(answers > 8);
+    CHECK(answers < 40);
+    finish();
+}
+
 TEST(what_is_kept_has_a_bound_and_no_number_is_used_up_beyond_it)
 {
     begin();
