@@ -118,6 +118,9 @@ static void post(enum kind kind, uint32_t host, const struct bcri_control *messa
     uint64_t *last = &hosts[host].last[2 * kind + row], at = now_ms + 1 + test_rand_below(&state, 3);
     const size_t length = bcri_control_encode(message, bytes, sizeof bytes);
     CHECK(length != 0);
+    if ((kind == UP || kind == DOWN) &&
+        at < hosts[host].last[2 * kind]) /* what is overtaken does not overtake */
+        at = hosts[host].last[2 * kind];
     *last = at > *last ? at : *last;
     struct event event = {.at = *last, .kind = kind, .host = host, .length = length};
     CHECK((event.bytes = malloc(length)) != NULL);
