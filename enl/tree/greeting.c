@@ -120,8 +120,13 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
             return bcri_refuse(error, error_size, -1,
                                "the daemon that started this one begins with %s, not start",
                                bcri_control_name(message.type));
-        if (came == 1 && (wrong = enl_setup_take(&greeting->setup, program, &message)) != NULL)
+        const char *refused = came == 1 ? enl_setup_take(&greeting->setup, program, &message) : NULL;
+        if (came == 1)
+            wrong = "it has ended"; /* if nothing else comes */
+        if (refused != NULL) {
+            wrong = refused;
             came = -1;
+        }
     }
     if (came != 1)
         return bcri_refuse(error, error_size, -1,

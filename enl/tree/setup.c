@@ -48,11 +48,15 @@ static void send_settings(const struct enl_program *program, struct enl_peer *pe
         /* A single address is the root's machine's alone. */
         if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(entry.value, '/') == NULL)
             continue;
-        const bool up = settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(program);
+        const char *value = entry.value;
+        if (settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(program))
+            value = "yes";
+        if (settings[i].idx == BCRI_CONFIG_logdir && program->config.logdir != NULL)
+            value = "/"; /* where is the root's affair, and may be longer than a setting */
         const struct bcri_control message = {.type = BCRI_MSG_setting,
                                              .present = BCRI_HAS(object) | BCRI_HAS(text),
                                              .object = bcri_view_of(entry.keyword),
-                                             .text = bcri_view_of(up ? "yes" : entry.value)};
+                                             .text = bcri_view_of(value)};
         enl_peer_send(peer, &message);
     }
 }

@@ -272,6 +272,16 @@ TEST(a_parent_that_says_nothing_or_something_else_is_refused_in_a_sentence)
     close(child.end.to);
     is_refused("it ended without a word");
 
+    const struct bcri_control setting = {.type = BCRI_MSG_setting,
+                                         .present = BCRI_HAS(object) | BCRI_HAS(text),
+                                         .object = bcri_view_of("onfail"),
+                                         .text = bcri_view_of("isolate")};
+    tree_spawn(&child);
+    tree_write(&child.end, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
+    tree_say(&child.end, &setting);
+    close(child.end.to);
+    is_refused("the daemon that started this one: it has ended");
+
     tree_spawn(&child);
     tree_write(&child.end, BCRI_FRAMES_MAGIC "\xff\xff\xff\xff", BCRI_FRAMES_MAGIC_BYTES + 4);
     is_refused("longer than a message may be");

@@ -57,6 +57,14 @@ for k in 1 2 3; do # its last record is about what is sent
     has "logs/$root.$k.log" "host $k ends, and sends this log to the root"
 done
 
+echo "-- a directory of a longer name than a host is told settings of"
+long=$(printf '%0200d' 0)
+long=$long/$long/$long/$long/$long/$long
+mkdir -p "$long"
+SYS_CHILD="exit 0" "$BCR_ENL" --local 1 --log-dir "$scratch/$long" "$SYS_CCE" at local1 enlist "$SYS_CCE" 1 2> err ||
+    fail "$(cat err)"
+[ "$(find "$long" -name '*.log' | wc -l)" = 2 ] || fail "not two logs: $(find "$long" -type f; cat err)"
+
 echo "-- merged by one clock: each host's lines lie between the root's first and last"
 "$BCR_ENL" logs logs > merged 2> err || fail "$(cat err)"
 [ "$(wc -l < merged)" = "$(cat logs/* | wc -l)" ] || fail "lines are missing: $(cat merged)"
