@@ -44,6 +44,7 @@ case \$1 in
     noexec) mount -t tmpfs -o noexec none /mnt; TMPDIR=/mnt ;;
     nowhere) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o noexec none \$t; done; unset TMPDIR ;;
     full) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o size=600k none \$t; done; unset TMPDIR ;;
+    odd) mkdir '/var/tmp/a b' 2> /dev/null; TMPDIR='/var/tmp/a b' ;;
     limited) ulimit -f 100 ;;
     other) PATH=$scratch/tools:\$PATH ;;
     bare) PATH=$scratch/none ;;
@@ -57,7 +58,7 @@ cat > rsh-here << end
 exec env -i PATH=/usr/bin:/bin HOME=/ unshare -n -m /bin/sh -c '. "$scratch/machine"; cd /; exec /bin/sh -c "\$2"' sh "\$1" "\$2"
 end
 chmod 700 rsh-here tools/uname
-printf 'n1\nn2\nn3\nn4\nn5\nnoexec\nnowhere\nfull\nlimited\nother\nbare\nnamed enl=/there/is/none\nforeign abi=riscv64\n' > machines
+printf 'n1\nn2\nn3\nn4\nn5\nodd\nnoexec\nnowhere\nfull\nlimited\nother\nbare\nnamed enl=/there/is/none\nforeign abi=riscv64\n' > machines
 chmod 600 machines
 
 run() { # its status, and what it prints on both, are wanted
@@ -102,6 +103,11 @@ clean "an end of five"
 echo "-- a directory where no program may be run is passed over"
 SYS_CHILD="out hello" run 0 at noexec enlist "a program" 1
 has out "[1] hello"
+
+echo "-- a directory of which the one that clears up could be told wrongly is passed over"
+SYS_CHILD="out hello" run 0 at odd enlist "a program" 1
+has out "[1] hello"
+rmdir "there/a b" || fail "something was made in a directory with a blank"
 
 echo "-- hosts that cannot take it: each is one sentence"
 cannot nowhere "--push needs a directory there with "
