@@ -152,7 +152,7 @@ static void perform(const char *mode)
     } else if (strcmp(mode, "alarm") == 0) {
         tell();
         if (bcr_cceord == 0)
-            alarm(1);
+            alarm(3); /* it sleeps by then */
         else
             go_slowly("later");
         get_one(next, WAIT, bcr_BLOCK);
