@@ -101,13 +101,13 @@ struct bcri_link_thread {
     uint32_t lane_count;    /* of them, in the tree's lane */
     uint64_t lingers_until; /* 0: it is not to end */
     uint32_t watched;       /* what epoll tells of the socket */
+    uint32_t rung;          /* how often CCEs here had been rung before the last rest */
     bool over;              /* the lease is; then only the tree's lane goes on */
     bool gathers_orders;    /* packets of the other lane are gathered, and not sent */
     bool full;              /* the socket is; nothing is filled until it is writable */
     bool readable;          /* packets may have come */
     bool unasked;           /* likewise: there was no rest, since the bell had rung */
     uint64_t active_at;     /* when a packet came or went last */
-    uint32_t rung;          /* how often CCEs here had been rung before the last rest */
     uint64_t now;
     struct command *kept,
         **kept_end;           /* those for which there was no memory, and what may not overtake them */
@@ -124,13 +124,13 @@ struct bcri_link_thread {
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
     struct carried_queue out, in;     /* with the mutex */
     bool out_full;                    /* with the mutex: the thread waits until the loop has taken some */
+    atomic_bool stop;
     struct lane_frame *lane_in, **lane_in_end; /* with the mutex: what has come in the tree's lane */
     uint32_t lane_in_bytes;                    /* likewise */
     _Atomic uint64_t lane_bytes;               /* to be sent, or under way */
     _Atomic uint32_t
         lane_waits[BCRI_HOST_NUMBER_MAX + 1]; /* of them, to each host; pages of no memory until used */
-    atomic_bool stop;
-    _Atomic uint64_t lease_ns; /* of CLOCK_BOOTTIME */
+    _Atomic uint64_t lease_ns;                /* of CLOCK_BOOTTIME */
 };
 
 /* ---- commands.c ---- */

@@ -21,9 +21,11 @@ static bool make(struct enl_program *program, struct enl_reserve *reserve, const
     const bool both_have_aes = program->introductions->self.has_aes && other->has_aes;
     if (!reserve->is_there || reserve->is_made)
         return false;
-    reserve->is_made = true;
     const char *wrong =
         enl_member_link_lane(program, other, both_have_aes, reserve->own, reserve->other, listens);
+    if (wrong == enl_no_memory_for_link)
+        return false; /* there is no link, and no packet number was used: it is tried again */
+    reserve->is_made = true;
     bcri_seal_wipe(reserve->own, sizeof reserve->own);
     bcri_seal_wipe(reserve->other, sizeof reserve->other);
     if (wrong != NULL)

@@ -124,7 +124,7 @@ grep -qF "/srun --quiet --nodes=1" bcr.*.log || fail "srun has not started them:
 alone
 
 run 0 "$BCR_ENL" hosts
-for node in n1 n2; do grep -q "^$node .* $(uname -m) .* 1500 " out || fail "enl hosts is without $node: $(cat out err)"; done
+for node in n1 n2; do grep -qE "^$node +[0-9.]+ +[a-z0-9_]+ .* 1500 " out || fail "enl hosts is without $node: $(cat out err)"; done
 
 echo "-- nodes that are sent enl and the program through srun"
 BCR_PUSH=yes SYS_CHILD="out hello" run 0 "$BCR_ENL" --output "$SYS_CCE" at n1 enlist "$SYS_CCE" 2 at n2 from 5 enlist "$SYS_CCE" 1

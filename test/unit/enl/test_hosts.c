@@ -337,7 +337,7 @@ TEST(a_file_that_others_can_write_is_not_read)
 /* As Slurm writes them: one word of 10,000 names. */
 TEST(a_list_of_ten_thousand_nodes_is_read_in_no_time)
 {
-    enum { MANY = 10000 };
+    const unsigned MANY = 10000;
     char *text = malloc(MANY * 6 + 64), slots[32];
     size_t used = (size_t)sprintf(text, "n[0");
     CHECK(text != NULL);
