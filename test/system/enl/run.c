@@ -311,6 +311,20 @@ void run_write_file(const char *name, const void *bytes, size_t length, mode_t m
     close(fd);
 }
 
+char run_state_of(pid_t pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    run_read_file(path, text, sizeof text);
+    return strrchr(text, ')')[2];
+}
+
+void run_wait_for_state(pid_t pid, char state, bool is)
+{
+    while ((run_state_of(pid) == state) != is)
+        poll(NULL, 0, 1);
+}
+
 void run_wait_for_text(const char *prefix, const char *text)
 {
     static char content[1 << 16];

@@ -53,6 +53,10 @@ int run_watch(pid_t pid);
 int run_try_watch(pid_t pid);
 void run_gone(int pidfd);
 
+/* Its state, as proc(5) calls it; waits until that is `state`, or is not. */
+char run_state_of(pid_t pid);
+void run_wait_for_state(pid_t pid, char state, bool is);
+
 /* Waits until a file of the folder that begins with `prefix` contains `text` (inotify). */
 void run_wait_for_text(const char *prefix, const char *text);
 /* The path of the folder's only file that begins with `prefix` and ends with `suffix`. Valid until

@@ -184,20 +184,6 @@ TEST(commands_see_and_end_hosts_of_all_levels)
     run_end(&run);
 }
 
-static char state_of(pid_t pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    run_read_file(path, text, sizeof text);
-    return strrchr(text, ')')[2];
-}
-
-static void wait_for_state(pid_t pid, char state, bool is)
-{
-    while ((state_of(pid) == state) != is)
-        usleep(1000);
-}
-
 TEST(what_stops_the_program_stops_all_levels_until_it_goes_on)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
@@ -206,12 +192,12 @@ TEST(what_stops_the_program_stops_all_levels_until_it_goes_on)
     setpgid(run.pid, run.pid); /* as a shell does; the kernel does not stop a group that nobody looks after */
     learn(daemons, cces);
     kill(run.pid, SIGTSTP);
-    wait_for_state(run.pid, 'T', true);
+    run_wait_for_state(run.pid, 'T', true);
     for (int i = 1; i <= HOSTS; i++)
-        wait_for_state(cces[i], 'T', true);
+        run_wait_for_state(cces[i], 'T', true);
     kill(run.pid, SIGCONT);
     for (int i = 1; i <= HOSTS; i++)
-        wait_for_state(cces[i], 'T', false);
+        run_wait_for_state(cces[i], 'T', false);
     for (int i = 0; i <= HOSTS; i++)
         run_go();
     run_end(&run);

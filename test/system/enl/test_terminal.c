@@ -11,15 +11,6 @@
 #include "on_terminal.h"
 #include "run.h"
 
-/* R, S, T, Z ... of /proc/pid/stat. */
-static char state_of(pid_t pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    run_read_file(path, text, sizeof text);
-    return strrchr(text, ')')[2];
-}
-
 static pid_t pids[3], groups[3];
 
 /* enl with the root and two others, all there. */
@@ -74,12 +65,10 @@ TEST(control_z_stops_every_cce_and_fg_lets_all_go_on)
     terminal_press(26);
     CHECK_INT(terminal_shell_says(), 's');
     for (int i = 0; i < 3; i++)
-        while (state_of(pids[i]) != 'T') /* the signal is on its way */
-            sched_yield();
+        run_wait_for_state(pids[i], 'T', true); /* the signal is on its way */
     terminal_go_on();
     for (int i = 0; i < 3; i++)
-        while (state_of(pids[i]) == 'T')
-            sched_yield();
+        run_wait_for_state(pids[i], 'T', false);
     CHECK_INT(groups[0], tcgetpgrp(terminal));
     terminal_press(3);
     CHECK_INT(terminal_shell_says(), 'e');

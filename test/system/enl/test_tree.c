@@ -203,21 +203,6 @@ TEST(under_isolate_the_others_go_on)
     run_check_error(&run, "on local1 exited with status 7; the others go on (onfail isolate)");
 }
 
-static char state_of(pid_t pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    run_read_file(path, text, sizeof text);
-    return strrchr(text, ')')[2];
-}
-
-/* Waits until the state of a process is `state`, or is not. */
-static void wait_for_state(pid_t pid, char state, bool is)
-{
-    while ((state_of(pid) == state) != is)
-        poll(NULL, 0, 1);
-}
-
 TEST(what_stops_the_program_stops_those_elsewhere_and_is_no_death)
 {
     int ordinal, status;
@@ -235,11 +220,11 @@ TEST(what_stops_the_program_stops_those_elsewhere_and_is_no_death)
     while (sscanf(run_told(), "%d %d", &ordinal, &pid) != 2)
         ;
     kill(enl, SIGTSTP);
-    wait_for_state(enl, 'T', true);
-    wait_for_state(pid, 'T', true);
+    run_wait_for_state(enl, 'T', true);
+    run_wait_for_state(pid, 'T', true);
     poll(NULL, 0, 2500); /* more than hosttimeout: what is not heard meanwhile is no death */
     kill(enl, SIGCONT);
-    wait_for_state(pid, 'T', false);
+    run_wait_for_state(pid, 'T', false);
     run_go();
     CHECK_INT(waitpid(enl, &status, 0), enl);
     CHECK_INT(status, 0);
@@ -265,7 +250,7 @@ TEST(a_host_that_starts_while_the_program_is_stopped_is_not_late)
     while (access("begun", F_OK) != 0)
         poll(NULL, 0, 1);
     kill(enl, SIGTSTP);
-    wait_for_state(enl, 'T', true);
+    run_wait_for_state(enl, 'T', true);
     poll(NULL, 0, 2500);
     kill(enl, SIGCONT);
     CHECK_STR(run_told(), "enlist 0 0");
@@ -297,9 +282,9 @@ TEST(a_late_reply_to_a_stop_is_not_the_answer_to_a_request)
     kill(daemon, SIGSTOP);
     run_go();
     kill(enl, SIGTSTP);
-    wait_for_state(enl, 'T', true); /* it has not waited for the daemon longer than a second */
+    run_wait_for_state(enl, 'T', true); /* it has not waited for the daemon longer than a second */
     kill(enl, SIGCONT);
-    wait_for_state(enl, 'T', false);
+    run_wait_for_state(enl, 'T', false);
     poll(NULL, 0, 100); /* for its message to go on; a shorter time would only miss the error */
     kill(daemon, SIGCONT);
     char want[64];
@@ -333,11 +318,11 @@ TEST(a_program_that_is_to_go_on_before_it_has_stopped_does_not_stop)
     fclose(children);
     kill(daemon, SIGSTOP);
     kill(enl, SIGTSTP);
-    wait_for_state(root, 'T', true);
+    run_wait_for_state(root, 'T', true);
     kill(enl, SIGCONT);
-    wait_for_state(root, 'T', false);
+    run_wait_for_state(root, 'T', false);
     poll(NULL, 0, 1300); /* more than the second that it waits for replies */
-    const char state = state_of(enl);
+    const char state = run_state_of(enl);
     kill(enl, SIGCONT);
     kill(daemon, SIGCONT);
     run_go();
