@@ -388,22 +388,31 @@ static void on_closed(uv_handle_t *handle)
     free_peer(handle->data);
 }
 
-struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
-                              const struct enl_peer_ops *ops, void *owner)
+/* One that has frames; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
+static struct enl_peer *new_peer(struct enl_program *program, const struct enl_peer_ops *ops, void *owner)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
     struct bcri_frames *frames = enl_secret_new(sizeof *frames);
     if (peer == NULL || frames == NULL) {
         enl_secret_free(frames);
         free(peer);
-        goto close_both;
+        return NULL;
     }
     *peer =
         (struct enl_peer){.program = program, .ops = ops, .owner = owner, .writes = true, .frames = frames};
-    if (begun != NULL)
-        *frames = *begun;
     uv_pipe_init(&program->loop, &peer->out, 0);
     peer->out.data = peer;
+    return peer;
+}
+
+struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
+                              const struct enl_peer_ops *ops, void *owner)
+{
+    struct enl_peer *peer = new_peer(program, ops, owner);
+    if (peer == NULL)
+        goto close_both;
+    if (begun != NULL)
+        *peer->frames = *begun;
     if (uv_pipe_open(&peer->out, out) != 0) {
         uv_close((uv_handle_t *)&peer->out, on_closed);
         goto close_both;
@@ -444,22 +453,11 @@ struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *v
 struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
                                       const struct enl_peer_ops *ops, void *owner)
 {
-    struct enl_peer *peer = calloc(1, sizeof *peer);
-    struct bcri_frames *frames = enl_secret_new(sizeof *frames);
-    if (peer == NULL || frames == NULL) {
-        enl_secret_free(frames);
-        free(peer);
+    struct enl_peer *peer = new_peer(program, ops, owner);
+    if (peer == NULL)
         return NULL;
-    }
-    *peer = (struct enl_peer){.program = program,
-                              .ops = ops,
-                              .owner = owner,
-                              .writes = true,
-                              .frames = frames,
-                              .to = host,
-                              .by_lane = true};
-    uv_pipe_init(&program->loop, &peer->out, 0); /* by which its end is put off */
-    peer->out.data = peer;
+    peer->to = host;
+    peer->by_lane = true;
     return peer;
 }
 
