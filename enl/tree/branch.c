@@ -162,13 +162,15 @@ bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status)
     return true;
 }
 
+/* Killed first: a daemon that finds its pipes closed while it lives says so on stderr, which would pass for
+ * the reason of its end. */
 static void cut(struct branch *branch)
 {
-    close_pipes(branch);
     if (branch->process != 0) {
         kill(-branch->process, SIGKILL);
         kill(branch->process, SIGKILL);
     }
+    close_pipes(branch);
     look_whether_gone(branch);
 }
 

@@ -171,7 +171,8 @@ static void close_pipes(struct enl_child *child)
     enl_conn_close(conn);
 }
 
-/* Its process is to end, at once. */
+/* Its process is to end, at once. It comes before its pipes are closed: a daemon that finds them closed while it
+ * lives says so on stderr, which would pass for the reason. */
 static void end_process(struct enl_child *child)
 {
     if (child->process != 0) {
@@ -186,9 +187,9 @@ void enl_child_cut(struct enl_child *child, const char *why)
 {
     if (child->why[0] == '\0')
         snprintf(child->why, sizeof child->why, "%s", why);
+    end_process(child);
     close_pipes(child);
     begin_to_end(child, END_MSEC);
-    end_process(child);
     look_whether_gone(child);
 }
 
