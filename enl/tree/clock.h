@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* By how much the root's clock is ahead of this host's, from heartbeats, by itself: no clock, no
- * network. parent.c gives it both clocks of this host, test_clock_ahead pretended ones; all in ns.
+ * network. uplink.c gives it both clocks of this host, test_clock_ahead pretended ones; all in ns.
  *
  * An answer to a beat has the root's time. That was somewhere between sending and arrival: half the
  * round trip is the most by which the difference can be wrong. A measurement is told when it is the

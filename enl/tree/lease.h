@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lease of a host, by itself: no clock and no network. parent.c and child.c give it
+/* The lease of a host, by itself: no clock and no network. uplink.c and child.c give it
  * CLOCK_BOOTTIME, test_agent_leases pretended time; all in ms.
  *
  * A daemon sends beats, and its parent answers each. It may work for hosttimeout from the *sending*

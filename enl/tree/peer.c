@@ -8,35 +8,16 @@
 #include <unistd.h>
 
 #include "links.h"
+#include "outgoing.h"
 #include "secret.h"
 #include "sequence.h"
-
-/* More than the environments (setup.c) of all hosts that are started at one time by way of one daemon. */
-#define PENDING_MAX (40u << 20)
-/* Packets are dropped when more waits. */
-#define PACKETS_MAX (256u << 10)
-
-struct piece {
-    uv_write_t request;
-    struct piece *next; /* of those that wait */
-    struct enl_peer *peer;
-    bool output;
-    bool secret; /* it lies in secret memory */
-    size_t length;
-    uint8_t bytes[];
-};
 
 struct enl_peer {
     struct enl_program *program;
     const struct enl_peer_ops *ops;
     void *owner;
     struct enl_watch *in;
-    uv_pipe_t out;
-    bool writes;                /* what is sent may arrive */
-    bool closed;                /* libuv frees it later */
-    bool output_under_way;      /* libuv has a piece of output */
-    struct piece *first, *last; /* output and packets that wait */
-    size_t waiting;             /* bytes of them */
+    struct enl_outgoing out; /* of one that has no frames: nothing */
     void (*flushed)(struct enl_program *program);
     struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
     struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
@@ -48,219 +29,48 @@ struct enl_peer {
 static void look_whether_flushed(struct enl_peer *peer)
 {
     void (*done)(struct enl_program *) = peer->flushed;
-    const bool waits =
-        peer->numbers != NULL
-            ? peer->numbers->kept_bytes != 0
-            : !peer->by_lane &&
-                  (peer->first != NULL || uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) != 0);
-    if (done == NULL || (peer->writes && waits))
+    const bool waits = peer->numbers != NULL ? peer->numbers->kept_bytes != 0
+                                             : !peer->by_lane && enl_outgoing_waits(&peer->out);
+    if (done == NULL || (peer->out.writes && waits))
         return;
     peer->flushed = NULL;
     done(peer->program);
 }
 
-static void free_piece(struct piece *piece)
+static void on_moved(struct enl_outgoing *out)
 {
-    if (piece->secret)
-        enl_secret_free(piece);
-    else
-        free(piece);
-}
-
-static void drop_output(struct enl_peer *peer)
-{
-    while (peer->first != NULL) {
-        struct piece *piece = peer->first;
-        peer->first = piece->next;
-        free_piece(piece);
-    }
-    peer->last = NULL;
-    peer->waiting = 0;
-}
-
-/* Nothing can be written any more; that the neighbour is gone is read from the other pipe, and told then. */
-static void give_up(struct enl_peer *peer, const char *what, const char *why)
-{
-    if (peer->writes)
-        bcri_log_write(&peer->program->log, BCRI_LOG_WARN, "%s for another daemon cannot be sent (%s)", what,
-                       why);
-    peer->writes = false;
-    drop_output(peer);
-}
-
-/* A neighbour that has ended, before that was read, is no news of its own. */
-static void give_up_writing(struct enl_peer *peer, int status)
-{
-    if (status == UV_EPIPE) {
-        peer->writes = false;
-        drop_output(peer);
-    } else {
-        give_up(peer, "a message", uv_strerror(status));
-    }
-}
-
-static void write_piece(struct piece *piece);
-
-static void on_written(uv_write_t *request, int status)
-{
-    struct piece *piece = request->data;
-    struct enl_peer *peer = piece->peer;
-    if (piece->output)
-        peer->output_under_way = false;
-    free_piece(piece);
-    if (peer->closed)
-        return;
-    if (status != 0)
-        give_up_writing(peer, status);
-    piece = peer->first;
-    if (piece != NULL && !peer->output_under_way &&
-        uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0) {
-        peer->first = piece->next;
-        if (peer->first == NULL)
-            peer->last = NULL;
-        peer->waiting -= piece->length;
-        write_piece(piece);
-    }
-    look_whether_flushed(peer);
-}
-
-static void write_piece(struct piece *piece)
-{
-    struct enl_peer *peer = piece->peer;
-    const uv_buf_t part = {(char *)piece->bytes, piece->length};
-    piece->request.data = piece;
-    peer->output_under_way |= piece->output;
-    const int failed = uv_write(&piece->request, (uv_stream_t *)&peer->out, &part, 1, on_written);
-    if (failed == 0)
-        return;
-    free_piece(piece);
-    give_up_writing(peer, failed);
-}
-
-static void *take_memory(bool secret, size_t bytes)
-{
-    return secret ? enl_secret_new(bytes) : malloc(bytes);
-}
-
-/* How a message goes: at once; behind what waits; so, or not at all if much waits. */
-enum way { AT_ONCE, IN_TURN, OR_DROPPED };
-
-static enum way way_of(enum bcri_control_type type)
-{
-    if (type == BCRI_MSG_carry || type == BCRI_MSG_said)
-        return OR_DROPPED;
-    return enl_sequence_row(type) == ENL_ROW_OUTPUT ? IN_TURN : AT_ONCE; /* each row keeps its order */
-}
-
-/* Wipes the bytes if they are secret. */
-static struct piece *new_piece(struct enl_peer *peer, enum bcri_control_type type, uint8_t *bytes,
-                               size_t length, bool output)
-{
-    const bool secret = type == BCRI_MSG_start; /* it brings the program key */
-    struct piece *piece = length != 0 ? take_memory(secret, sizeof *piece + length) : NULL;
-    if (piece == NULL) {
-        give_up(peer, bcri_control_name(type), length == 0 ? "it has no form" : "no memory");
-        enl_secret_wipe(bytes, length);
-        return NULL;
-    }
-    *piece = (struct piece){.peer = peer, .output = output, .secret = secret, .length = length};
-    memcpy(piece->bytes, bytes, length);
-    if (secret)
-        enl_secret_wipe(bytes, length);
-    return piece;
-}
-
-struct raw {
-    uv_write_t request;
-    struct enl_peer *peer;
-    char *bytes;
-    void (*written)(void *data, bool goes_on);
-    void *data;
-};
-
-static void end_raw(struct raw *raw, bool goes_on)
-{
-    const struct raw copy = *raw;
-    free(copy.bytes);
-    free(raw);
-    copy.written(copy.data, goes_on);
-}
-
-static void on_raw_written(uv_write_t *request, int status)
-{
-    struct raw *raw = request->data;
-    struct enl_peer *peer = raw->peer;
-    if (status != 0 && !peer->closed)
-        give_up_writing(peer, status);
-    end_raw(raw, status == 0 && !peer->closed);
+    look_whether_flushed(out->pipe.data);
 }
 
 void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data)
 {
-    struct raw *raw = peer->writes && !peer->closed ? malloc(sizeof *raw) : NULL;
-    if (raw == NULL) {
-        free(bytes);
-        written(data, false);
-        return;
-    }
-    *raw = (struct raw){.peer = peer, .bytes = bytes, .written = written, .data = data};
-    raw->request.data = raw;
-    const uv_buf_t part = {bytes, length};
-    if (uv_write(&raw->request, (uv_stream_t *)&peer->out, &part, 1, on_raw_written) != 0)
-        end_raw(raw, false);
+    enl_outgoing_send_raw(&peer->out, bytes, length, written, data);
 }
 
-static void queue(struct enl_peer *peer, struct piece *piece)
+static enum enl_haste haste_of(enum bcri_control_type type)
 {
-    if (peer->first == NULL && uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0 &&
-        !peer->output_under_way) {
-        write_piece(piece);
-        return;
-    }
-    if (peer->last != NULL)
-        peer->last->next = piece;
-    else
-        peer->first = piece;
-    peer->last = piece;
-    peer->waiting += piece->length;
-}
-
-/* Sends a frame by the peer's own pipes. */
-static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8_t *bytes, size_t length,
-                       enum way way)
-{
-    if (!peer->writes || peer->closed || (way == OR_DROPPED && peer->waiting >= PACKETS_MAX)) {
-        enl_secret_wipe(bytes, length);
-        return;
-    }
-    if (way == AT_ONCE && uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) >= PENDING_MAX) {
-        give_up(peer, bcri_control_name(type), "it does not read");
-        enl_secret_wipe(bytes, length);
-        return;
-    }
-    struct piece *piece = new_piece(peer, type, bytes, length, way != AT_ONCE);
-    if (piece != NULL && way == AT_ONCE)
-        write_piece(piece);
-    else if (piece != NULL)
-        queue(peer, piece);
+    if (type == BCRI_MSG_carry || type == BCRI_MSG_said)
+        return ENL_OR_DROPPED;
+    /* Each row keeps its order. */
+    return enl_sequence_row(type) == ENL_ROW_OUTPUT ? ENL_IN_TURN : ENL_AT_ONCE;
 }
 
 /* Sends a frame in the tree's lane, whose two rows are each in order. */
 static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
-                         size_t length, enum way way)
+                         size_t length, enum enl_haste haste)
 {
-    const unsigned row = way == AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
-    if (!peer->writes || peer->closed ||
-        (way == OR_DROPPED && enl_links_lane_waits(peer->program, peer->to) >= PACKETS_MAX))
+    const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
+    if (!peer->out.writes || peer->out.closed ||
+        (haste == ENL_OR_DROPPED && enl_links_lane_waits(peer->program, peer->to) >= ENL_PACKETS_MAX))
         return;
     if (length == 0 || !enl_links_lane_send(peer->program, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
                                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
-        give_up(peer, bcri_control_name(type),
-                length == 0 ? "it has no form" : "it does not read, or there is no memory");
+        enl_outgoing_give_up(&peer->out, bcri_control_name(type),
+                             length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }
 
-static void carry(struct enl_peer *peer, const struct bcri_control *message, enum way way)
+static void carry(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
 {
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
     struct bcri_control routed;
@@ -271,27 +81,28 @@ static void carry(struct enl_peer *peer, const struct bcri_control *message, enu
         message = &routed;
         peer = peer->via;
     }
-    if (peer == NULL || !peer->writes || peer->closed)
+    if (peer == NULL || !peer->out.writes || peer->out.closed)
         return;
     const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
     if (peer->by_lane)
-        send_in_lane(peer, message->type, bytes, length, way);
+        send_in_lane(peer, message->type, bytes, length, haste);
     else
-        send_frame(peer, message->type, bytes, length, way);
+        enl_outgoing_send(&peer->out, message->type, bytes, length, haste);
 }
 
 /* What sequence.h passes. */
 static void pass(void *owner, const struct bcri_control *message)
 {
-    carry(owner, message, way_of(message->type));
+    carry(owner, message, haste_of(message->type));
 }
 
-static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum way way)
+static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
 {
     if (peer->numbers == NULL)
-        carry(peer, message, way);
+        carry(peer, message, haste);
     else if (!enl_sequence_send(peer->numbers, message))
-        give_up(peer, bcri_control_name(message->type), "too much waits, or there is no memory");
+        enl_outgoing_give_up(&peer->out, bcri_control_name(message->type),
+                             "too much waits, or there is no memory");
 }
 
 void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
@@ -308,33 +119,33 @@ void enl_peer_acknowledged(struct enl_peer *peer)
 
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
 {
-    send_message(peer, message, AT_ONCE);
+    send_message(peer, message, ENL_AT_ONCE);
 }
 
 void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message)
 {
-    send_message(peer, message, IN_TURN);
+    send_message(peer, message, ENL_IN_TURN);
 }
 
 void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message)
 {
-    send_message(peer, message, OR_DROPPED);
+    send_message(peer, message, ENL_OR_DROPPED);
 }
 
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
 {
     if ((message->present & BCRI_HAS(from)) != 0) /* its numbers are that host's */
-        carry(peer, message, way_of(message->type));
+        carry(peer, message, haste_of(message->type));
     else
-        send_message(peer, message, way_of(message->type));
+        send_message(peer, message, haste_of(message->type));
 }
 
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
 {
     if (peer->by_lane)
-        send_in_lane(peer, type, from->frames->bytes, from->frames->taken, way_of(type));
+        send_in_lane(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
     else
-        send_frame(peer, type, from->frames->bytes, from->frames->taken, way_of(type));
+        enl_outgoing_send(&peer->out, type, from->frames->bytes, from->frames->taken, haste_of(type));
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))
@@ -369,7 +180,7 @@ static void on_readable(void *data)
     int came = read_some(peer, &why) > 0 ? 0 : -1;
     while (came == 0 && (came = bcri_frames_next(peer->frames, &message, &why)) == 1) {
         why = peer->ops->came(peer->owner, &message);
-        if (peer->closed)
+        if (peer->out.closed)
             return;
         came = why == NULL ? 0 : -1;
     }
@@ -398,10 +209,9 @@ static struct enl_peer *new_peer(struct enl_program *program, const struct enl_p
         free(peer);
         return NULL;
     }
-    *peer =
-        (struct enl_peer){.program = program, .ops = ops, .owner = owner, .writes = true, .frames = frames};
-    uv_pipe_init(&program->loop, &peer->out, 0);
-    peer->out.data = peer;
+    *peer = (struct enl_peer){.program = program, .ops = ops, .owner = owner, .frames = frames};
+    enl_outgoing_init(&peer->out, &program->loop, &program->log, on_moved);
+    peer->out.pipe.data = peer;
     return peer;
 }
 
@@ -413,8 +223,8 @@ struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, cons
         goto close_both;
     if (begun != NULL)
         *peer->frames = *begun;
-    if (uv_pipe_open(&peer->out, out) != 0) {
-        uv_close((uv_handle_t *)&peer->out, on_closed);
+    if (!enl_outgoing_open(&peer->out, out)) {
+        enl_outgoing_close(&peer->out, on_closed);
         goto close_both;
     }
     peer->in = enl_watch_start(program, in, on_readable, peer);
@@ -422,17 +232,9 @@ struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, cons
         enl_peer_close(peer);
         return NULL;
     }
-    if (begun == NULL) {
-        static const char word[] = BCRI_FRAMES_MAGIC;
-        struct piece *magic = malloc(sizeof *magic + BCRI_FRAMES_MAGIC_BYTES);
-        if (magic == NULL) {
-            enl_peer_close(peer);
-            return NULL;
-        }
-        *magic = (struct piece){.peer = peer, .length = BCRI_FRAMES_MAGIC_BYTES};
-        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): it is no string */
-        memcpy(magic->bytes, word, BCRI_FRAMES_MAGIC_BYTES);
-        write_piece(magic);
+    if (begun == NULL && !enl_outgoing_magic(&peer->out)) {
+        enl_peer_close(peer);
+        return NULL;
     }
     return peer;
 
@@ -475,7 +277,7 @@ void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes
     const char *why = bcri_control_decode(frames->bytes + BCRI_FRAME_HEAD_BYTES, bytes, &message);
     if (why == NULL)
         why = peer->ops->came(peer->owner, &message);
-    if (why != NULL && !peer->closed)
+    if (why != NULL && !peer->out.closed)
         peer->ops->ended(peer->owner, why);
 }
 
@@ -495,11 +297,9 @@ void enl_peer_close(struct enl_peer *peer)
         free(peer);
         return;
     }
-    if (peer->closed)
+    if (peer->out.closed)
         return;
-    peer->closed = true;
     peer->flushed = NULL;
-    drop_output(peer);
     enl_watch_stop(peer->in);
-    uv_close((uv_handle_t *)&peer->out, on_closed);
+    enl_outgoing_close(&peer->out, on_closed);
 }
