@@ -8,7 +8,6 @@
 #include "ask.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include "bcri/config.h"
 #include "bcri/escape.h"
 #include "bcri/refuse.h"
+#include "pipes.h"
 #include "remote.h"
 #include "spawn.h"
 
@@ -61,48 +61,21 @@ static void close_one(int *fd)
 
 /* ---- begin and end ---- */
 
-static bool open_pipe(int pair[2])
-{
-    pair[0] = pair[1] = -1;
-    return pipe2(pair, O_CLOEXEC) == 0;
-}
-
 static bool begin_process(struct ask *ask, const struct enl_inherited *inherited, char *error,
                           size_t error_size)
 {
     extern char **environ;
-    int down[2], up[2] = {-1, -1}, err[2] = {-1, -1};
-    const char *step = "make a pipe";
-    pid_t pid;
-    if (open_pipe(down) && open_pipe(up) && open_pipe(err)) {
-        const struct enl_spawn spawn = {.path = ask->remote.path,
-                                        .argv = ask->remote.argv,
-                                        .environment = environ,
-                                        .in = down[0],
-                                        .out = up[1],
-                                        .err = err[1],
-                                        .keep = -1,
-                                        .core = -1,
-                                        .own_session = true,
-                                        .die_with_parent = true,
-                                        .inherited = inherited};
-        pid = enl_spawn(&spawn, &step);
-    } else {
-        pid = -errno;
-    }
-    close_one(&down[0]);
-    close_one(&up[1]);
-    close_one(&err[1]);
-    ask->in = down[1];
-    ask->out = up[0];
-    ask->err = err[0];
-    ask->process = pid > 0 ? pid : 0;
-    if (pid > 0 && (ask->end = (int)syscall(SYS_pidfd_open, pid, 0)) >= 0)
-        return true;
-    return bcri_refuse(
-        error, error_size, false, "host %s cannot be used: %s could not %s: %s%s", ask->asked->host->name,
-        ask->remote.path, pid > 0 ? "be watched" : step, strerror(pid > 0 ? errno : -pid),
-        ask->asked->host->local ? "" : "; rshpath in bcrrc names the program that reaches other machines");
+    struct enl_pipes pipes;
+    if (!enl_pipes_begin(&pipes, &ask->remote, ask->asked->host, environ, inherited, error, error_size))
+        return false;
+    ask->in = pipes.out;
+    ask->out = pipes.in;
+    ask->err = pipes.err;
+    ask->process = pipes.process;
+    ask->end = (int)syscall(SYS_pidfd_open, pipes.process, 0);
+    return ask->end >= 0 ||
+           bcri_refuse(error, error_size, false, "host %s cannot be used: %s could not be watched: %s",
+                       ask->asked->host->name, ask->remote.path, strerror(errno));
 }
 
 static void end(struct ask *ask)

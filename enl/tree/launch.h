@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a daemon starts another: the command (remote.h) as a process with three pipes. */
+/* How a daemon starts another: the command (remote.h), as a process with three pipes (pipes.h). */
 #ifndef ENL_LAUNCH_H
 #define ENL_LAUNCH_H
 

@@ -94,6 +94,32 @@ TEST(machines_that_cannot_be_used_are_a_sentence_each)
         "must name enl");
 }
 
+TEST(a_command_that_cannot_be_started_is_told_as_the_start_of_a_program_tells_it)
+{
+    static const char wanted[] = "could not be executed: No such file or directory; rshpath in bcrrc names "
+                                 "the program that reaches other machines\n";
+    list("good1\n");
+    setenv("BCR_RSHPATH", "/there/is/no/rsh", 1);
+    hosts(1, "machines");
+    has("host good1 cannot be used: /there/is/no/rsh good1 ");
+    has(wanted);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "good1", "enlist", run_cce(), "1");
+    run_end(&run);
+    run_check_error(&run, "host good1 cannot be used: /there/is/no/rsh good1 ");
+    run_check_error(&run, wanted);
+}
+
+TEST(without_descriptors_the_sentence_says_how_to_get_more)
+{
+    char line[512];
+    list("good[1-8]\n");
+    snprintf(line, sizeof line, "ulimit -n 32; exec %s hosts machines", run_enl());
+    run_start(&run, "/bin/sh", "-c", line);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    has("Too many open files; enl has no descriptors left: raise the limit of open files (ulimit -n)\n");
+}
+
 TEST(machines_that_say_nothing_hold_up_nobody_for_longer_than_connecttimeout)
 {
     setenv("BCR_CONNECTTIMEOUT", "1000", 1);
