@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,11 +23,12 @@
 #include "bcri/config.h"
 #include "bcri/escape.h"
 #include "bcri/refuse.h"
+#include "interrupt.h"
 #include "pipes.h"
 #include "remote.h"
 #include "spawn.h"
 
-enum { PINGS = 4, SAID_MAX = 1024, COMMAND_MAX = 1024 };
+enum { PINGS = 4, SAID_MAX = 1024, SAID_READ = 512, COMMAND_MAX = 1024 };
 
 enum state { OVER, BEGUN, TIMED, ENDING };
 
@@ -78,10 +80,11 @@ static bool begin_process(struct ask *ask, const struct enl_inherited *inherited
                        ask->asked->host->name, ask->remote.path, strerror(errno));
 }
 
+/* With all that it has started and that has not left its process group. */
 static void end(struct ask *ask)
 {
     if (ask->process > 0) {
-        kill(ask->process, SIGKILL);
+        kill(-ask->process, SIGKILL);
         while (waitpid(ask->process, NULL, 0) < 0 && errno == EINTR)
             ;
     }
@@ -225,7 +228,7 @@ static void read_out(struct ask *ask)
 /* Keeps the end of what it says. */
 static void read_err(struct ask *ask)
 {
-    char more[512];
+    char more[SAID_READ];
     const ssize_t got = read(ask->err, more, sizeof more);
     if (got <= 0) {
         if (got == 0 || errno != EINTR)
@@ -241,22 +244,23 @@ static void read_err(struct ask *ask)
     ask->said_length += new;
 }
 
-/* Its process has ended. What it has said before is there to be read. */
+/* Its process has ended. What it has said before is there to be read; what others write from now on, which have
+ * its pipes, is not waited for. */
 static void take_end(struct ask *ask)
 {
-    int status = 0;
-    struct pollfd rest = {.fd = ask->err, .events = POLLIN};
-    while (ask->err >= 0 && poll(&rest, 1, 0) > 0) {
-        read_err(ask);
-        rest.fd = ask->err;
-    }
-    rest.fd = ask->out;
+    int status = 0, there = 0;
+    struct pollfd rest = {.fd = ask->out, .events = POLLIN};
+    if (ask->err >= 0 && ioctl(ask->err, FIONREAD, &there) == 0)
+        for (; there > 0 && ask->err >= 0; there -= SAID_READ)
+            read_err(ask);
     while (ask->state == BEGUN && ask->out >= 0 && poll(&rest, 1, 0) > 0) {
         read_out(ask);
         rest.fd = ask->out;
     }
     if (ask->state == OVER)
         return;
+    if (ask->state != ENDING)
+        kill(-ask->process, SIGKILL); /* it keeps its number until it is waited for */
     while (waitpid(ask->process, &status, 0) < 0 && errno == EINTR)
         ;
     ask->process = 0;
@@ -279,23 +283,31 @@ static void take_timeout(struct ask *ask, const struct bcri_config *config)
 
 /* ---- all ---- */
 
-static void wait_for(struct ask *asks, const struct bcri_config *config)
+/* False: the command is interrupted. No more are polled than there are: the limit of descriptors is one of poll(2). */
+static bool wait_for(struct ask *asks, const struct bcri_config *config, int interrupt)
 {
-    struct pollfd polls[3 * ENL_ASKED_AT_ONCE];
+    struct pollfd polls[3 * ENL_ASKED_AT_ONCE + 1];
+    struct ask *running[ENL_ASKED_AT_ONCE];
     uint64_t deadline = BCRI_DEADLINE_NEVER;
+    nfds_t used = 0, count = 0;
     for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
         struct ask *ask = &asks[i];
-        const bool runs = ask->state != OVER;
-        polls[3 * i] = (struct pollfd){.fd = runs ? ask->err : -1, .events = POLLIN};
-        polls[3 * i + 1] = (struct pollfd){.fd = runs ? ask->out : -1, .events = POLLIN};
-        polls[3 * i + 2] = (struct pollfd){.fd = runs ? ask->end : -1, .events = POLLIN};
-        if (runs && ask->deadline_ns < deadline)
+        if (ask->state == OVER)
+            continue;
+        running[count++] = ask;
+        polls[used++] = (struct pollfd){.fd = ask->err, .events = POLLIN};
+        polls[used++] = (struct pollfd){.fd = ask->out, .events = POLLIN};
+        polls[used++] = (struct pollfd){.fd = ask->end, .events = POLLIN};
+        if (ask->deadline_ns < deadline)
             deadline = ask->deadline_ns;
     }
-    if (poll(polls, sizeof polls / sizeof polls[0], bcri_deadline_left_ms(deadline, bcri_clock_ns())) < 0)
-        return;
-    for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
-        struct ask *ask = &asks[i];
+    polls[used] = (struct pollfd){.fd = interrupt, .events = POLLIN};
+    if (poll(polls, used + 1, bcri_deadline_left_ms(deadline, bcri_clock_ns())) < 0)
+        return true;
+    if (polls[used].revents != 0)
+        return false;
+    for (nfds_t i = 0; i < count; i++) {
+        struct ask *ask = running[i];
         if (polls[3 * i].revents != 0)
             read_err(ask);
         if (polls[3 * i + 1].revents != 0)
@@ -305,15 +317,18 @@ static void wait_for(struct ask *asks, const struct bcri_config *config)
         if (ask->state != OVER && bcri_deadline_passed(ask->deadline_ns, bcri_clock_ns()))
             take_timeout(ask, config);
     }
+    return true;
 }
 
 void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count)
 {
     struct ask asks[ENL_ASKED_AT_ONCE] = {{.state = OVER}};
     struct enl_inherited inherited;
+    struct enl_interrupt interrupt;
     size_t begun = 0;
     bool more = count > 0;
     enl_inherited_take(&inherited);
+    enl_interrupt_begin(&interrupt);
     signal(SIGPIPE, SIG_IGN);
     while (more) {
         more = false;
@@ -322,7 +337,10 @@ void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t
                 begin(&asks[i], &all[begun++], config, &inherited);
             more = more || asks[i].state != OVER;
         }
-        if (more)
-            wait_for(asks, config);
+        more = more && wait_for(asks, config, interrupt.fd);
     }
+    for (int i = 0; i < ENL_ASKED_AT_ONCE; i++)
+        if (asks[i].state != OVER)
+            end(&asks[i]);
+    enl_interrupt_end(&interrupt); /* which is the end of this process, if it was interrupted */
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* enl hosts: machines of every kind, behind a command that does what rsh does. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "run.h"
@@ -29,6 +33,10 @@ static const char rsh[] =
     "escape) printf '\\033[2Jgo away\\n' >&2; exit 3 ;;\n"
     "older) echo 'enl: unknown option --host-facts; enl --help lists them' >&2; exit 2 ;;\n"
     "bare) exit 127 ;;\n"
+    /* Others of its group, which have its pipes; `held` ends when all of them have ended. */
+    "wraps) (echo +; exec sleep 1000) > held & exec sleep 1000 ;;\n"
+    "ends) (echo +; exec sleep 1000) > held & read line < over; exit 3 ;;\n"
+    "floods) for i in 1 2 3 4; do yes >&2 & done; echo 'no way' >&2; exit 3 ;;\n"
     "other) facts 99 x86_64 1000000000 now ;;\n"
     "big) facts 1 s390x 1000000000 now ;;\n"
     "late) facts 1 x86_64 1000000000 '2 hours ago' ;;\n"
@@ -113,7 +121,7 @@ TEST(without_descriptors_the_sentence_says_how_to_get_more)
 {
     char line[512];
     list("good[1-8]\n");
-    snprintf(line, sizeof line, "ulimit -n 32; exec %s hosts machines", run_enl());
+    snprintf(line, sizeof line, "ulimit -n 24; exec %s hosts machines", run_enl());
     run_start(&run, "/bin/sh", "-c", line);
     run_end(&run);
     CHECK_INT(run.status, 1);
@@ -128,6 +136,84 @@ TEST(machines_that_say_nothing_hold_up_nobody_for_longer_than_connecttimeout)
     has("host silent cannot be used: nothing came from it for 1000 ms (connecttimeout)");
     has("host mute cannot be used: nothing came from it for 1000 ms (connecttimeout)");
     unsetenv("BCR_CONNECTTIMEOUT");
+}
+
+/* The other end of `held` is that of a process which the command of that machine has started. */
+static int start_with_grandchild(const char *machine)
+{
+    char byte;
+    list(machine);
+    CHECK_INT(mkfifo("held", 0600), 0);
+    CHECK_INT(mkfifo("over", 0600), 0);
+    run_start(&run, run_enl(), "hosts", "machines");
+    const int held = open("held", O_RDONLY | O_CLOEXEC);
+    CHECK(held >= 0);
+    CHECK_INT(read(held, &byte, 1), 1);
+    CHECK_INT(byte, '+');
+    CHECK_INT(read(held, &byte, 1), 1);
+    return held;
+}
+
+static void grandchild_is_gone(int held)
+{
+    char byte;
+    CHECK_INT(read(held, &byte, 1), 0);
+    close(held);
+    unlink("held");
+    unlink("over");
+}
+
+TEST(what_a_command_has_started_ends_with_it_when_a_host_is_given_up)
+{
+    setenv("BCR_CONNECTTIMEOUT", "1000", 1);
+    const int held = start_with_grandchild("wraps\n");
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    has("host wraps cannot be used: nothing came from it for 1000 ms (connecttimeout)");
+    grandchild_is_gone(held);
+    unsetenv("BCR_CONNECTTIMEOUT");
+}
+
+TEST(what_a_command_has_started_ends_when_that_has_failed)
+{
+    const int held = start_with_grandchild("ends\n");
+    close(open("over", O_WRONLY | O_CLOEXEC));
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    has("host ends cannot be used: rsh-like ended with status 3; ");
+    grandchild_is_gone(held);
+}
+
+TEST(what_commands_have_started_ends_when_enl_hosts_is_interrupted)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        const int held = start_with_grandchild("wraps\n");
+        kill(run.pid, signals[i]);
+        run_end(&run);
+        CHECK_INT(run.status, 128 + signals[i]);
+        CHECK_STR(run.text, "");
+        grandchild_is_gone(held);
+    }
+}
+
+TEST(a_signal_that_is_ignored_interrupts_nothing)
+{
+    static const char asks[] = "#!/bin/sh\nkill -HUP $PPID\nexec ./rsh-like \"$@\"\n";
+    list("good1\n");
+    run_write_file("asks", asks, strlen(asks), 0700);
+    setenv("BCR_RSHPATH", "./asks", 1);
+    signal(SIGHUP, SIG_IGN);
+    hosts(0, "machines");
+    signal(SIGHUP, SIG_DFL);
+    has("\ngood1         0.");
+}
+
+TEST(who_floods_stderr_behind_a_command_that_has_ended_holds_up_nobody)
+{
+    list("floods\n");
+    hosts(1, "machines");
+    has("host floods cannot be used: rsh-like ended with status 3: ");
 }
 
 TEST(what_is_only_awkward_is_said_and_no_failure)
