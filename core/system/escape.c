@@ -15,9 +15,9 @@ static bool tail_byte(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Length of the well-formed multi-byte sequence at `s`, 0 if there is none. */
-static size_t decode(const unsigned char *s, size_t left, uint32_t *code_out)
+size_t bcri_escape_decode(const char *text, size_t left, uint32_t *code_out)
 {
+    const unsigned char *s = (const unsigned char *)text;
     uint32_t code, least;
     size_t length;
 
@@ -84,7 +84,7 @@ size_t bcri_escape(const char *text, size_t length, char *out, size_t capacity, 
 
         if (s[taken] >= 0x20 && s[taken] < 0x7f && s[taken] != '\\') {
             item[item_length++] = (char)s[taken];
-        } else if (s[taken] >= 0x80 && (take = decode(s + taken, length - taken, &code)) > 0 &&
+        } else if (s[taken] >= 0x80 && (take = bcri_escape_decode(text + taken, length - taken, &code)) > 0 &&
                    !deceives(code)) {
             memcpy(item, s + taken, take);
             item_length = take;

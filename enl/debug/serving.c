@@ -15,6 +15,7 @@
 
 #include "bcri/refuse.h"
 #include "cce.h"
+#include "json.h"
 #include "own.h"
 
 #define VSCODE_FILE ".vscode/launch.json"
@@ -52,11 +53,10 @@ static FILE *new_file(const char *path)
 
 static int write_vscode(struct enl_program *program, const char *own, char *error, size_t error_size)
 {
-    /* `own` is in a string of gdb's, and that in one of JSON; so is each. */
-    char command[2 * ENL_OWN_MAX], in_json[4 * ENL_OWN_MAX], root[ENL_OWN_MAX];
-    enl_own_escape(command, sizeof command, own, "\"\\");
-    enl_own_escape(in_json, sizeof in_json, command, "\"\\");
-    enl_own_escape(root, sizeof root, program->root_path, "\"\\");
+    char in_gdb[2 * ENL_OWN_MAX], command[2 * ENL_OWN_MAX + 128];
+    enl_own_escape(in_gdb, sizeof in_gdb, own, "\"\\");
+    snprintf(command, sizeof command,
+             "-interpreter-exec console \"target remote | %s gdb-pipe - ${input:cce}\"", in_gdb);
     if (mkdir(".vscode", 0777) != 0 && errno != EEXIST)
         return bcri_refuse(error, error_size, -1, "--vscode: the directory .vscode cannot be made: %s",
                            strerror(errno));
@@ -69,25 +69,26 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
     }
     if (file == NULL)
         return bcri_refuse(error, error_size, -1, "--vscode: " VSCODE_FILE ": %s", strerror(errno));
-    fprintf(file,
-            "{\n"
-            "    \"version\": \"0.2.0\",\n"
-            "    \"inputs\": [{\n"
-            "        \"id\": \"cce\", \"type\": \"promptString\", \"description\": \"Which CCE?\", "
-            "\"default\": \"0\"\n"
-            "    }],\n"
-            "    \"configurations\": [{\n"
-            "        \"name\": \"BCR: a CCE of enl -D server\",\n"
-            "        \"type\": \"cppdbg\", \"request\": \"launch\", \"MIMode\": \"gdb\",\n"
-            "        \"program\": \"%s\", \"cwd\": \"${workspaceFolder}\",\n"
-            "        \"customLaunchSetupCommands\": [\n"
-            "            {\"text\": \"-interpreter-exec console \\\"target remote | %s gdb-pipe - "
-            "${input:cce}\\\"\"}\n"
-            "        ],\n"
-            "        \"launchCompleteCommand\": \"None\"\n"
-            "    }]\n"
-            "}\n",
-            root, in_json);
+    fprintf(file, "{\n"
+                  "    \"version\": \"0.2.0\",\n"
+                  "    \"inputs\": [{\n"
+                  "        \"id\": \"cce\", \"type\": \"promptString\", \"description\": \"Which CCE?\", "
+                  "\"default\": \"0\"\n"
+                  "    }],\n"
+                  "    \"configurations\": [{\n"
+                  "        \"name\": \"BCR: a CCE of enl -D server\",\n"
+                  "        \"type\": \"cppdbg\", \"request\": \"launch\", \"MIMode\": \"gdb\",\n"
+                  "        \"program\": ");
+    enl_json_text(file, program->root_path);
+    fprintf(file, ", \"cwd\": \"${workspaceFolder}\",\n"
+                  "        \"customLaunchSetupCommands\": [\n"
+                  "            {\"text\": ");
+    enl_json_text(file, command);
+    fprintf(file, "}\n"
+                  "        ],\n"
+                  "        \"launchCompleteCommand\": \"None\"\n"
+                  "    }]\n"
+                  "}\n");
     fclose(file);
     enl_report(program, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
     return 0;

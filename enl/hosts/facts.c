@@ -72,7 +72,7 @@ size_t enl_facts_write(const struct enl_facts *facts, char *text, size_t size)
     return used < size ? used : size - 1;
 }
 
-/* Texts are shown, and stand in JSON, as they are. */
+/* Texts are shown as they are. */
 static bool take_text(char *out, size_t size, const char *value, size_t length)
 {
     if (length >= size)

@@ -9,6 +9,7 @@
 #include "bcri/config.h"
 #include "facts_here.h"
 #include "findings.h"
+#include "json.h"
 #include "options.h"
 
 enum { NAME_WIDTH_MAX = 40, FIGURE = 16 };
@@ -85,15 +86,10 @@ static void show_table(const struct shown *shown)
 
 /* ---- JSON ---- */
 
-static void show_string(const char *text)
+static void show_string(const char *before, const char *text)
 {
-    putchar('"');
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20)
-            printf("\\u%04x", (unsigned)*text);
-        else
-            printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    putchar('"');
+    fputs(before, stdout);
+    enl_json_text(stdout, text);
 }
 
 static void show_number(const char *key, uint64_t number)
@@ -106,8 +102,9 @@ static void show_number(const char *key, uint64_t number)
 
 static void show_facts(const struct enl_facts *facts)
 {
-    printf(",\"version\":\"%s\",\"abi\":\"%s\",\"hostname\":\"%s\"", facts->version, facts->abi,
-           facts->hostname);
+    show_string(",\"version\":", facts->version);
+    show_string(",\"abi\":", facts->abi);
+    show_string(",\"hostname\":", facts->hostname);
     show_number("protocol", facts->protocol);
     show_number("cores", facts->cores);
     if (facts->load_percent == ENL_FACT_UNKNOWN)
@@ -129,8 +126,8 @@ static void show_finding(void *data, const struct enl_finding *finding)
         printf("%s%s%s\n", names_it ? "" : shown->name, names_it ? "" : ": ", finding->text);
         return;
     }
-    printf("%s{\"bad\":%s,\"text\":", shown->first ? "" : ",", finding->bad ? "true" : "false");
-    show_string(finding->text);
+    printf("%s{\"bad\":%s", shown->first ? "" : ",", finding->bad ? "true" : "false");
+    show_string(",\"text\":", finding->text);
     putchar('}');
     shown->first = false;
 }
@@ -151,13 +148,14 @@ static bool findings(struct shown *shown, size_t which, bool show)
 
 static void show_json(struct shown *shown)
 {
-    printf("{\"here\":{\"name\":\"%s\"", shown->here.hostname);
+    show_string("{\"here\":{\"name\":", shown->here.hostname);
     show_facts(&shown->here);
     printf("},\"hosts\":[");
     for (size_t i = 0; i < shown->count; i++) {
         const struct enl_asked *asked = &shown->all[i];
-        printf("%s{\"name\":\"%s\",\"slots\":%u,\"usable\":%s", i > 0 ? "," : "", asked->host->name,
-               asked->host->slots, findings(shown, i, false) ? "true" : "false");
+        show_string(i > 0 ? ",{\"name\":" : "{\"name\":", asked->host->name);
+        printf(",\"slots\":%u,\"usable\":%s", asked->host->slots,
+               findings(shown, i, false) ? "true" : "false");
         if (asked->failed[0] == '\0') {
             show_facts(&asked->facts);
             printf(",\"clock_s\":%.6f,\"round_trip_s\":%.6f", (double)asked->clock_ns / 1e9,

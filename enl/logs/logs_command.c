@@ -18,6 +18,7 @@
 
 #include "bcri/config.h"
 #include "bcri/escape.h"
+#include "json.h"
 #include "merge.h"
 #include "options.h"
 
@@ -199,15 +200,13 @@ static void tell_clocks(const struct enl_log_file *files, size_t count)
 }
 
 /* Text of a log is escaped already; what is not becomes so. */
-static void put_text(const char *text, bool json)
+static void put_text(const char *text)
 {
     static char shown[4 * ENL_LOG_LINE_BYTES];
     const size_t length = bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
     for (size_t i = 0; i < length; i++) {
         if (shown[i] == '\\' && shown[i + 1] == '\\')
             i++;
-        if (json && (shown[i] == '\\' || shown[i] == '"'))
-            putchar('\\');
         putchar(shown[i]);
     }
 }
@@ -227,15 +226,15 @@ static void show_line(const struct enl_log_file *file)
 {
     const struct enl_log_line *line = &file->line;
     if (!line->whole) {
-        put_text(line->text, false);
+        put_text(line->text);
         putchar('\n');
         return;
     }
     put_time(line->time_ns);
     printf(" %-5s ", line->level);
-    put_text(line->host, false);
+    put_text(line->host);
     printf("/%ld/%s ", line->pid, line->cce);
-    put_text(line->text, false);
+    put_text(line->text);
     putchar('\n');
 }
 
@@ -250,14 +249,17 @@ static void show_json(const struct enl_log_file *file)
     } else {
         printf("null");
     }
-    printf(",\"host\":\"");
-    put_text(line->whole ? line->host : file->host, true);
-    putchar('"');
+    printf(",\"host\":");
+    enl_json_text(stdout, line->whole ? line->host : file->host);
     if (line->whole)
-        printf(",\"pid\":%ld,\"cce\":%s", line->pid, strcmp(line->cce, "-") == 0 ? "null" : line->cce);
-    printf(",\"text\":\"");
-    put_text(line->text, true);
-    printf("\"}\n");
+        printf(",\"pid\":%ld,\"cce\":", line->pid);
+    if (line->whole && strcmp(line->cce, "-") == 0)
+        printf("null");
+    else if (line->whole)
+        printf("%lu", strtoul(line->cce, NULL, 10)); /* in the file there may be zeros before it */
+    printf(",\"text\":");
+    enl_json_text(stdout, line->text);
+    printf("}\n");
 }
 
 static int show_all(const struct enl_options *options, struct enl_log_file *files, size_t count)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bcri/record.h"
+#include "json.h"
 
 /* A list that has room for one more. NULL: no memory. */
 static void *more(void *at, size_t count, size_t *room, size_t size)
@@ -156,24 +157,20 @@ unsigned look_view_waiting(const struct look_view *view, const struct look_cell 
 
 /* ---- JSON ---- */
 
-static void json_text(FILE *out, const char *text)
+/* The letter of a process's state. */
+static void json_process(FILE *out, uint64_t letter)
 {
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20 || *c >= 0x7f) /* bytes of no known encoding: as Latin-1, so it is valid JSON */
-            fprintf(out, "\\u%04x", *c);
-        else
-            fputc(*c, out);
-    fputc('"', out);
+    if ((letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z'))
+        fprintf(out, "\"%c\"", (char)letter);
+    else
+        fputs("null", out);
 }
 
 static void json_number(FILE *out, const char *name, uint64_t number)
 {
     static const char *const states[] = {"free", "starting", "alive", "dying", "dead"};
     if (strcmp(name, "process") == 0)
-        fprintf(out, number >= 'A' && number <= 'z' ? "\"%c\"" : "null", (char)number);
+        json_process(out, number);
     else if (strncmp(name, "identity", 8) == 0) /* more than a JSON number can hold */
         fprintf(out, "\"%016llx\"", (unsigned long long)number);
     else if (number == UINT64_MAX) /* for ever */
@@ -190,7 +187,7 @@ static void json_number(FILE *out, const char *name, uint64_t number)
     first = false;
 #define JSON_TEXT(name)                                 \
     fprintf(out, "%s\"%s\":", first ? "" : ",", #name); \
-    json_text(out, row->name);                          \
+    enl_json_text(out, row->name);                      \
     first = false;
 #define JSON_ROW(KIND, kind)                                          \
     static void json_##kind(FILE *out, const struct look_##kind *row) \

@@ -4,6 +4,7 @@
 #define BCRI_ESCAPE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Writes `length` bytes of `text` as one line whose reader cannot be deceived.
  * Shape   : printable ASCII and well-formed UTF-8 stay as they are. A backslash becomes \\;
@@ -16,5 +17,9 @@
  * are in it,
  *           less than `length` when `out` was too small for the rest. */
 size_t bcri_escape(const char *text, size_t length, char *out, size_t capacity, size_t *taken_out);
+
+/* The length of the well-formed UTF-8 sequence of two bytes or more at `text`, of which `left` bytes are
+ * there; 0 if there is none. */
+size_t bcri_escape_decode(const char *text, size_t left, uint32_t *code_out);
 
 #endif
