@@ -51,13 +51,17 @@ static const char head[] =
     "there to "
     "one, or install BCR there\"\n"
     "}\n"
-    "take() {\n"
-    "    dd bs=\"$1\" count=1 iflag=fullblock of=\"$2\" 2>/dev/null && [ \"$(wc -c <\"$2\")\" -eq \"$1\" ] "
-    "&&\n"
-    "        chmod 700 \"$2\" && return\n"
+    "cannot() {\n"
     "    rm -rf \"$d\"\n"
     "    fail \"--push could not write $2 ($1 bytes): make room there, or set TMPDIR there to another "
     "directory\"\n"
+    "}\n"
+    "take() {\n"
+    "    dd bs=\"$1\" count=1 iflag=fullblock of=\"$2\" 2>/dev/null || cannot \"$@\"\n"
+    "}\n"
+    /* One that ends early ends all that follow: the last has its length if all have. */
+    "took() {\n"
+    "    [ \"$(wc -c <\"$2\")\" -eq \"$1\" ] && chmod 700 \"$d\"/bin/* || cannot \"$@\"\n"
     "}\n"
     "work() {\n"
     "    m=$(uname -m)\n"
@@ -98,6 +102,13 @@ static void put_quoted(FILE *out, const char *text)
     putc('\'', out);
 }
 
+static void put_step(FILE *out, const char *step, const struct enl_push_file *file)
+{
+    fprintf(out, "    %s %" PRIu64 " \"$d\"/", step, file->bytes);
+    put_quoted(out, file->name);
+    putc('\n', out);
+}
+
 bool enl_push_write_script(struct enl_push *push)
 {
     uint64_t chance[2] = {0};
@@ -109,11 +120,10 @@ bool enl_push_write_script(struct enl_push *push)
     }
     fprintf(out, "a=%s k=%" PRIu64 " p=bcr-push-%016" PRIx64 "%016" PRIx64 "\n%s", enl_abi(),
             push->bytes / 1024 + 4 * push->count + 64, chance[0], chance[1], head);
-    for (size_t i = 0; i < push->count; i++) {
-        fprintf(out, "    take %" PRIu64 " \"$d\"/", push->files[i].bytes);
-        put_quoted(out, push->files[i].name);
-        putc('\n', out);
-    }
+    for (size_t i = 0; i < push->count; i++)
+        put_step(out, "take", &push->files[i]);
+    if (push->count != 0)
+        put_step(out, "took", &push->files[push->count - 1]);
     fputs(tail, out);
     return fclose(out) == 0;
 }

@@ -62,10 +62,21 @@ static void begin_soon(struct enl_tree *tree)
     uv_timer_start(&tree->begins, on_begins, 0, 0);
 }
 
+/* What is pushed goes over a daemon's network once for each host that it starts: there a narrow tree is faster,
+ * though it takes more rounds of logins (docs/performance.md). */
+enum { FANOUT = 16, FANOUT_PUSHING = 4 };
+
+static uint32_t fanout_of(const struct enl_program *program)
+{
+    if (program->config.fanout != 0)
+        return (uint32_t)program->config.fanout;
+    return program->config.push != 0 ? FANOUT_PUSHING : FANOUT;
+}
+
 bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
 {
     const uint32_t sshds = number_sshds(&program->hosts, tree->places);
-    if (sshds == 0 || !enl_plan_init(&tree->plan, (uint32_t)program->config.fanout, sshds))
+    if (sshds == 0 || !enl_plan_init(&tree->plan, fanout_of(program), sshds))
         return false;
     uv_timer_init(&program->loop, &tree->begins);
     tree->begins.data = program;

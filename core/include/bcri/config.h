@@ -57,7 +57,7 @@
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")       \
     X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")                 \
     X(starthosts, CHOICE, "use", "use|all", "when other machines' daemons are started")                   \
-    X(fanout, COUNT, "16", "2..1000", "daemons that one daemon starts; those start the others")           \
+    X(fanout, COUNT, "0", "0..1000", "daemons that one daemon starts; 0: 16, and 4 if push is yes")       \
     X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")      \
     X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost") \
     X(push, CHOICE, "no", "no|yes", "whether hosts are sent enl and the program when they start")         \
