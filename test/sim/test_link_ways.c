@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Hosts between which no packet passes: one is told of it, orders go over the tree of daemons, or by another address, and
+ * come back. */
+#include <netinet/in.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "link_pair.h"
+#include "regions.h"
+
+TEST(a_host_from_which_nothing_comes_is_told_once)
+{
+    pair_begin();
+    hosts[0].introduction.address_count = 1; /* which leads nowhere */
+    CHECK(bcri_link_thread_introduce(hosts[0].thread, &hosts[0].introduction));
+    bcr_region waits = bcr_get(1, pair.there, pair.cell, bcr_PENDING);
+    const struct bcri_link_news news = pair_news(&hosts[0]);
+    CHECK_INT(news.told, BCRI_TOLD_SILENT);
+    CHECK_UINT(news.number, 2);
+    CHECK_STR(news.text, "127.0.0.1, UDP port 9");
+    CHECK_INT(bcr_rgwait(waits, 3 * PAIR_SILENCE_NS / 1000000, 0), 0);
+    struct bcri_link_news more;
+    CHECK(!bcri_link_thread_take(hosts[0].thread, &more));
+    bcri_link_thread_lost(hosts[0].thread, 2);
+    FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
+    pair_end();
+}
+
+static _Atomic bool carries;
+static _Atomic unsigned carried;
+
+/* Two daemons: what one link thread gives out for the tree the other gets. */
+static void *carry(void *arg)
+{
+    uint8_t packet[BCRI_CARRIED_MAX];
+    uint32_t host, bytes;
+    while (atomic_load(&carries)) {
+        for (uint32_t i = 0; i < 2; i++)
+            while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
+                CHECK_UINT(host, 2 - i);
+                atomic_fetch_add(&carried, 1);
+                bcri_link_thread_carried(hosts[1 - i].thread, packet, bytes);
+            }
+        usleep(100);
+    }
+    return arg;
+}
+
+static void expect_told_once(void)
+{
+    unsigned told_of[2] = {0, 0};
+    struct bcri_link_news news;
+    for (int i = 0; i < 2; i++)
+        while (bcri_link_thread_take(hosts[i].thread, &news))
+            told_of[i] += news.told == BCRI_TOLD_SILENT;
+    CHECK(told_of[0] <= 1 && told_of[1] <= 1 && told_of[0] + told_of[1] >= 1);
+}
+
+TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
+{
+    pthread_t tree;
+    pair_begin();
+    atomic_store(&sockets.is_cut, true);
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_introduce();
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT(bcr_put(1, number(i), pair.there, pair.cell, bcr_FREE), 0);
+        CHECK_INT(value_of(bcr_get(1, pair.there, pair.cell, bcr_BLOCK)), i);
+    }
+    CHECK(atomic_load(&carried) > 100);
+    expect_told_once();
+    atomic_store(&sockets.is_cut, false);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        for (int i = 0; i < 10; i++)
+            CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+        usleep(10000);
+    } while (atomic_load(&carried) != before);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    pair_end();
+}
+
+static bool has_ipv6(void)
+{
+    const int probe = socket(AF_INET6, SOCK_DGRAM, 0);
+    const struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const bool has = probe >= 0 && bind(probe, (const struct sockaddr *)&loopback, sizeof loopback) == 0;
+    if (probe >= 0)
+        close(probe);
+    return has;
+}
+
+/* After a while on the tree. */
+TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
+{
+    pthread_t tree;
+    if (!has_ipv6())
+        SKIP("this machine has no IPv6");
+    sockets.has_two_ways = true;
+    pair_begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    atomic_store(&sockets.cut_family, AF_INET6);
+    pair_introduce();
+    CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+    atomic_store(&sockets.cut_family, AF_INET); /* that was the way */
+    const unsigned first = atomic_load(&carried);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        for (int call = 0; call < 10; call++)
+            CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+        usleep(10000);
+    } while (before == first || atomic_load(&carried) != before);
+    atomic_store(&sockets.cut_family, 0);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    pair_end();
+    sockets.has_two_ways = false;
+}
+
+/* The host that is not heard by IPv4 hears the other one by it, while both are on the tree. */
+TEST_TIMEOUT(a_way_that_works_in_one_direction_is_left_for_another_address, 120)
+{
+    enum { CALLS = 200 };
+    pthread_t tree;
+    if (!has_ipv6())
+        SKIP("this machine has no IPv6");
+    sockets.has_two_ways = true;
+    pair_begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    atomic_store(&sockets.cut_family, AF_INET6);
+    pair_introduce();
+    CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+    const struct bcri_link_address here = bcri_link_thread_address(hosts[1].thread);
+    atomic_store(&sockets.cut_port, ((const struct sockaddr_in6 *)(const void *)&here.at)->sin6_port);
+    atomic_store(&sockets.cut_family, 0);
+    /* A link on a way that is no good is back on the tree after at most a second. */
+    const unsigned first = atomic_load(&carried);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        for (int call = 0; call < CALLS; call++) {
+            CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+            usleep(10000);
+        }
+    } while (before == first || atomic_load(&carried) != before);
+    atomic_store(&sockets.cut_port, 0);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    pair_end();
+    sockets.has_two_ways = false;
+}
+
+TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
+{
+    enum { REGIONS = 80, BYTES = 6000 };
+    pthread_t tree;
+    pair_begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_introduce();
+    for (int i = 0; i < REGIONS; i++) {
+        atomic_store(&sockets.is_cut, i >= REGIONS / 4);
+        CHECK_INT(bcr_put(1, filled(BYTES, i), pair.there, pair.cell, bcr_FREE), 0);
+        if (i % 8 == 7)
+            CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    }
+    for (int i = 0; i < REGIONS; i++) {
+        bcr_region region = bcr_get(1, pair.there, pair.cell, bcr_BLOCK);
+        CHECK(region != NULL);
+        const unsigned char *at = *region;
+        for (int byte = 0; byte < BYTES; byte++)
+            if (at[byte] != i)
+                CHECK_INT(at[byte], i);
+        CHECK_INT(bcr_rgfree(region), 0);
+    }
+    CHECK(atomic_load(&carried) > 100);
+    expect_told_once();
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    atomic_store(&sockets.is_cut, false);
+    pair_end();
+}
