@@ -31,6 +31,7 @@ if [ -z "${HOSTS_INSIDE-}" ]; then
     HOSTS_INSIDE=1 exec unshare -n -m -p --fork --kill-child --mount-proc "$0" "$names" "$@"
 fi
 unset HOSTS_INSIDE
+source "$(dirname "$0")/../../support/sshd.sh"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -53,21 +54,11 @@ while ! read -r -t 1 answer <&9; do
 done
 [ "$answer" = ok ] || skip "the cable says $answer"
 
-sshd=$(command -v sshd) || [ -z "${HOSTS_SSH-}" ] || skip "there is no sshd"
+has_sshd=$(command -v sshd) || [ -z "${HOSTS_SSH-}" ] || skip "there is no sshd"
 number=1
-if [ -n "$sshd" ]; then
-    mount -t tmpfs none /run # of this mount namespace
-    mkdir /run/sshd
-    if ! getent passwd sshd > /dev/null; then
-        { cat /etc/passwd && echo "sshd:x:4294967000:65534::/run/sshd:/usr/sbin/nologin"; } > /run/passwd
-        mount --bind /run/passwd /etc/passwd
-    fi
-    ssh-keygen -q -t ed25519 -N '' -f "$scratch/hostkey"
-    ssh-keygen -q -t ed25519 -N '' -f "$scratch/userkey"
+if [ -n "$has_sshd" ]; then
+    sshd_prepare "$scratch" 'MaxSessions 100' "SetEnv BCR_TEMPDIR=$scratch"
     echo "* $(cat "$scratch/hostkey.pub")" > "$scratch/known"
-    printf '%s\n' "HostKey $scratch/hostkey" "AuthorizedKeysFile $scratch/userkey.pub" \
-        'StrictModes no' 'UsePAM no' 'UseDNS no' 'PidFile none' 'MaxSessions 100' \
-        "SetEnv BCR_TEMPDIR=$scratch" > "$scratch/sshd_config"
     printf '#!/bin/sh\nexec ssh -F "%s/ssh_config" "$@"\n' "$scratch" > "$scratch/ssh-there"
     chmod 700 "$scratch/ssh-there"
     export BCR_RSHPATH="$scratch/ssh-there"
@@ -80,15 +71,11 @@ fi
 for name in ${names//,/ }; do
     number=$((number + 1))
     echo "$name enl=$BCR_ENL" >> "$scratch/hosts"
-    [ -n "$sshd" ] || continue
+    [ -n "$has_sshd" ] || continue
     printf '%s\n' "Host $name" "HostName 10.178.0.$number" "IdentityFile $scratch/userkey" 'IdentitiesOnly yes' \
         "UserKnownHostsFile $scratch/known" >> "$scratch/ssh_config"
     [ "${HOSTS_SSH-}" != shared ] || echo "ControlPath $scratch/shared-$name" >> "$scratch/ssh_config"
-    "$scratch/in/$name" "$sshd" -D -e -f "$scratch/sshd_config" 2> "$scratch/sshd.$name" &
-    until grep -q listening "$scratch/sshd.$name"; do
-        kill -0 $! 2> /dev/null || skip "sshd does not start: $(cat "$scratch/sshd.$name")"
-        sleep 0.05
-    done
+    sshd_start "$scratch" "$scratch/sshd.$name" "$scratch/in/$name" || skip "sshd does not start: $(cat "$scratch/sshd.$name")"
     [ "${HOSTS_SSH-}" != shared ] || "$scratch/ssh-there" -M -N -f "$name"
 done
 chmod 600 "$scratch/hosts"

@@ -21,6 +21,7 @@ if [ "${1-}" != inside ]; then
     exec unshare -n -m -p --fork --kill-child --mount-proc "$0" inside
 fi
 
+source "$(dirname "$0")/../../support/sshd.sh"
 scratch=$(mktemp -d)
 sshd=
 trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null; umount "$scratch/there"; rm -rf "$scratch"' EXIT
@@ -173,37 +174,14 @@ for tool in sshd ssh ssh-keygen ip; do
 done
 echo "-- through ssh, where the login shell is what runs it"
 ip link set lo up
-mount -t tmpfs none /run # of this mount namespace
-mkdir /run/sshd
-if ! getent passwd sshd > /dev/null; then
-    { cat /etc/passwd && echo "sshd:x:4294967000:65534::/run/sshd:/usr/sbin/nologin"; } > /run/passwd
-    mount --bind /run/passwd /etc/passwd
-fi
-ssh-keygen -q -t ed25519 -N '' -f hostkey
-ssh-keygen -q -t ed25519 -N '' -f userkey
+sshd_prepare "$scratch" 'Port 7022' 'ListenAddress 127.0.0.1' "ForceCommand $scratch/force"
 printf '#!/bin/sh\nexec unshare -n -m /bin/sh -c ". %s/machine; exec $SHELL -c \\"\\$SSH_ORIGINAL_COMMAND\\"" sh n1\n' "$scratch" > force
 chmod 700 force
-cat > sshd_config << end
-Port 7022
-ListenAddress 127.0.0.1
-HostKey $scratch/hostkey
-AuthorizedKeysFile $scratch/userkey.pub
-StrictModes no
-UsePAM no
-UseDNS no
-PidFile none
-ForceCommand $scratch/force
-end
 echo "it $(cat hostkey.pub)" > known
 printf '#!/bin/sh\nexec ssh -F none -oHostName=127.0.0.1 -p 7022 -i "%s/userkey" -oHostKeyAlias=it -oUserKnownHostsFile="%s/known" "$@"\n' \
     "$scratch" "$scratch" > ssh-here
 chmod 700 ssh-here
-"$(command -v sshd)" -D -e -f "$scratch/sshd_config" 2> sshd.log &
-sshd=$!
-for _ in $(seq 100); do
-    ! grep -q listening sshd.log || break
-    sleep 0.1
-done
+sshd_start "$scratch" sshd.log || fail "sshd does not start: $(cat sshd.log)"
 export BCR_RSHPATH="$scratch/ssh-here"
 SYS_CHILD="out hello" run 0 at n1 enlist "a program" 1 at n2 from 5 enlist "a program" 1
 has out "[1] hello"

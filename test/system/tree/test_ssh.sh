@@ -25,33 +25,17 @@ if [ "${1-}" != inside ]; then
     exec unshare -n -m -p --fork --kill-child --mount-proc "$0" inside
 fi
 
+source "$(dirname "$0")/../../support/sshd.sh"
 scratch=$(mktemp -d)
-trap 'kill "$sshd" 2> /dev/null || :; rm -rf "$scratch"' EXIT
 sshd=
+trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null || :; rm -rf "$scratch"' EXIT
 cd "$scratch"
 for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch" BCR_RSHPATH="$scratch/ssh-here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
 
 ip link set lo up
-mount -t tmpfs none /run # of this mount namespace
-mount -t tmpfs none /dev/shm
-mkdir /run/sshd
-if ! getent passwd sshd > /dev/null; then
-    { cat /etc/passwd && echo "sshd:x:4294967000:65534::/run/sshd:/usr/sbin/nologin"; } > /run/passwd
-    mount --bind /run/passwd /etc/passwd
-fi
-ssh-keygen -q -t ed25519 -N '' -f hostkey
-ssh-keygen -q -t ed25519 -N '' -f userkey
-cat > sshd_config << end
-Port 7022
-ListenAddress 127.0.0.1
-HostKey $scratch/hostkey
-AuthorizedKeysFile $scratch/userkey.pub
-StrictModes no
-UsePAM no
-UseDNS no
-PidFile none
-end
+mount -t tmpfs none /dev/shm # of this mount namespace
+sshd_prepare "$scratch" 'Port 7022' 'ListenAddress 127.0.0.1'
 cat > ssh_config << end
 Host nobody.invalid
   HostName nobody.invalid
@@ -86,13 +70,7 @@ end
 chmod 600 machines
 mkfifo tell go
 exec 8<> tell # a CCE's tell never waits
-"$(command -v sshd)" -D -e -f "$scratch/sshd_config" 2> sshd.log &
-sshd=$!
-for _ in $(seq 100); do
-    ! grep -q listening sshd.log || break
-    sleep 0.1
-done
-grep -q listening sshd.log || fail "sshd does not start: $(cat sshd.log)"
+sshd_start "$scratch" sshd.log || fail "sshd does not start: $(cat sshd.log)"
 
 # The program's words; its status, and parts of what it prints on both, are wanted.
 run() {
