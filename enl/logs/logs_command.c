@@ -292,7 +292,7 @@ int enl_command_logs(const struct enl_options *options, char **words)
         files_most.rlim_cur = files_most.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files_most);
     }
-    struct enl_log_file *files = good ? calloc(paths.count, sizeof *files) : NULL;
+    struct enl_log_file *files = good ? calloc(paths.count + 1, sizeof *files) : NULL;
     int status = 1;
     if (files != NULL && open_all(&paths, files)) {
         tell_clocks(files, paths.count);
