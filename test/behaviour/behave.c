@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See behave.h. The test's process makes a folder for the log and the socket, and forks; bcr_init
+/* See behave.h. The test's process forks; bcr_init
  * turns that child into the daemon, and the behaviour runs in the root CCE, the daemon's child. The
  * other CCEs are actor.c, enlisted when they are needed. They are told what to do through a Unix
  * socket, not through BCR: so what the behaviour sees is ordered by BCR alone. */
 #include "behave.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ const struct place place_host = {.name = "host", .mach = "elsewhere", .far = tru
 enum { CCES_MAX = 8 };
 static struct cce cces[CCES_MAX];
 static int cce_count;
-static char folder[] = "/tmp/bcr-behave-XXXXXX";
+static const char *folder;
 static int handshake = -1;
 static bool host_is_lost;
 static const char *network; /* $HOSTS_IN, where the hosts are those of with_hosts.sh */
@@ -174,14 +173,6 @@ static _Noreturn void play(const struct place *at, void (*behaviour)(void))
     exit(0);
 }
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *at)
-{
-    (void)status;
-    (void)flag;
-    (void)at;
-    return remove(path);
-}
-
 /* A list of hosts with one that is a daemon of its own on this machine: of another build of BCR, perhaps for
  * another architecture, if $BEHAVE_THERE is its folder. */
 static void write_hosts(const char *name)
@@ -202,7 +193,7 @@ static void write_hosts(const char *name)
 void behave(const struct place *at, void (*behaviour)(void))
 {
     int status;
-    CHECK(mkdtemp(folder) != NULL);
+    folder = test_folder();
     CHECK_INT(setenv("BCR_TEMPDIR", folder, 1), 0);
     CHECK_INT(setenv("HOME", folder, 1), 0);
     if (at->far) {
@@ -218,7 +209,6 @@ void behave(const struct place *at, void (*behaviour)(void))
         play(at, behaviour);
     while (waitpid(pid, &status, 0) < 0)
         CHECK_INT(errno, EINTR);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         FAIL("%s: the program did not end with status 0", at->name);
 }

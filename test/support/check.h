@@ -20,7 +20,8 @@
  * A test that BCR_TEST_EXCEPTIONS excepts on this machine (test/foreign/exceptions) is not run, and
  * counted as skipped.
  *
- * BCR_TEST_STOP in the environment: the first test that fails is the last one that is run.
+ * BCR_TEST_STOP in the environment: the first test that fails is the last one that is run. BCR_TEST_KEEP: the
+ * folders of tests stay, and are named.
  *
  * Command line: [--list] [name...]. One line per test: "ok name", "FAIL name", "skip name: reason";
  * then the last line "N passed, N failed, N skipped". Status 0, 1 if a test failed, 77 if every one
@@ -83,6 +84,9 @@ uint64_t test_rand(uint64_t *state);
 /* A number from 0 up to, not including, `bound`; the bias of the remainder is below 2^-32 for
  * bounds below 2^32. */
 uint64_t test_rand_below(uint64_t *state, uint64_t bound);
+
+/* A folder of this test's own, which is removed with all that is in it when the test has ended, in whatever way. */
+const char *test_folder(void);
 
 /* The number of rounds to run: `reduced` usually, `full` where BCR_TEST_FULL is set (./check
  * --all). */

@@ -4,13 +4,14 @@
  *
  * Nothing outlives its test. The child leads a process group, and the runner is a child subreaper,
  * so even a daemon that left the group comes back to the runner once its parent has gone, and is
- * killed with the rest. */
+ * killed with the rest, and the test's folder is removed. */
 #include "check.h"
 
 #include "check_shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,6 +117,38 @@ static void kill_descendants(pid_t group)
     }
 }
 
+/* ---- the test's folder ---- */
+
+const char *test_folder(void)
+{
+    return check_shared->folder;
+}
+
+/* Its name is short, since names of sockets are. */
+static void make_folder(void)
+{
+    strcpy(check_shared->folder, "/tmp/bcr-test-XXXXXX");
+    if (mkdtemp(check_shared->folder) == NULL)
+        give_up(check_shared->folder);
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *at)
+{
+    (void)status;
+    (void)flag;
+    (void)at;
+    (void)remove(path);
+    return 0;
+}
+
+static void remove_folder(void)
+{
+    if (getenv("BCR_TEST_KEEP") != NULL)
+        printf("kept: %s\n", check_shared->folder);
+    else
+        nftw(check_shared->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 /* The wait status of the test's child, or -1 if the watchdog had to end it. */
 static int watch(const struct check_test *test, pid_t child)
 {
@@ -131,6 +165,7 @@ static int watch(const struct check_test *test, pid_t child)
         int signo = sigtimedwait(&polled, NULL, &wait);
         if (signo == SIGINT || signo == SIGTERM || signo == SIGHUP) {
             kill_descendants(child);
+            remove_folder();
             fprintf(stderr, "interrupted in %s\n", test->name);
             _exit(128 + signo);
         }
@@ -189,6 +224,7 @@ static enum verdict run(const struct check_test *test)
     atomic_store(&check_shared->failed, false);
     atomic_store(&check_shared->skipped, false);
     atomic_store(&check_shared->seed_used, false);
+    make_folder();
     fflush(stdout);
     fflush(stderr);
 
@@ -202,6 +238,7 @@ static enum verdict run(const struct check_test *test)
 
     int status = watch(test, child);
     kill_descendants(child);
+    remove_folder();
     enum verdict verdict = judge(test, status);
     if (verdict == SKIPPED)
         printf("skip %s: %s\n", test->name, check_shared->skip_reason);

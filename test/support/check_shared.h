@@ -30,6 +30,7 @@ struct check_shared {
     atomic_bool seed_used; /* so that it is printed once for each test */
     uint64_t seed;         /* the runner, before the first test */
     char skip_reason[512]; /* the process that set `skipped` */
+    char folder[32];       /* the runner, before each test */
 };
 
 extern struct check_shared *check_shared;

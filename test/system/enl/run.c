@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,21 +21,6 @@
 
 static char folder[64];
 static int tell_fd = -1, go_fd = -1;
-static pid_t owner;
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *at)
-{
-    (void)status;
-    (void)flag;
-    (void)at;
-    return remove(path);
-}
-
-static void remove_folder(void)
-{
-    if (getpid() == owner)
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static int make_fifo(const char *name, const char *variable)
 {
@@ -53,11 +37,8 @@ const char *run_folder(void)
 {
     if (folder[0] != '\0')
         return folder;
-    strcpy(folder, "/tmp/bcr-sys-XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
+    snprintf(folder, sizeof folder, "%s", test_folder());
     CHECK_INT(chdir(folder), 0);
-    owner = getpid();
-    atexit(remove_folder);
     setenv("BCR_TEMPDIR", folder, 1);
     setenv("HOME", folder, 1);
     setenv("BCR_ONDEADLOCK", "ignore", 0); /* many tests have CCEs that wait until they are killed */

@@ -18,8 +18,8 @@ struct run {
     char error[1 << 16]; /* stderr */
 };
 
-/* The test's folder: the working directory, and where logs go. Made by the first call of anything
- * here, taken away when the test process ends well. */
+/* The test's folder (test_folder): the working directory, and where logs go, from the first call of
+ * anything here. */
 const char *run_folder(void);
 /* The programs of this build. */
 const char *run_enl(void);

@@ -40,6 +40,7 @@ cat > machine << end
 mount -t tmpfs none "$BUILD_DIR"
 mount --bind "$scratch/there" /var/tmp
 TMPDIR=/var/tmp/up
+BCR_TEMPDIR=/var/tmp
 PATH=/usr/bin:/bin
 case \$1 in
     noexec) mount -t tmpfs -o noexec none /mnt; TMPDIR=/mnt ;;
@@ -50,7 +51,7 @@ case \$1 in
     other) PATH=$scratch/tools:\$PATH ;;
     bare) PATH=$scratch/none ;;
 esac
-export PATH TMPDIR
+export PATH TMPDIR BCR_TEMPDIR
 end
 printf '#!/bin/sh\necho sparc64\n' > tools/uname
 cat > rsh-here << end

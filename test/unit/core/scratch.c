@@ -3,7 +3,6 @@
 #include "scratch.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,6 @@
 #include <unistd.h>
 
 #include "check.h"
-
-static char directory[256];
-static pid_t maker;
 
 /* What has been handed out stays reachable, so that a leak checker has nothing to say about it. */
 struct kept {
@@ -32,30 +28,9 @@ static char *keep(size_t size)
     return kept->text;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *position)
-{
-    (void)st, (void)type, (void)position;
-    return remove(path);
-}
-
-static void remove_all(void)
-{
-    if (getpid() == maker) /* not in a process that the test forked */
-        nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 const char *scratch(void)
 {
-    if (!directory[0]) {
-        const char *parent = getenv("TMPDIR");
-
-        snprintf(directory, sizeof directory, "%s/bcr-test-XXXXXX", parent && *parent ? parent : "/tmp");
-        if (!mkdtemp(directory))
-            FAIL("cannot make %s", directory);
-        maker = getpid();
-        atexit(remove_all);
-    }
-    return directory;
+    return test_folder();
 }
 
 const char *scratch_path(const char *name)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory for one test, removed with all that is in it when the test's process ends. */
+/* Files in the folder of a test. */
 #ifndef BCR_TEST_SCRATCH_H
 #define BCR_TEST_SCRATCH_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The directory, made at the first call. */
+/* test_folder. */
 const char *scratch(void);
 
 /* The path of `name` in it. Strings that these routines return last until the process ends. */

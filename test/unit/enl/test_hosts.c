@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of hosts: the form of its file, its options, and each sentence that refuses a line. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,8 +266,9 @@ static void load(const char *rshpath, const char *hostfile, const char *names)
 
 TEST(the_job_of_a_batch_system_is_the_list_if_nothing_else_is_said)
 {
-    char path[] = "/tmp/bcr-nodes-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[64];
+    snprintf(path, sizeof path, "%s/nodes", test_folder());
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     CHECK(fd >= 0 && write(fd, "p1\np2\np1\n", 9) == 9);
     close(fd);
     setenv("SLURM_JOB_ID", "77", 1);
@@ -315,8 +317,9 @@ TEST(options_choose_among_the_hosts_and_add_some)
 
 TEST(a_file_that_others_can_write_is_not_read)
 {
-    char path[] = "/tmp/bcr-hosts-XXXXXX", keep[64];
-    const int fd = mkstemp(path);
+    char path[64], keep[128];
+    snprintf(path, sizeof path, "%s/hosts", test_folder());
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     struct bcri_config config = {.hostsfile = path};
     CHECK(fd >= 0 && write(fd, "n1\n", 3) == 3);
     CHECK_INT(parse(""), 0);

@@ -15,7 +15,7 @@ static struct enl_log_file files[FILES];
 
 static const char *put(int at, const char *text)
 {
-    snprintf(paths[at], sizeof paths[at], "/tmp/test_merge.%ld.%d", (long)getpid(), at);
+    snprintf(paths[at], sizeof paths[at], "%s/%d", test_folder(), at);
     FILE *file = fopen(paths[at], "w");
     CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
     return paths[at];

@@ -18,23 +18,13 @@
 
 extern char **environ;
 
-static char folder[] = "/tmp/bcr-test-XXXXXX";
-static char bin[sizeof folder + sizeof "/bin"];
+static char folder[64], bin[sizeof folder + sizeof "/bin"];
 
 static void in_new_folder(void)
 {
-    CHECK(mkdtemp(folder) != NULL);
+    snprintf(folder, sizeof folder, "%s", test_folder());
     CHECK_INT(chdir(folder), 0);
     snprintf(bin, sizeof bin, "%s/bin", folder);
-}
-
-static void remove_folder(void)
-{
-    static const char *const names[] = {"bin/sh", "sh", "plain", "same", "other", "bits", "text"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        unlink(names[i]);
-    rmdir("bin");
-    CHECK_INT(rmdir(folder), 0);
 }
 
 static void make_file(const char *name, const void *bytes, size_t length, mode_t mode)
@@ -68,7 +58,6 @@ TEST(a_program_is_found_here_before_on_path)
     snprintf(here, sizeof here, "%s/sh", folder);
     CHECK_INT(find("sh", here), 0);
     CHECK_INT(find("./sh", folder), 0);
-    remove_folder();
 }
 
 static void find_in(const char *folders, const char *name, const char *expect)
@@ -95,7 +84,6 @@ TEST(a_hosts_folders_come_first_by_the_last_component_of_the_name)
     find_in("~/bin:/bin", "/there/is/no/such/sh", here);
     find_in("~/bin", "/bin/cat", "/bin/cat");
     find_in("~/bin", "/bin/", "/bin/ (/bin/) is not a program but a directory");
-    remove_folder();
 }
 
 TEST(a_directory_on_path_is_no_program)
@@ -113,7 +101,6 @@ TEST(a_directory_on_path_is_no_program)
     CHECK_INT(find("sh", "in the working directory or on PATH"), 127);
     CHECK_INT(rmdir("other"), 0);
     CHECK_INT(rmdir("bin/sh"), 0);
-    remove_folder();
 }
 
 TEST(a_missing_program_gives_127_and_others_126)
@@ -125,7 +112,6 @@ TEST(a_missing_program_gives_127_and_others_126)
     CHECK_INT(find("/tmp", "directory"), 126);
     make_file("plain", "x", 1, 0600);
     CHECK_INT(find("./plain", "chmod +x"), 126);
-    remove_folder();
 }
 
 TEST(a_program_of_another_architecture_is_refused_with_both_names)
@@ -144,7 +130,6 @@ TEST(a_program_of_another_architecture_is_refused_with_both_names)
     head[4] = head[4] == 1 ? 2 : 1;
     make_file("bits", head, sizeof head, 0700);
     CHECK_INT(find("./bits", "built for"), 126);
-    remove_folder();
 }
 
 TEST(a_program_of_the_machine_is_found_by_an_enl_of_any_kind)
@@ -216,7 +201,6 @@ TEST(a_program_that_cannot_be_executed_says_why_and_leaves_no_process)
     CHECK_INT(start("./text", argv, &step), -ENOEXEC);
     CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
     CHECK_INT(errno, ECHILD);
-    remove_folder();
 }
 
 TEST(a_variable_is_taken_out_of_the_environment_or_put_in)

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +57,18 @@ TEST(joins_a_process_that_ends_otherwise)
     if (child == 0)
         _exit(3);
     test_join(child, 0);
+}
+
+TEST(leaves_files)
+{
+    char path[64];
+    printf("folder %s\n", test_folder());
+    snprintf(path, sizeof path, "%s/folder", test_folder());
+    CHECK_INT(mkdir(path, 0700), 0);
+    strcat(path, "/file");
+    CHECK(fopen(path, "w") != NULL);
+    fflush(stdout);
+    kill(getpid(), SIGKILL);
 }
 
 TEST(crashes)

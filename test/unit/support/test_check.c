@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static char output[8192];
 
@@ -72,6 +73,16 @@ TEST(each_kind_of_check_fails)
     check_says("  wanted \"right\"\n  got    \"left\"\n");
     check_says("byte 2 of 3: wanted 0x64, got 0x63\n");
     check_last_line("\n0 passed, 3 failed, 0 skipped\n");
+}
+
+TEST(no_file_of_a_test_that_is_killed_is_left)
+{
+    char folder[64];
+    CHECK_INT(run_sample("leaves_files"), 1);
+    check_says("ended by signal 9");
+    CHECK_INT(sscanf(strstr(output, "folder "), "folder %63s", folder), 1);
+    CHECK_INT(access(folder, F_OK), -1);
+    CHECK_INT(errno, ENOENT);
 }
 
 TEST(failed_check_in_another_process_fails_the_test)
