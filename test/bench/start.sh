@@ -57,20 +57,12 @@ else
     fi
 fi
 
-for _ in $(seq "$rounds"); do
-    for one in $what; do
-        begin=$(date +%s%N)
-        "$one" > "$work/said" 2>&1 || { echo "$one fails: $(tail -n 3 "$work/said")" && exit 1; }
-        echo $((($(date +%s%N) - begin) / 1000)) >> "$work/$one.us"
-    done
-    rm -f "$work"/bcr.*
-done
-median() { sort -n "$work/$1.us" | awk '{ all[NR] = $1 } END { printf "%.0f", (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2000 }'; }
+# shellcheck source=by_turns.sh
+. "$here/by_turns.sh"
+# shellcheck disable=SC2086
+by_turns "$rounds" $what
 echo "# $hosts hosts, $cces CCEs or processes on each, $rounds rounds; ms"
-for one in $what; do
-    printf '%-6s %6s  (%s to %s)\n' "$one" "$(median "$one")" \
-        "$(sort -n "$work/$one.us" | awk 'NR == 1 { printf "%.0f", $1 / 1000 }')" \
-        "$(sort -n "$work/$one.us" | awk 'END { printf "%.0f", $1 / 1000 }')"
-done
+# shellcheck disable=SC2086
+print_medians $what
 [ ! -e "$work/mpich.us" ] || echo "all - mpich: $(($(median all) - $(median mpich))) ms"
 echo "all - ssh: $(($(median all) - $(median ssh))) ms"
