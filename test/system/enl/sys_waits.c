@@ -11,7 +11,7 @@
  *   slow     as circle, but CCE 0 runs
  *   spin     as circle, but CCE 0 computes
  *   input    as circle, but CCE 0 reads from a pipe into which nobody writes
- *   alarm    as circle, but CCE 0 computes in a signal handler meanwhile, and CCE 1 waits for that first
+ *   alarm    as circle, but CCE 0 computes in a signal handler once SIGALRM comes, and CCE 1 waits for that first
  *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
@@ -151,9 +151,7 @@ static void perform(const char *mode)
         get_one(next, WAIT, bcr_BLOCK);
     } else if (strcmp(mode, "alarm") == 0) {
         tell();
-        if (bcr_cceord == 0)
-            alarm(3); /* it sleeps by then */
-        else
+        if (bcr_cceord == 1)
             go_slowly("later");
         get_one(next, WAIT, bcr_BLOCK);
     } else if (strcmp(mode, "circle") == 0 || (strcmp(mode, "slow") == 0 && bcr_cceord != 0) ||

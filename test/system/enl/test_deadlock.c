@@ -175,11 +175,52 @@ TEST_TIMEOUT(who_computes_reads_has_time_or_is_held_is_not_accused, 300)
     end(5);
 }
 
+/* The number of the last look in the log. `rests`: look `from` or a later one has found so many CCEs at rest. */
+static unsigned looks(int i, unsigned from, unsigned resting, bool *rests)
+{
+    static char text[1 << 16];
+    char path[300];
+    unsigned last = 0, number, found;
+    snprintf(path, sizeof path, "bcr.%s.log", names[i]);
+    text[run_read_file(path, text, sizeof text - 1)] = '\0';
+    *rests = false;
+    for (const char *at = text; (at = strstr(at, " look ")) != NULL; at++)
+        if (sscanf(at, " look %u for a deadlock: %u CCEs rest", &number, &found) == 2) {
+            last = number;
+            *rests = *rests || (number >= from && found == resting);
+        }
+    return last;
+}
+
+static void wait_for_look(int i, unsigned number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "look %u ", number);
+    wait_for_log(i, text);
+}
+
+static void wait_for_looks(int i, unsigned more)
+{
+    bool unused;
+    wait_for_look(i, looks(i, 0, 0, &unused) + more);
+}
+
+/* Until a look that has begun after this call finds so many CCEs at rest. */
+static void wait_for_rest(int i, unsigned resting)
+{
+    bool rests;
+    const unsigned from = looks(i, 0, resting, &rests) + 2; /* the next one may have counted already */
+    for (unsigned look = from; looks(i, from, resting, &rests), !rests; look++)
+        wait_for_look(i, look);
+}
+
 TEST_TIMEOUT(who_computes_in_a_signal_handler_while_it_waits_is_not_accused, 300)
 {
     start(0, "1", "alarm", "2", "--");
+    wait_for_rest(0, 1); /* or the signal would come before the call that it is to interrupt */
+    CHECK_INT(kill(pid_of(0, 0), SIGALRM), 0);
     wait_for_log(0, "2 CCEs rest, and nothing else is under way");
-    wait_for_log(0, "look 6 ");
+    wait_for_looks(0, 3);
     end(0);
     lacks(0, "deadlock");
 }
@@ -191,7 +232,7 @@ TEST_TIMEOUT(while_a_process_waits_to_join_nobody_is_accused, 300)
     wait_for_log(0, "waits to be enlisted");
     run_go();
     wait_for_log(0, "2 CCEs rest, others do not");
-    wait_for_log(0, "look 5 ");
+    wait_for_looks(0, 3);
     kill(runs[1].pid, SIGKILL);
     run_end(&runs[1]);
     wait_for_log(0, "deadlock: all 2 CCEs");
