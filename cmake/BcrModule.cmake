@@ -117,7 +117,7 @@ function(bcr_executable name)
 endfunction()
 
 # What every test finds in its environment. BCR_ENL is the daemon of this build, or another build's for a tool that is to see
-# the daemon only.
+# the daemon only. On a loaded machine, or an emulated one, a host may take longer to start than users would wait for one.
 set(BCR_TEST_ENL "${PROJECT_BINARY_DIR}/enl/enl" CACHE FILEPATH "The daemon that tests run")
 # Where a test that has no folder of its own has its programs' logs: ENV "BCR_TEMPDIR=${BCR_TEST_LOGS}".
 set(BCR_TEST_LOGS "${PROJECT_BINARY_DIR}/logs")
@@ -127,6 +127,7 @@ set(BCR_TEST_ENVIRONMENT
     "BCR_BUILD_DIR=${PROJECT_BINARY_DIR}"
     "BCR_ENL=${BCR_TEST_ENL}"
     "BCR_ENLISTPATH=${BCR_TEST_ENL}"
+    "BCR_CONNECTTIMEOUT=120000"
     "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:handle_abort=0"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/test/support/tsan.supp")

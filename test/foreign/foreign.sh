@@ -107,7 +107,7 @@ run_tests() {
     unset BCR_TEST_FULL
     export BCR_TEST_EXCEPTIONS=$build/exceptions
     [ $emulator = none ] || export BCR_TEST_TIME_FACTOR=10
-    nice ctest --test-dir "$build" --parallel 1 --output-on-failure --no-tests=error -L "^$kind\$" -R "$wanted" \
+    ctest --test-dir "$build" --parallel 1 --output-on-failure --no-tests=error -L "^$kind\$" -R "$wanted" \
         -E "$left_out" || status=$?
     # What was left out inside of programs, and as a whole.
     sed -n 's/^skip /skip '"$machine"' /p' "$build/Testing/Temporary/LastTest.log"

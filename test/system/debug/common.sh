@@ -32,7 +32,7 @@ need_gdb() {
 : "${SYS_CCE:?run by ctest}" "${SYS_PLAIN:?run by ctest}" "${BCR_ENL:?run by ctest}"
 scratch=$(mktemp -d)
 cd "$scratch"
-for variable in $(compgen -v BCR_ | grep -v '^BCR_ENL$\|^BCR_DEADLINE$\|^BCR_TEST_FULL$'); do unset "$variable"; done
+for variable in $(compgen -v BCR_ | grep -v '^BCR_ENL$\|^BCR_DEADLINE$\|^BCR_TEST_FULL$\|^BCR_CONNECTTIMEOUT$'); do unset "$variable"; done
 # All processes of this test have this variable, so that those which stay behind are found.
 export HOME="$scratch" BCR_TEMPDIR="$scratch" TMUX_TMPDIR="$scratch" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
 export SYS_MARK="$scratch" DEBUGINFOD_URLS= ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # which a debugger forbids

@@ -14,7 +14,7 @@ root=
 # SIGTERM: so that the others end, too
 trap 'kill "$root" 2> /dev/null || :; rm -rf "$scratch"' EXIT
 cd "$scratch"
-for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch" SYS_TELL="$scratch/tell" BCR_ONFAIL=isolate BCR_CONNECTTIMEOUT=86400000
 mkfifo tell held
 exec 8<> tell

@@ -18,7 +18,7 @@ scratch=$(mktemp -d)
 root=
 trap '[ -z "$root" ] || kill "$root" 2> /dev/null || :; rm -rf "$scratch"' EXIT
 cd "$scratch"
-for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch" SYS_TELL="$scratch/tell"
 mkfifo tell
 exec 8<> tell

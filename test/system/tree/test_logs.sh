@@ -19,7 +19,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
-for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch/here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
 mkdir here there
 mkfifo tell go

@@ -26,7 +26,7 @@ scratch=$(mktemp -d)
 sshd=
 trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null; umount "$scratch/there"; rm -rf "$scratch"' EXIT
 cd "$scratch"
-for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
 # The pushed directory is made here unless the host says otherwise; nothing else may use these.
 mkdir there here none tools ask
 mount -t tmpfs none there

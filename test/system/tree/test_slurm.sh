@@ -36,7 +36,7 @@ until_so() {
 scratch=$(mktemp -d)
 trap 'kill -9 $(cat "$scratch"/run/*.pid 2> /dev/null) 2> /dev/null || :; until_so rm -rf "$scratch"' EXIT
 cd "$scratch"
-for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'; compgen -v SLURM); do unset "$name"; done
+for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'; compgen -v SLURM); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch" SYS_TELL="$scratch/tell" SLURM_CONF="$scratch/slurm.conf"
 
 hostname head

@@ -30,7 +30,7 @@ scratch=$(mktemp -d)
 sshd=
 trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null || :; rm -rf "$scratch"' EXIT
 cd "$scratch"
-for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch" BCR_RSHPATH="$scratch/ssh-here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
 
 ip link set lo up
@@ -97,15 +97,13 @@ for ordinal in 1 2 5 7; do
 done
 [ ! -e bcr.*.3.log ] || fail "the name of this machine has a daemon of its own"
 
-echo "-- hosts that ssh does not reach, or that do not let it in: each is one sentence, at once"
+echo "-- hosts that ssh does not reach, or that do not let it in: each is one sentence, the reason"
 cannot() {
-    local before=$SECONDS
     run 0 at "$1" enlist "$SYS_CCE" 1
     [ "$(wc -l < err)" = 1 ] || fail "not one sentence: $(cat err)"
     has err "on $1 was not started: host $1 cannot be used: "
     has err "$2"
     has err "; the command was: "
-    [ $((SECONDS - before)) -le 15 ] || fail "later than connecttimeout: $(cat err)"
 }
 cannot refuses "Connection refused; no sshd listens there"
 cannot asks "ssh must let you in without a question"
@@ -138,7 +136,7 @@ SYS_CHILD="err dying exit 7" run 7 at n1 enlist "$SYS_CCE" 1 pause
 has err "on n1 exited with status 7; that ends the program (onfail abort)"
 
 alone() {
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         ! pgrep -f "^$SYS_CCE|$BCR_ENL" > /dev/null || { sleep 0.1; continue; }
         return
     done
@@ -180,7 +178,7 @@ alone
 echo "-- a daemon there that is killed"
 SYS_GO="$scratch/go" BCR_ONFAIL=isolate BCR_HOSTTIMEOUT=86400000 start_one wait
 kill -9 "$daemon"
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     ! grep -q "is lost" err || break
     sleep 0.1
 done
@@ -191,17 +189,17 @@ has err "1 CCE was there; the others go on (onfail isolate)"
 alone
 
 echo "-- an ssh that hangs is a host that is lost"
-BCR_HOSTTIMEOUT=1500 start_one pause
+BCR_HOSTTIMEOUT=4000 start_one pause
 pkill -STOP -x ssh -P "$root"
 ends 1
-has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCE was there"
+has err "host n1 is lost: nothing came from it for 4000 ms (hosttimeout); 1 CCE was there"
 alone
 
 echo "-- a daemon there that is stopped is given up, and ends when it goes on"
-BCR_HOSTTIMEOUT=1500 start_one pause
+BCR_HOSTTIMEOUT=4000 start_one pause
 kill -STOP "$daemon"
 ends 1
-has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCE was there"
+has err "host n1 is lost: nothing came from it for 4000 ms (hosttimeout); 1 CCE was there"
 kill -CONT "$daemon"
 alone
 
