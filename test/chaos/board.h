@@ -44,6 +44,7 @@ struct chaos_board {
     atomic_uint phase;
     struct chaos_place place[CHAOS_CCES];
     atomic_int holder[CHAOS_LOCKS]; /* ordinal + 1 of the CCE that has the write lock; 0: nobody */
+    atomic_int ending;              /* the host whose CCEs are being killed with it; 0: none */
     /* Of CHAOS_COUNT. */
     atomic_int missing;                   /* tokens, which the root has replaced by new ones */
     atomic_int regions;                   /* in the shared cells, and no others are there */

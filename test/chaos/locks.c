@@ -9,13 +9,35 @@
 
 enum { LOCKED_BYTES = 64 };
 
+/* A lock that goes to another host is its cell's until that host says that it has come. So where a host is
+ * lost before, the lock goes back and no CCE is told of a death; but one that is gone with that host may have
+ * had it for a moment, and its mark does not count. The killer removes such marks before it says that
+ * the host has ended. */
+static bool is_gone_with_its_host(int ordinal)
+{
+    const int ending = atomic_load(&board->ending);
+    return ending != 0 && chaos_host(board, ordinal % CHAOS_CCES) == ending;
+}
+
 static void hold(int lock)
 {
-    int nobody = 0;
-    if (atomic_compare_exchange_strong(&board->holder[lock], &nobody, bcr_cceord + 1))
-        return;
-    fprintf(stderr, "chaos: CCE %d has got lock %d, which CCE %d has\n", bcr_cceord, lock, nobody - 1);
-    _exit(3);
+    int other = 0;
+    while (!atomic_compare_exchange_strong(&board->holder[lock], &other, bcr_cceord + 1)) {
+        if (is_gone_with_its_host(other - 1))
+            continue; /* in its place */
+        if (atomic_load(&board->holder[lock]) != other) {
+            other = 0;
+            continue;
+        }
+        fprintf(stderr, "chaos: CCE %d has got lock %d, which CCE %d has\n", bcr_cceord, lock, other - 1);
+        _exit(3);
+    }
+}
+
+static void let_go(int lock)
+{
+    int mark = bcr_cceord + 1;
+    (void)atomic_compare_exchange_strong(&board->holder[lock], &mark, 0);
 }
 
 void do_lock(void)
@@ -29,7 +51,7 @@ void do_lock(void)
     region_check(rgid, "a locked cell");
     if (any(8) == 0)
         usleep(any(300));
-    atomic_store(&board->holder[lock], 0);
+    let_go(lock);
     if (any(3) == 0) {
         while (!put_where_room_is(bcr_wl2rl(rgid, keeper, cell) == 0, "wl2rl"))
             continue;

@@ -291,10 +291,9 @@ static void stop_for_a_while(void)
     tally.stops++;
 }
 
-/* Waits for the end of the CCE that had that place, and wants another. */
-static void bury(struct chaos_place *place, int fd)
+/* The CCE that had that place has ended: wants another. */
+static void bury(struct chaos_place *place)
 {
-    run_gone(fd);
     tally.at_risk += (unsigned)atomic_exchange(&place->at_risk, 0);
     tally.kills++;
     atomic_store(&place->at_phase, 0);
@@ -325,7 +324,8 @@ static void kill_one(void)
         FAIL("CCE at place %d (pid %d) has ended by itself", i, pid);
     }
     tally.crashes += crashes;
-    bury(place, fd);
+    run_gone(fd);
+    bury(place);
 }
 
 static pid_t parent_of(int pid)
@@ -347,6 +347,16 @@ static pid_t daemon_of(int host)
     return pid != 0 ? parent_of(pid) : 0;
 }
 
+/* Of the CCEs that had that place, all of which have ended. */
+static void remove_marks(int place)
+{
+    for (int lock = 0; lock < CHAOS_LOCKS; lock++) {
+        int mark = atomic_load(&board->holder[lock]);
+        if (mark != 0 && (mark - 1) % CHAOS_CCES == place)
+            (void)atomic_compare_exchange_strong(&board->holder[lock], &mark, 0);
+    }
+}
+
 /* Its CCEs end with it. */
 static void lose_host(void)
 {
@@ -359,9 +369,15 @@ static void lose_host(void)
     }
     const pid_t daemon = daemon_of(host);
     CHECK(daemon > 1);
+    atomic_store(&board->ending, host);
     const char *how = network_lose(host, daemon, run.pid);
+    for (int i = host; i < CHAOS_CCES; i += board->hosts + 1) {
+        run_gone(fd[i]);
+        remove_marks(i);
+    }
+    atomic_store(&board->ending, 0);
     for (int i = host; i < CHAOS_CCES; i += board->hosts + 1)
-        bury(&board->place[i], fd[i]);
+        bury(&board->place[i]);
     network_mend();
     if (has_cable)
         printf("  host %d is lost: %s\n", host, how);
