@@ -40,6 +40,7 @@ struct enl_tree {
     char station[200];
     void (*stopped)(struct enl_program *program);
     uv_timer_t patience; /* for `stopped` */
+    uv_timer_t killed;   /* all have been; it runs until they are given up */
 };
 
 /* Makes it if need be. NULL: no memory. */

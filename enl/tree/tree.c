@@ -2,6 +2,7 @@
 /* See tree.h: what concerns all hosts at once. */
 #include "tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bcri/archtype.h"
@@ -11,7 +12,8 @@
 #include "peer.h"
 #include "places.h"
 
-enum { STOP_MSEC = 1000, END_MSEC = 2000 };
+/* A daemon gives its log up after a minute. */
+enum { STOP_MSEC = 1000, END_MSEC = 2000, LOG_MSEC = 60000 };
 
 struct enl_tree *enl_tree_of(struct enl_program *program)
 {
@@ -28,6 +30,8 @@ struct enl_tree *enl_tree_of(struct enl_program *program)
     enl_host_station(enl_abi(), tree->station, sizeof tree->station);
     uv_timer_init(&program->loop, &tree->patience);
     tree->patience.data = program;
+    uv_timer_init(&program->loop, &tree->killed);
+    tree->killed.data = program;
     program->tree = tree;
     return tree;
 }
@@ -100,6 +104,30 @@ static void end_all(struct enl_program *program, const struct bcri_control *mess
     }
 }
 
+/* Names those that are not gone, or some of them if they are many. Returns how many they are. */
+static size_t name_children(const struct enl_program *program, char *out, size_t size)
+{
+    enum { NAMED = 8 };
+    size_t count = 0, named = 0, used = 0;
+    for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
+        count += child->gone ? 0 : 1;
+    out[0] = '\0';
+    for (uint32_t number = 1; named < count && named < NAMED; number++) {
+        const struct enl_child *child = enl_tree_child(program, number);
+        if (child == NULL || child->gone)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%.40s",
+                                 named == 0          ? ""
+                                 : named + 1 < count ? ", "
+                                                     : " and ",
+                                 child->host->name);
+        named++;
+    }
+    if (count > named)
+        snprintf(out + used, size - used, " and %zu more", count - named);
+    return count;
+}
+
 static bool all_are_told(const struct enl_program *program)
 {
     const struct enl_child *child = first_child(program);
@@ -119,8 +147,35 @@ bool enl_tree_over(struct enl_program *program)
     return first_child(program) == NULL;
 }
 
+/* Hosts that have been killed, and say that they are there still. */
+static void on_killed(uv_timer_t *timer)
+{
+    struct enl_program *program = timer->data;
+    char names[512];
+    const size_t hosts = name_children(program, names, sizeof names);
+    uv_timer_stop(timer);
+    if (hosts == 0)
+        return;
+    enl_report(program, BCRI_LOG_WARN, "host%s %s %s not ended %llu ms after being killed, and %s given up",
+               hosts == 1 ? "" : "s", names, hosts == 1 ? "has" : "have",
+               (unsigned long long)uv_timer_get_repeat(timer), hosts == 1 ? "is" : "are");
+    enl_tree_cut(program);
+}
+
+/* Who has been killed says more for as long as its endscript, which has killafter, and its log take. Another hosttimeout is
+ * for whoever else holds it up; then it is waited for no longer, whatever it says. */
+static void limit_end(struct enl_program *program)
+{
+    const struct bcri_config *config = &program->config;
+    const uint64_t most_ms = (uint64_t)config->killafter + END_MSEC + (uint64_t)config->hosttimeout +
+                             (config->logdir != NULL ? LOG_MSEC : 0);
+    if (first_child(program) != NULL && uv_is_active((uv_handle_t *)&program->tree->killed) == 0)
+        uv_timer_start(&program->tree->killed, on_killed, most_ms, most_ms);
+}
+
 void enl_tree_kill(struct enl_program *program)
 {
+    limit_end(program);
     const struct bcri_control kill = {
         .type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = ENL_CHILD_KILL_ID};
     end_all(program, &kill, END_MSEC);
@@ -171,6 +226,8 @@ void enl_tree_go_on(struct enl_program *program)
     if (program->tree != NULL) {
         uv_timer_stop(&program->tree->patience);
         program->tree->stopped = NULL;
+        if (uv_is_active((uv_handle_t *)&program->tree->killed) != 0)
+            uv_timer_again(&program->tree->killed);
     }
     uv_update_time(&program->loop); /* timers that have run out meanwhile mean nothing */
     for (struct enl_child *child = first_child(program); child != NULL; child = child->next) {
@@ -215,5 +272,6 @@ void enl_tree_close(struct enl_program *program)
     }
     uv_close((uv_handle_t *)&tree->begins, NULL);
     uv_close((uv_handle_t *)&tree->batch.timer, NULL);
+    uv_close((uv_handle_t *)&tree->killed, NULL);
     uv_close((uv_handle_t *)&tree->patience, on_closed); /* the last one that is closed is told last */
 }

@@ -46,7 +46,7 @@ void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn);
 /* For the root's daemon, when it has nothing of its own left: whether the others have nothing
  * either, and have ended. They are told to end if they have not been. */
 bool enl_tree_over(struct enl_program *program);
-/* Kills all CCEs of other hosts, whose daemons end then. */
+/* Kills all CCEs of other hosts, whose daemons end then. Those that do not are given up in the end, with a sentence. */
 void enl_tree_kill(struct enl_program *program);
 /* Gives up those that have not ended: their daemons end by themselves, but nobody waits for them. */
 void enl_tree_cut(struct enl_program *program);

@@ -24,7 +24,7 @@ static struct run run;
 
 static struct tree_end far[3]; /* n1 and n2 */
 static const char *command = "./ssh-far";
-static pid_t beater;         /* 0: none */
+static pid_t beaters[3];     /* of n1 and n2; 0: none */
 static uint8_t root_key[32]; /* the program key, as the root has made it */
 
 /* Its daemons are what the test writes into NAME.up; it reads NAME.down. */
@@ -162,14 +162,15 @@ static void presents(const struct bcri_control *message, const struct tree_own *
 
 static void end_root(void)
 {
-    if (beater != 0)
-        CHECK_INT(kill(beater, SIGKILL), 0);
-    beater = 0;
-    for (int n = 1; n <= 2; n++)
+    for (int n = 1; n <= 2; n++) {
+        if (beaters[n] != 0)
+            CHECK_INT(kill(beaters[n], SIGKILL), 0);
+        beaters[n] = 0;
         if (far[n].to != 0) {
             close(far[n].to);
             close(far[n].from);
         }
+    }
     run_go();
     run_end(&run);
 }
@@ -341,9 +342,9 @@ TEST(all_hosts_learn_that_one_is_gone)
 static void keep_beating(int n)
 {
     const struct bcri_control beat = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = 1};
-    beater = fork();
-    CHECK(beater >= 0);
-    while (beater == 0) {
+    beaters[n] = fork();
+    CHECK(beaters[n] >= 0);
+    while (beaters[n] == 0) {
         tree_say(&far[n], &beat);
         poll(NULL, 0, 100);
     }
@@ -388,6 +389,21 @@ TEST(what_rsh_ends_with_says_nothing_of_the_daemon_there)
     command = "./rsh-far";
     lost_by_lease(0);
     command = "./ssh-far";
+}
+
+/* As a mad one does, or one whose CCE the kernel does not let go. */
+TEST(hosts_that_go_on_talking_and_do_not_end_are_given_up_after_one_signal)
+{
+    struct tree_own one, two;
+    setenv("BCR_HOSTTIMEOUT", "1000", 1);
+    start_both(&one, 0, &two, 0);
+    keep_beating(1);
+    keep_beating(2);
+    CHECK_INT(kill(run.pid, SIGTERM), 0);
+    run_wait_for_text("bcr.", "hosts n1 and n2 have not ended 3500 ms after being killed, and are given up");
+    end_root();
+    CHECK_INT(run.status, 128 + SIGTERM);
+    unsetenv("BCR_HOSTTIMEOUT");
 }
 
 TEST(a_child_that_breaks_the_protocol_of_introductions_is_given_up)
