@@ -26,6 +26,7 @@ struct branch {
     struct enl_peer *peer;  /* NULL: the pipe has ended */
     struct enl_watch *said; /* its stderr; NULL: that has ended */
     bool is_ssh;
+    bool deaf; /* nothing can be sent to it, and the root knows */
     char command[1024];
 };
 
@@ -133,16 +134,31 @@ static void close_pipes(struct branch *branch)
     enl_peer_close(peer);
 }
 
+static void tell_closed(const struct branch *branch, const char *why, uint32_t flags)
+{
+    const struct bcri_control closed = {.type = BCRI_MSG_closed,
+                                        .present = BCRI_HAS(host) | BCRI_HAS(text) | BCRI_HAS(flags),
+                                        .host = branch->host,
+                                        .text = bcri_view_of(why),
+                                        .flags = flags};
+    send_up(branch->program, &closed);
+}
+
+/* What it says is passed on still, and the root no longer minds. */
+static void on_deaf(void *owner)
+{
+    struct branch *branch = owner;
+    branch->deaf = true;
+    tell_closed(branch, "nothing can be sent to it", BCRI_CLOSED_DEAF);
+}
+
 static void on_ended(void *owner, const char *why)
 {
     struct branch *branch = owner;
-    const struct bcri_control closed = {.type = BCRI_MSG_closed,
-                                        .present = BCRI_HAS(host) | BCRI_HAS(text),
-                                        .host = branch->host,
-                                        .text = bcri_view_of(why)};
     if (branch->said != NULL && !tell_said(branch)) /* which may be why */
         stop_listening(branch);
-    send_up(branch->program, &closed);
+    if (!branch->deaf)
+        tell_closed(branch, why, 0);
     close_pipes(branch);
     look_whether_gone(branch);
 }
@@ -234,7 +250,7 @@ static void tell_more_is_pushed(void *owner)
 static const char *begin(struct enl_program *program, uint32_t number, const struct enl_host *host,
                          bool pushes, char *error, size_t error_size)
 {
-    static const struct enl_peer_ops ops = {on_message, on_ended};
+    static const struct enl_peer_ops ops = {on_message, on_ended, on_deaf};
     struct enl_launch launch;
     struct enl_branches *all = branches_of(program);
     struct branch *branch = all != NULL ? calloc(1, sizeof *branch) : NULL;

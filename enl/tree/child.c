@@ -252,7 +252,7 @@ static void take_ended(struct enl_child *child, const struct bcri_control *messa
     if ((message->present & BCRI_HAS(object)) != 0)
         close_pipes(child);
     enl_child_reaped(child, message->code);
-    if (child->on_lane && !child->gone && enl_child_lease_ms(child) == 0)
+    if ((child->on_lane || child->is_cut_off) && !child->gone && enl_child_lease_ms(child) == 0)
         enl_child_cut(child, "");
 }
 

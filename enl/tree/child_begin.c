@@ -22,7 +22,12 @@ static void on_ended(void *owner, const char *why)
     enl_child_pipe_ended(owner, why);
 }
 
-const struct enl_peer_ops enl_child_peer_ops = {on_message, on_ended};
+static void on_deaf(void *owner)
+{
+    enl_child_pipe_ended(owner, "nothing can be sent to it");
+}
+
+const struct enl_peer_ops enl_child_peer_ops = {on_message, on_ended, on_deaf};
 
 struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
                                 uint32_t number, const struct enl_child_ops *ops)

@@ -2,6 +2,7 @@
 /* See outgoing.h. */
 #include "outgoing.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +52,30 @@ static void drop_output(struct enl_outgoing *outgoing)
     outgoing->waiting = 0;
 }
 
+static void on_failed(uv_handle_t *handle)
+{
+    struct enl_outgoing *outgoing =
+        (struct enl_outgoing *)((char *)handle - offsetof(struct enl_outgoing, pipe));
+    outgoing->ends = false;
+    if (outgoing->on_closed != NULL) {
+        outgoing->on_closed(handle);
+        return;
+    }
+    uv_pipe_init(handle->loop, &outgoing->pipe, 0); /* which enl_outgoing_close closes again */
+    outgoing->failed(outgoing);
+}
+
 void enl_outgoing_give_up(struct enl_outgoing *outgoing, const char *what, const char *why)
 {
-    if (outgoing->writes)
-        bcri_log_write(outgoing->log, BCRI_LOG_WARN, "%s for another daemon cannot be sent (%s)", what, why);
+    if (!outgoing->writes || outgoing->closed)
+        return;
+    bcri_log_write(outgoing->log, BCRI_LOG_WARN, "%s for another daemon cannot be sent (%s)", what, why);
     outgoing->writes = false;
     drop_output(outgoing);
+    if (outgoing->failed == NULL)
+        return;
+    outgoing->ends = true;
+    uv_close((uv_handle_t *)&outgoing->pipe, on_failed);
 }
 
 /* A neighbour that has ended, before that was read, is no news of its own. */
@@ -221,9 +240,10 @@ void enl_outgoing_send_raw(struct enl_outgoing *outgoing, char *bytes, size_t le
 /* ---- its beginning and end ---- */
 
 void enl_outgoing_init(struct enl_outgoing *outgoing, uv_loop_t *loop, struct bcri_log *log,
-                       void (*moved)(struct enl_outgoing *outgoing))
+                       void (*moved)(struct enl_outgoing *outgoing),
+                       void (*failed)(struct enl_outgoing *outgoing))
 {
-    *outgoing = (struct enl_outgoing){.log = log, .writes = true, .moved = moved};
+    *outgoing = (struct enl_outgoing){.log = log, .writes = true, .moved = moved, .failed = failed};
     uv_pipe_init(loop, &outgoing->pipe, 0);
 }
 
@@ -236,5 +256,8 @@ void enl_outgoing_close(struct enl_outgoing *outgoing, uv_close_cb closed)
 {
     outgoing->closed = true;
     drop_output(outgoing);
-    uv_close((uv_handle_t *)&outgoing->pipe, closed);
+    if (outgoing->ends)
+        outgoing->on_closed = closed;
+    else
+        uv_close((uv_handle_t *)&outgoing->pipe, closed);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipe to a neighbour (peer.h), and what waits for it. A write never waits: libuv keeps what the pipe does not
  * take, within bounds. Who reads nothing until more waits is written to no more. What may be overtaken waits in a
- * list of its own, of which one frame at a time is given to libuv when that has nothing else. */
+ * list of its own, of which one frame at a time is given to libuv when that has nothing else.
+ *
+ * When something cannot be written nothing is written any more. If `failed` is there the pipe is closed then, by which the
+ * neighbour knows. */
 #ifndef ENL_OUTGOING_H
 #define ENL_OUTGOING_H
 
@@ -31,10 +34,15 @@ struct enl_outgoing {
     size_t waiting;                          /* bytes of them */
     /* The pipe has taken something, or will take nothing any more. */
     void (*moved)(struct enl_outgoing *outgoing);
+    /* NULL, or called by the loop when something could not be written. */
+    void (*failed)(struct enl_outgoing *outgoing);
+    bool ends;             /* the pipe is being closed for that reason */
+    uv_close_cb on_closed; /* of enl_outgoing_close, if that comes meanwhile */
 };
 
 void enl_outgoing_init(struct enl_outgoing *outgoing, uv_loop_t *loop, struct bcri_log *log,
-                       void (*moved)(struct enl_outgoing *outgoing));
+                       void (*moved)(struct enl_outgoing *outgoing),
+                       void (*failed)(struct enl_outgoing *outgoing));
 /* Takes the descriptor, unless it returns false: it is no pipe. */
 bool enl_outgoing_open(struct enl_outgoing *outgoing, int fd);
 /* The first bytes of all. False: no memory. */

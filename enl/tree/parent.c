@@ -209,7 +209,7 @@ static const char *on_lane_message(void *owner, const struct bcri_control *messa
     return on_message(owner, message);
 }
 
-static const struct enl_peer_ops lane_ops = {on_lane_message, on_ended};
+static const struct enl_peer_ops lane_ops = {.came = on_lane_message, .ended = on_ended};
 
 void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
@@ -220,7 +220,7 @@ void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, u
 
 bool enl_parent_open(struct enl_program *program)
 {
-    static const struct enl_peer_ops ops = {on_message, on_ended};
+    static const struct enl_peer_ops ops = {.came = on_message, .ended = on_ended};
     char error[512];
     struct enl_greeting *greeting = &parent.greeting;
     struct enl_peer *peer =

@@ -42,6 +42,12 @@ static void on_moved(struct enl_outgoing *out)
     look_whether_flushed(out->pipe.data);
 }
 
+static void on_failed(struct enl_outgoing *out)
+{
+    const struct enl_peer *peer = out->pipe.data;
+    peer->ops->deaf(peer->owner);
+}
+
 void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data)
 {
@@ -200,7 +206,8 @@ static void on_closed(uv_handle_t *handle)
 }
 
 /* One that has frames; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
-static struct enl_peer *new_peer(struct enl_program *program, const struct enl_peer_ops *ops, void *owner)
+static struct enl_peer *new_peer(struct enl_program *program, const struct enl_peer_ops *ops, void *owner,
+                                 bool by_lane)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
     struct bcri_frames *frames = enl_secret_new(sizeof *frames);
@@ -209,8 +216,10 @@ static struct enl_peer *new_peer(struct enl_program *program, const struct enl_p
         free(peer);
         return NULL;
     }
-    *peer = (struct enl_peer){.program = program, .ops = ops, .owner = owner, .frames = frames};
-    enl_outgoing_init(&peer->out, &program->loop, &program->log, on_moved);
+    *peer = (struct enl_peer){
+        .program = program, .ops = ops, .owner = owner, .frames = frames, .by_lane = by_lane};
+    enl_outgoing_init(&peer->out, &program->loop, &program->log, on_moved,
+                      !by_lane && ops->deaf != NULL ? on_failed : NULL);
     peer->out.pipe.data = peer;
     return peer;
 }
@@ -218,7 +227,7 @@ static struct enl_peer *new_peer(struct enl_program *program, const struct enl_p
 struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
                               const struct enl_peer_ops *ops, void *owner)
 {
-    struct enl_peer *peer = new_peer(program, ops, owner);
+    struct enl_peer *peer = new_peer(program, ops, owner, false);
     if (peer == NULL)
         goto close_both;
     if (begun != NULL)
@@ -255,11 +264,9 @@ struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *v
 struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
                                       const struct enl_peer_ops *ops, void *owner)
 {
-    struct enl_peer *peer = new_peer(program, ops, owner);
-    if (peer == NULL)
-        return NULL;
-    peer->to = host;
-    peer->by_lane = true;
+    struct enl_peer *peer = new_peer(program, ops, owner, true);
+    if (peer != NULL)
+        peer->to = host;
     return peer;
 }
 

@@ -34,6 +34,9 @@ struct enl_peer_ops {
     /* Nothing more comes, or what comes makes no sense: `why`, as the end of a sentence. The peer is
      * still there. */
     void (*ended)(void *owner, const char *why);
+    /* Something could not be sent, so nothing is sent any more, and the pipe to it has been closed. NULL: nothing is done
+     * about it, and the pipe stays. */
+    void (*deaf)(void *owner);
 };
 
 /* Takes both descriptors. `begun`: what has been read of the stream already; the magic word is

@@ -288,13 +288,24 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     return NULL;
 }
 
+/* That it is heard is no sign that it hears: as if its starter were lost. */
+static void is_deaf(struct enl_child *child)
+{
+    if (child->conn == NULL || child->on_lane || child->is_cut_off)
+        return;
+    enl_plan_ends(&child->program->tree->plan, child->number);
+    enl_child_is_cut_off(child);
+}
+
 const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_child *other = enl_tree_child(child->program, message->host);
     if (message->host > child->program->tree->last_number ||
         (other != NULL && other->starter != child->number))
         return "it tells of a host that it has not begun";
-    if (other != NULL)
+    if (other != NULL && message->type == BCRI_MSG_closed && (message->flags & BCRI_CLOSED_DEAF) != 0)
+        is_deaf(other);
+    else if (other != NULL)
         enl_child_told(other, message);
     return NULL;
 }

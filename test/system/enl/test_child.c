@@ -2,11 +2,13 @@
 /* A daemon that another daemon has started (enl --child): the test is the parent, at the other ends
  * of its stdin and stdout. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -387,6 +389,38 @@ TEST(who_speaks_for_a_host_that_is_not_below_it_is_cut_off)
     CHECK_MEM(message->text.bytes, "it speaks for a host that is not below it", 41);
     message = tree_hear(&child.end, BCRI_MSG_ended);
     CHECK_UINT(message->host, BELOW);
+    ends();
+}
+
+/* It has said something, and reads when it may. */
+TEST(a_daemon_below_that_does_not_read_is_cut_off_and_the_root_told_that_it_may_live)
+{
+    static const char script[] = "#!/bin/sh\ncat magic\nhead -c 1 <may-read >/dev/null\ncat >/dev/null\n"
+                                 "echo has read to the end >\"$SYS_TELL\"\nexec sleep 1000000\n";
+    static const char part[2000];
+    char path[512];
+    start(&child, tree_program(), 1);
+    CHECK_INT(mkfifo("may-read", 0600), 0);
+    run_write_file("magic", BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES, 0600);
+    run_write_file("reads-late", script, sizeof script - 1, 0700);
+    snprintf(path, sizeof path, "%s/reads-late", run_folder());
+    begin(path);
+    const struct bcri_control much = {.type = BCRI_MSG_environ,
+                                      .present = BCRI_HAS(bytes) | BCRI_HAS(to),
+                                      .bytes = {part, sizeof part},
+                                      .to = BELOW};
+    for (int i = 0; i < (44 << 20) / (int)sizeof part; i++)
+        tree_say(&child.end, &much);
+    const struct bcri_control *message = tree_hear(&child.end, BCRI_MSG_closed);
+    CHECK_UINT(message->host, BELOW);
+    CHECK_UINT(message->flags, BCRI_CLOSED_DEAF);
+    const int may_read = open("may-read", O_WRONLY | O_CLOEXEC);
+    CHECK_INT(write(may_read, "x", 1), 1);
+    CHECK_STR(run_told(), "has read to the end");
+    const struct bcri_control cut = {.type = BCRI_MSG_cut, .present = BCRI_HAS(host), .host = BELOW};
+    tree_say(&child.end, &cut);
+    CHECK_UINT(tree_hear(&child.end, BCRI_MSG_ended)->host, BELOW);
+    close(may_read);
     ends();
 }
 

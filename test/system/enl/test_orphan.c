@@ -256,6 +256,33 @@ TEST_TIMEOUT(a_daemon_that_stood_still_goes_on_and_what_it_brings_late_counts_on
     all_is_there(0);
 }
 
+/* Of the daemons that a test preloads deaf_pipes.c into. */
+TEST_TIMEOUT(hosts_below_a_daemon_that_cannot_write_to_them_go_on_at_once_though_it_passes_their_words_up,
+             120)
+{
+    static char text[1 << 20];
+    char log[64], host[128] = "";
+    const char *library = getenv("DEAF_PIPES_LIB");
+    if (library == NULL)
+        SKIP("nothing is preloaded into emulated programs");
+    setenv("LD_PRELOAD", library, 1);
+    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    begin("isolate", "40000");
+    note_starters();
+    let_go_on(30);
+    board->deaf = board->daemons[inner_of(1)];
+    CHECK_INT(gethostname(host, sizeof host - 1), 0);
+    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
+    run_wait_for_text(log, "goes on over a link of its own");
+    let_go_on(100);
+    stop();
+    CHECK_INT(run.status, 0);
+    CHECK_PTR(strstr(run.error, "is lost"), NULL);
+    run_read_file(log, text, sizeof text);
+    CHECK_PTR(strstr(text, "nothing came from it by way of"), NULL); /* or they would have waited for that */
+    all_is_there(0);
+}
+
 /* Those that have no starter any more find nobody, and end when their leases do. */
 TEST_TIMEOUT(when_the_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
 {

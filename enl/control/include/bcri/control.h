@@ -64,7 +64,7 @@
  *   begin         parent   host machine flags text? ccename? object?            ended, at last
  *   cut           parent   host                                                 ended
  *   said          child    host bytes                                           none
- *   closed        child    host text                                            none
+ *   closed        child    host text flags?                                     none
  *   ended         child    host code flags text object?                         none
  *   relay         parent   id kind host ordinal? text?                          relay_end
  *   relay_bytes   both     id bytes                                             none
@@ -249,7 +249,7 @@
     X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                   \
     X(cut, K(host), 0, 0)                                                                            \
     X(said, K(host) | K(bytes), 0, 0)                                                                \
-    X(closed, K(host) | K(text), 0, 0)                                                               \
+    X(closed, K(host) | K(text), K(flags), 0)                                                        \
     X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                   \
     X(reply, K(id) | K(status),                                                                      \
       K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) /* of host_arch */, 2)          \
@@ -284,12 +284,13 @@ enum { BCRI_LOST_UNKNOWN = 1 };
 
 /* Of `flags` in start: other daemons are between the root's and this one; the root's processor does
  * AES-256-GCM (with `public`). In begin: the host is `local`. In
- * ended: the command was ssh. */
+ * closed: that daemon may live, and go on by another way. In ended: the command was ssh. */
 enum {
     BCRI_START_DEEP = 2,
     BCRI_START_AES = 4,
     BCRI_BEGIN_LOCAL = 1,
     BCRI_BEGIN_PUSH = 2,
+    BCRI_CLOSED_DEAF = 1,
     BCRI_ENDED_SSH = 1
 };
 
