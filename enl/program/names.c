@@ -88,21 +88,19 @@ bool enl_host_is_address(const char *text)
     return inet_pton(strchr(text, ':') != NULL ? AF_INET6 : AF_INET, text, &bytes) == 1;
 }
 
-bool enl_host_has_address(const char *text)
+bool enl_host_has_address(const char *text, struct ifaddrs **known)
 {
     struct in6_addr bytes = {0};
-    struct ifaddrs *all;
     const int family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
     if (inet_pton(family, text, &bytes) != 1)
         return false;
     if (family == AF_INET ? bytes.s6_addr[0] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&bytes))
         return true;
-    if (getifaddrs(&all) != 0)
-        return false;
+    if (*known == NULL && getifaddrs(known) != 0)
+        *known = NULL;
     bool found = false;
-    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next)
+    for (const struct ifaddrs *one = *known; one != NULL && !found; one = one->ifa_next)
         found = is_own(one->ifa_addr, family, &bytes);
-    freeifaddrs(all);
     return found;
 }
 

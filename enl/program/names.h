@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct ifaddrs;
+
 /* The host's name, of letters, digits, . _ and - only. */
 void enl_host_name(char *out, size_t capacity);
 /* An address of this host, for the scripts: IPv4 if there is one; the loopback's only if there is
@@ -18,8 +20,10 @@ void enl_host_station(const char *abi, char *out, size_t capacity);
 const char *enl_abi(void);
 bool enl_abi_known(const char *name);
 #define ENL_ABIS "x86_64, i386, s390x, aarch64, arm, ppc64, ppc, riscv64"
-/* Whether `text` is an IP address, in numbers; one of this host. */
+/* Whether `text` is an IP address, in numbers. */
 bool enl_host_is_address(const char *text);
-bool enl_host_has_address(const char *text);
+/* Whether it is one of this host. *known keeps this host's addresses for further calls: NULL before the
+ * first; freeifaddrs takes it. */
+bool enl_host_has_address(const char *text, struct ifaddrs **known);
 
 #endif

@@ -3,6 +3,7 @@
  * whether one of them is the root's own, or one with another. */
 #include "places.h"
 
+#include <ifaddrs.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +34,13 @@ static struct enl_place *place_of(const struct enl_child *child)
 
 /* -------------------------------------------------------------------- where a request goes --- */
 
-static bool is_here(const struct enl_program *program, const char *machine)
+/* `known`: names.h. */
+static bool is_here(const struct enl_program *program, const char *machine, struct ifaddrs **known)
 {
     const size_t length = strcspn(program->hostname, ".");
     return strcasecmp(machine, program->hostname) == 0 ||
            (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0) ||
-           enl_host_has_address(machine);
+           enl_host_has_address(machine, known);
 }
 
 static bool is_own_user(const char *login)
@@ -61,21 +63,31 @@ static bool is_own_abi(const struct enl_program *program, const struct enl_host 
 }
 
 /* Whether an entry is this machine, as far as can be known without asking it. */
-static bool entry_is_here(const struct enl_program *program, const struct enl_host *host)
+static bool entry_is_here(const struct enl_program *program, const struct enl_host *host,
+                          struct ifaddrs **known)
 {
-    return !host->local && is_here(program, host->address != NULL ? host->address : host->name) &&
+    return !host->local && is_here(program, host->address != NULL ? host->address : host->name, known) &&
            is_own_user(host->login) && is_own_abi(program, host);
+}
+
+/* That entry, or without one the machine of that name. */
+static bool one_is_here(const struct enl_program *program, const struct enl_host *host, const char *machine)
+{
+    struct ifaddrs *known = NULL;
+    const bool here = host != NULL ? entry_is_here(program, host, &known) : is_here(program, machine, &known);
+    freeifaddrs(known);
+    return here;
 }
 
 void enl_tree_take_own(struct enl_program *program)
 {
-    for (size_t i = 0; i < program->hosts.count; i++) {
+    struct ifaddrs *known = NULL;
+    for (size_t i = 0; i < program->hosts.count && program->programs == NULL; i++) {
         const struct enl_host *host = &program->hosts.hosts[i];
-        if (host->path != NULL && entry_is_here(program, host)) {
+        if (host->path != NULL && entry_is_here(program, host, &known))
             program->programs = strdup(host->path);
-            return;
-        }
     }
+    freeifaddrs(known);
 }
 
 /* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
@@ -158,8 +170,9 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
     struct enl_program *program = conn->program;
     char address[600];
     const struct enl_host *host = entry_for(program, machine, address, sizeof address);
+    const bool here = one_is_here(program, host, machine);
     *code_out = bcrE_NOHOST;
-    if (host == NULL && is_here(program, machine))
+    if (here)
         return ENL_WAY_HERE;
     if (host == NULL && program->hosts.count == 0)
         return bcri_refuse(
@@ -172,8 +185,6 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
                            "machine %s is not this one, and not in the program's list of %zu hosts (%s)",
                            machine, program->hosts.count,
                            program->hosts.source[0] != '\0' ? program->hosts.source : "enl's options");
-    if (entry_is_here(program, host))
-        return ENL_WAY_HERE;
     struct enl_tree *tree = enl_tree_of(program);
     if (tree == NULL) {
         *code_out = bcrE_NOMEM;
@@ -206,6 +217,7 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
 void enl_tree_start_all(struct enl_program *program)
 {
     char address[600], error[2048];
+    struct ifaddrs *known = NULL;
     if (program->config.starthosts != BCRI_STARTHOSTS_ALL || program->hosts.count == 0 ||
         enl_tree_of(program) == NULL)
         return;
@@ -213,11 +225,12 @@ void enl_tree_start_all(struct enl_program *program)
         const struct enl_host *host =
             entry_for(program, program->hosts.hosts[i].name, address, sizeof address);
         struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
-        if (entry_is_here(program, host) || place->child != NULL)
+        if (entry_is_here(program, host, &known) || place->child != NULL)
             continue;
         if (!want(program, place, address[0] != '\0' ? address : NULL, false, error, sizeof error))
             enl_report(program, BCRI_LOG_ERROR, "%s", error);
     }
+    freeifaddrs(known);
 }
 
 /* --------------------------------------------------------------------- what children bring --- */
