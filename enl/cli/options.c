@@ -195,10 +195,10 @@ static const struct command *command_of(const char *word)
     return NULL;
 }
 
-/* --hosts, --hostfile, --host, --local, with or without a value in the same word. */
+/* --hosts, --hostfile, --host, --local, with or without a value in the same word; --push. */
 static bool says_hosts(const char *word)
 {
-    return strncmp(word, "--host", 6) == 0 || strncmp(word, "--local", 7) == 0;
+    return strncmp(word, "--host", 6) == 0 || strncmp(word, "--local", 7) == 0 || strcmp(word, "--push") == 0;
 }
 
 static int parse_command(const struct command *command, int argc, char **argv, struct enl_options *options,

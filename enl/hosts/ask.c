@@ -25,6 +25,8 @@
 #include "bcri/refuse.h"
 #include "interrupt.h"
 #include "pipes.h"
+#include "progress.h"
+#include "push.h"
 #include "remote.h"
 #include "spawn.h"
 
@@ -104,6 +106,7 @@ static void begin(struct ask *ask, struct enl_asked *asked, const struct bcri_co
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): an ask that is OVER has no memory (end) */
     ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
     asked->round_trip_ns = UINT64_MAX;
+    asked->pushed = config->push != 0 && enl_push_takes(asked->host);
     char *error = asked->failed;
     const size_t room = sizeof asked->failed;
     if (!enl_remote_command(&ask->remote, config, asked->host, NULL, "--host-facts", error, room) ||
@@ -135,6 +138,11 @@ static void fail(struct ask *ask, const char *why, int status)
 {
     char line[SAID_MAX], text[COMMAND_MAX], how[256];
     struct enl_asked *asked = ask->asked;
+    asked->no_enl = asked->pushed && why[0] == '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    if (asked->no_enl) {
+        end(ask);
+        return;
+    }
     ask->said[ask->said_length < SAID_MAX ? ask->said_length : SAID_MAX - 1] = '\0';
     last_line(ask, line, sizeof line);
     enl_remote_text(&ask->remote, text, sizeof text);
@@ -283,12 +291,31 @@ static void take_timeout(struct ask *ask, const struct bcri_config *config)
 
 /* ---- all ---- */
 
+/* What a terminal shows of it. */
+struct told {
+    uint64_t quiet_ns; /* until then nothing; BCRI_DEADLINE_NEVER: it is no terminal, or there is one host */
+    size_t shown;
+    unsigned done;
+};
+
+static void tell(struct told *told, unsigned done, unsigned all)
+{
+    char line[ENL_PROGRESS_BYTES];
+    if (!bcri_deadline_passed(told->quiet_ns, bcri_clock_ns()) ||
+        (all != 0 && told->shown != 0 && told->done == done))
+        return;
+    told->done = done;
+    const size_t length = enl_progress_line(line, &told->shown, done, all);
+    (void)!write(2, line, length);
+}
+
 /* False: the command is interrupted. No more are polled than there are: the limit of descriptors is one of poll(2). */
-static bool wait_for(struct ask *asks, const struct bcri_config *config, int interrupt)
+static bool wait_for(struct ask *asks, const struct bcri_config *config, int interrupt,
+                     const struct told *told)
 {
     struct pollfd polls[3 * ENL_ASKED_AT_ONCE + 1];
     struct ask *running[ENL_ASKED_AT_ONCE];
-    uint64_t deadline = BCRI_DEADLINE_NEVER;
+    uint64_t deadline = told->shown == 0 ? told->quiet_ns : BCRI_DEADLINE_NEVER;
     nfds_t used = 0, count = 0;
     for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
         struct ask *ask = &asks[i];
@@ -325,20 +352,24 @@ void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t
     struct ask asks[ENL_ASKED_AT_ONCE] = {{.state = OVER}};
     struct enl_inherited inherited;
     struct enl_interrupt interrupt;
+    struct told told = {.quiet_ns = count > 1 && isatty(2) ? bcri_deadline_after(ENL_PROGRESS_QUIET_MSEC)
+                                                           : BCRI_DEADLINE_NEVER};
     size_t begun = 0;
     bool more = count > 0;
     enl_inherited_take(&inherited);
     enl_interrupt_begin(&interrupt);
     signal(SIGPIPE, SIG_IGN);
     while (more) {
-        more = false;
+        unsigned runs = 0;
         for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
             while (asks[i].state == OVER && begun < count)
                 begin(&asks[i], &all[begun++], config, &inherited);
-            more = more || asks[i].state != OVER;
+            runs += asks[i].state != OVER;
         }
-        more = more && wait_for(asks, config, interrupt.fd);
+        tell(&told, (unsigned)begun - runs, runs != 0 ? (unsigned)count : 0);
+        more = runs != 0 && wait_for(asks, config, interrupt.fd, &told);
     }
+    tell(&told, 0, 0);
     for (int i = 0; i < ENL_ASKED_AT_ONCE; i++)
         if (asks[i].state != OVER)
             end(&asks[i]);

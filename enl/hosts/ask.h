@@ -15,6 +15,8 @@ enum { ENL_ASKED_AT_ONCE = 8 };
 
 struct enl_asked {
     const struct enl_host *host;
+    bool pushed;       /* its enl is sent there (push), so what is there is not used */
+    bool no_enl;       /* and there is none: it has no facts */
     char failed[2048]; /* a sentence, if nothing came of it; else "" */
     struct enl_facts facts;
     const struct enl_asked *same; /* an earlier one that is the same machine (findings.h); NULL: none */
@@ -22,7 +24,8 @@ struct enl_asked {
     int64_t clock_ns; /* how far its clock is ahead of this one's */
 };
 
-/* Fills in all but `host` of `count` of them; each has connecttimeout. */
+/* Fills in all but `host` of `count` of them; each has connecttimeout. Who waits at a terminal for more than a second
+ * is shown how many are done. */
 void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count);
 
 #endif

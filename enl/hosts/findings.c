@@ -97,7 +97,7 @@ static void look_at_net(struct looker *looker, const struct enl_asked *all, size
 {
     const uint64_t mtu = all[which].facts.mtu;
     size_t other = 0;
-    while (other < which && (all[other].failed[0] != '\0' || all[other].host->local))
+    while (other < which && (all[other].failed[0] != '\0' || all[other].no_enl || all[other].host->local))
         other++;
     if (mtu < MTU_LEAST)
         say(looker, false, "its MTU of %llu makes many small packets of a region; raise it to 1500",
@@ -123,7 +123,8 @@ void enl_findings_compare(struct enl_asked *all, size_t count)
     struct enl_asked **sorted = calloc(count + 1, sizeof(struct enl_asked *));
     size_t used = 0;
     for (size_t i = 0; sorted != NULL && i < count; i++)
-        if (all[i].failed[0] == '\0' && !all[i].host->local && all[i].facts.station[0] != '\0')
+        if (all[i].failed[0] == '\0' && !all[i].no_enl && !all[i].host->local &&
+            all[i].facts.station[0] != '\0')
             sorted[used++] = &all[i];
     if (used != 0)
         qsort(sorted, used, sizeof(struct enl_asked *), compare_stations);
@@ -142,7 +143,12 @@ bool enl_findings(const struct enl_asked *all, size_t count, size_t which, const
         say(&looker, true, "%s", asked->failed);
         return false;
     }
-    look_at_enl(&looker, asked, here);
+    if (asked->no_enl) {
+        say(&looker, false, "it has no enl; push sends it one with each program");
+        return looker.usable;
+    }
+    if (!asked->pushed)
+        look_at_enl(&looker, asked, here);
     if (asked->same != NULL)
         say(&looker, false, "it is the same machine as %s, and shares its daemon; list it once, with slots=",
             asked->same->host->name);

@@ -80,6 +80,8 @@ static void show_table(const struct shown *shown)
     for (size_t i = 0; i < shown->count; i++)
         if (shown->all[i].failed[0] != '\0')
             printf("%-*s  cannot be used\n", width, shown->all[i].host->name);
+        else if (shown->all[i].no_enl)
+            printf("%-*s  is sent enl (push)\n", width, shown->all[i].host->name);
         else
             show_row(width, shown->all[i].host->name, &shown->all[i].facts, &shown->all[i]);
 }
@@ -156,7 +158,7 @@ static void show_json(struct shown *shown)
         show_string(i > 0 ? ",{\"name\":" : "{\"name\":", asked->host->name);
         printf(",\"slots\":%u,\"usable\":%s", asked->host->slots,
                findings(shown, i, false) ? "true" : "false");
-        if (asked->failed[0] == '\0') {
+        if (asked->failed[0] == '\0' && !asked->no_enl) {
             show_facts(&asked->facts);
             printf(",\"clock_s\":%.6f,\"round_trip_s\":%.6f", (double)asked->clock_ns / 1e9,
                    (double)asked->round_trip_ns / 1e9);

@@ -20,6 +20,7 @@
 #include "bcri/escape.h"
 #include "lines.h"
 #include "output.h"
+#include "progress.h"
 #include "tree.h"
 #include "writer.h"
 
@@ -54,27 +55,19 @@ int enl_report_start(struct enl_program *program)
     return -EAGAIN;
 }
 
-void enl_report_clear(struct enl_program *program)
+void enl_report_progress(struct enl_program *program, unsigned done, unsigned all)
 {
-    char text[80];
-    const int length = (int)program->progress;
-    if (length == 0 || program->err == NULL)
+    char line[ENL_PROGRESS_BYTES];
+    if (program->err == NULL)
         return;
-    program->progress = 0;
-    const int used = snprintf(text, sizeof text, "\r%*s\r", length, "");
-    enl_writer_text(program->err, text, (size_t)used);
+    const size_t length = enl_progress_line(line, &program->progress, done, all);
+    if (length != 0)
+        enl_writer_text(program->err, line, length);
 }
 
-/* The cursor stays in front of it, so that other output of the terminal's begins there. */
-void enl_report_progress(struct enl_program *program, const char *text)
+void enl_report_clear(struct enl_program *program)
 {
-    char line[80];
-    enl_report_clear(program);
-    if (text[0] == '\0' || program->err == NULL)
-        return;
-    const int used = snprintf(line, sizeof line, "%.63s\r", text);
-    enl_writer_text(program->err, line, (size_t)used);
-    program->progress = (size_t)used - 1;
+    enl_report_progress(program, 0, 0);
 }
 
 static void show(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)

@@ -160,9 +160,9 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
 /* Writes text to stderr only, as it is: the caller has escaped it, and it has its newline. */
 void enl_report_shown(struct enl_program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Shows `text`, of at most 63 characters, as the last line of a terminal; "": none. Whatever else is shown takes its
+/* Shows how many hosts are up as the last line of a terminal; `all` 0: no longer. Whatever else is shown takes its
  * place until the next call. */
-void enl_report_progress(struct enl_program *program, const char *text);
+void enl_report_progress(struct enl_program *program, unsigned done, unsigned all);
 /* Takes that line away. */
 void enl_report_clear(struct enl_program *program);
 /* Starts the writers. Before that, messages are written at once. Returns 0 or -errno: no thread. */

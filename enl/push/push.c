@@ -65,10 +65,14 @@ void enl_push_end(struct enl_program *program)
     program->push = NULL;
 }
 
+bool enl_push_takes(const struct enl_host *host)
+{
+    return !host->local && host->enl == NULL && (host->abi == NULL || strcmp(host->abi, enl_abi()) == 0);
+}
+
 bool enl_push_is_for(const struct enl_program *program, const struct enl_host *host)
 {
-    return program->push != NULL && !host->local && host->enl == NULL &&
-           (host->abi == NULL || strcmp(host->abi, enl_abi()) == 0);
+    return program->push != NULL && enl_push_takes(host);
 }
 
 /* ---- how it goes into a pipe ---- */

@@ -41,6 +41,8 @@ struct enl_push {
  * sentence. */
 int enl_push_begin(struct enl_program *program, const char *path, char *error, size_t error_size);
 void enl_push_end(struct enl_program *program);
+/* Whether such a host would be sent it. */
+bool enl_push_takes(const struct enl_host *host);
 /* Whether that host gets it. */
 bool enl_push_is_for(const struct enl_program *program, const struct enl_host *host);
 /* What the login shell there is to run. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which child is begun when, and by whom, as the plan says (plan.h); and what daemons say of those below them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +9,7 @@
 #include "conn.h"
 #include "peer.h"
 #include "places.h"
+#include "progress.h"
 
 /* ---- beginning ---- */
 
@@ -87,15 +87,10 @@ bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
 
 /* ---- who waits is told on a terminal how many hosts are up ---- */
 
-enum { QUIET_MSEC = 1000 };
-
 static void tell(struct enl_program *program)
 {
     const struct enl_batch *batch = &program->tree->batch;
-    char text[64] = "";
-    if (batch->pending != 0)
-        snprintf(text, sizeof text, "%u of %u hosts", batch->hosts - batch->pending, batch->hosts);
-    enl_report_progress(program, text);
+    enl_report_progress(program, batch->hosts - batch->pending, batch->pending != 0 ? batch->hosts : 0);
 }
 
 static void on_quiet(uv_timer_t *timer)
@@ -111,7 +106,7 @@ static void one_more(struct enl_program *program)
     if (batch->pending++ == 0)
         batch->hosts = 0;
     if (++batch->hosts == 2 && isatty(2))
-        uv_timer_start(&batch->timer, on_quiet, QUIET_MSEC, 0);
+        uv_timer_start(&batch->timer, on_quiet, ENL_PROGRESS_QUIET_MSEC, 0);
 }
 
 /* A host is up, or is not waited for any more. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -102,4 +103,21 @@ char terminal_shell_says(void)
 void terminal_go_on(void)
 {
     CHECK_INT(write(hears[1], "f", 1), 1);
+}
+
+void terminal_shows(const char *text)
+{
+    static char shown[1 << 16];
+    static size_t length;
+    const char *at;
+    while ((at = strstr(shown, text)) == NULL) {
+        CHECK(length < sizeof shown - 1);
+        const ssize_t got = read(terminal, shown + length, sizeof shown - 1 - length);
+        CHECK(got > 0);
+        length += (size_t)got;
+        shown[length] = '\0';
+    }
+    const char *rest = at + strlen(text);
+    length -= (size_t)(rest - shown);
+    memmove(shown, rest, length + 1);
 }

@@ -10,6 +10,8 @@ extern int terminal;
 void terminal_start(unsigned short columns, unsigned short rows, char *const *words);
 void terminal_resize(unsigned short columns, unsigned short rows);
 void terminal_press(char key);
+/* Reads on until that text has come; what comes behind it is there for the next call. */
+void terminal_shows(const char *text);
 /* 's': the command has stopped; 'e': it has ended, and its status (as a shell tells it) comes next. */
 char terminal_shell_says(void);
 /* What fg does. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "on_terminal.h"
 #include "run.h"
 
 static struct run run;
@@ -41,6 +42,7 @@ static const char rsh[] =
     "big) facts 1 s390x 1000000000 now ;;\n"
     "late) facts 1 x86_64 1000000000 '2 hours ago' ;;\n"
     "full) facts 1 x86_64 0 now ;;\n"
+    "held) read line < over; facts 1 x86_64 1000000000 now ;;\n"
     "n*) echo + >> begun; while [ $(wc -l < begun) -lt 8 ]; do sleep 0.01; done\n"
     "    facts 1 x86_64 1000000000 now; echo - >> begun ;;\n"
     "esac\n";
@@ -224,6 +226,62 @@ TEST(what_is_only_awkward_is_said_and_no_failure)
     has(" s behind this machine's, so the times in logs do not fit; let chrony or ntpd set it\n");
     has("full: its disk is full, so there will be no log; free some, or let tempdir in bcrrc there name "
         "another");
+}
+
+TEST(where_enl_is_pushed_nobody_needs_one)
+{
+    setenv("BCR_PUSH", "yes", 1);
+    list("good1\nbare\nother\n");
+    hosts(0, "machines");
+    has("\ngood1         0.");
+    has("\nbare          is sent enl (push)\n");
+    has("bare: it has no enl; push sends it one with each program\n");
+    CHECK_PTR(strstr(run.text, "version 99"), NULL);
+    run_start(&run, run_enl(), "hosts", "--json", "machines");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    has("{\"name\":\"bare\",\"slots\":1,\"usable\":true,\"findings\":[{\"bad\":false,\"text\":\"it has no "
+        "enl; ");
+    list("bare enl=/there/is/none\nescape\n");
+    hosts(1, "machines");
+    has("host bare cannot be used: rsh-like ended with status 127; install BCR there");
+    has("host escape cannot be used: rsh-like ended with status 3: ");
+    unsetenv("BCR_PUSH");
+    list("bare\n");
+    hosts(1, "machines");
+    run_start(&run, run_enl(), "hosts", "--push", "machines");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    has("\nbare          is sent enl (push)\n");
+}
+
+TEST(who_waits_at_a_terminal_is_told_how_many_have_answered)
+{
+    char *const words[] = {(char *)run_enl(), "hosts", "machines", NULL};
+    list("good1\nheld\ngood2\n");
+    CHECK_INT(mkfifo("over", 0600), 0);
+    terminal_start(120, 24, words);
+    terminal_shows("2 of 3 hosts\r");
+    close(open("over", O_WRONLY | O_CLOEXEC));
+    terminal_shows("\r            \rHOST ");
+    terminal_shows("\nheld          0.");
+    CHECK_INT(terminal_shell_says(), 'e');
+    CHECK_INT((unsigned char)terminal_shell_says(), 0);
+    unlink("over");
+}
+
+TEST(who_interrupts_it_at_a_terminal_is_left_an_empty_line)
+{
+    char *const words[] = {(char *)run_enl(), "hosts", "machines", NULL};
+    list("held\nsilent\n");
+    CHECK_INT(mkfifo("over", 0600), 0);
+    terminal_start(120, 24, words);
+    terminal_shows("0 of 2 hosts\r");
+    terminal_press(3);
+    terminal_shows("\r            \r");
+    CHECK_INT(terminal_shell_says(), 'e');
+    CHECK_INT((unsigned char)terminal_shell_says(), 128 + SIGINT);
+    unlink("over");
 }
 
 /* Each waits until as many as may be have begun. */

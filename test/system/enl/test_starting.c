@@ -216,20 +216,6 @@ TEST(a_host_that_cannot_be_started_is_told_once_and_has_the_same_sentence_for_wh
                     "on n1 was not started: host n1 cannot be used: no-way ended with status 255: no way");
 }
 
-static void terminal_shows(const char *text)
-{
-    static char shown[1 << 16];
-    size_t length = 0;
-    while (strstr(shown, text) == NULL) {
-        CHECK(length < sizeof shown - 1);
-        const ssize_t got = read(terminal, shown + length, sizeof shown - 1 - length);
-        CHECK(got > 0);
-        length += (size_t)got;
-        shown[length] = '\0';
-    }
-    memset(shown, 0, sizeof shown);
-}
-
 TEST(who_waits_at_a_terminal_is_told_how_many_hosts_are_up)
 {
     char *const words[] = {(char *)run_enl(), "--start-hosts", "all",  "--fanout", "2", "--local", "7",
