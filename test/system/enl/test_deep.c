@@ -23,11 +23,13 @@ static void deep(void)
     setenv("BCR_FANOUT", "2", 1);
 }
 
+static const char *list[] = {"--local", "7"};
+
 /* Starts the root, which enlists one CCE on each host, CCE n on host n, and goes on by the words in `then`. */
 static void start(const char *child, const char *then, const char *onfail)
 {
     char numbers[HOSTS + 1][16], names[HOSTS + 1][24], words[256];
-    const char *argv[96] = {run_enl(), "--output", "--onfail", onfail, "--local", "7", run_cce()};
+    const char *argv[96] = {run_enl(), "--output", "--onfail", onfail, list[0], list[1], run_cce()};
     int count = 7;
     setenv("SYS_CHILD", child, 1);
     for (int i = 1; i <= HOSTS; i++) {
@@ -252,4 +254,82 @@ TEST(a_daemon_that_is_killed_at_any_level_takes_nobody_along)
         snprintf(text, sizeof text, "host local%d is lost: ", victim);
         run_check_error(&run, text);
     }
+}
+
+/* The daemons are reached as by an sshd that gives its commands a socket. */
+static void list_with_sockets(void)
+{
+    char script[1024], hosts[2048];
+    int used = 0;
+    snprintf(script, sizeof script, "#!/bin/sh\nexec %s %s \"$@\"\n", getenv("SYS_SOCKETED"), run_enl());
+    run_write_file("socketed", script, strlen(script), 0700);
+    for (int i = 1; i <= HOSTS; i++)
+        used += snprintf(hosts + used, sizeof hosts - (size_t)used, "local%d local enl=%s/socketed\n", i,
+                         run_folder());
+    run_write_file("machines", hosts, strlen(hosts), 0600);
+    list[0] = "--hosts";
+    list[1] = "machines";
+}
+
+TEST_TIMEOUT(hosts_go_on_whose_starter_ends_before_it_has_read_all_from_a_socket, 120)
+{
+    pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
+    char text[64];
+    deep();
+    list_with_sockets();
+    start("daemon tell wait out alive", "wait", "isolate");
+    learn(daemons, cces);
+    const int gone = run_watch(daemons[1]), cce_gone = run_watch(cces[1]);
+    kill(daemons[1], SIGKILL);
+    run_gone(gone);
+    run_gone(cce_gone);
+    for (int i = 0; i < HOSTS; i++)
+        run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    for (int i = 2; i <= HOSTS; i++) {
+        snprintf(text, sizeof text, "[%d] alive\n", i);
+        CHECK(strstr(run.text, text) != NULL);
+    }
+    run_check_error(&run, "host local1 is lost: ");
+    CHECK_PTR(strstr(run.error, "host local3 is lost"), NULL);
+}
+
+static void wait_for_log(const char *text)
+{
+    char log[512];
+    snprintf(log, sizeof log, "bcr.%s.log", run_program_by(".7.log"));
+    run_wait_for_text(log, text);
+}
+
+/* local1 has started local3, and that local7, whose beats are on their way by both when local1 stands still. They come when
+ * local7 has a way of its own, and local3 is no more. */
+TEST_TIMEOUT(what_a_daemon_brings_late_of_hosts_below_one_that_is_lost_is_no_fault_of_its, 120)
+{
+    pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
+    char text[64];
+    deep();
+    setenv("BCR_HOSTTIMEOUT", "24000",
+           1); /* half of it until local3 finds another way, and half for the rest */
+    start("daemon tell wait out alive", "wait", "isolate");
+    learn(daemons, cces);
+    kill(daemons[1], SIGSTOP);
+    wait_for_log("host local3 goes on over a link of its own");
+    const int cce_gone = run_watch(cces[3]);
+    kill(daemons[3], SIGTERM); /* it tells of its end by its link */
+    run_gone(cce_gone);
+    wait_for_log("host local3 is lost");
+    wait_for_log("host local7 goes on over a link of its own");
+    kill(daemons[1], SIGCONT);
+    for (int i = 0; i < HOSTS; i++)
+        run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    for (int i = 1; i <= HOSTS; i++) {
+        snprintf(text, sizeof text, "[%d] alive\n", i);
+        CHECK((strstr(run.text, text) != NULL) == (i != 3));
+    }
+    run_check_error(&run, "host local3 is lost: ");
+    CHECK_PTR(strstr(run.error, "host local1 is lost"), NULL);
+    unsetenv("BCR_HOSTTIMEOUT");
 }
