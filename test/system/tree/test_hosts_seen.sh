@@ -21,7 +21,7 @@ exec 8<> tell
 printf '#!/bin/sh\nread word < "%s/held"\n' "$scratch" > enl-held # a host that stays in its start
 apart=()
 [ "$(id -u)" != 0 ] || ! unshare -n true 2> /dev/null || apart=(unshare -n)
-printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${apart[*]}" "$BCR_ENL" > enl-apart # a machine of its own
+printf '#!/bin/sh\nSEEN_AS=apart exec %s "%s" "$@"\n' "${apart[*]}" "$BCR_ENL" > enl-apart # a machine of its own
 chmod 700 enl-held enl-apart
 printf 'here local\nbad local enl=/there/is/none\napart local enl=%s/enl-apart\nheld local enl=%s/enl-held\n' "$scratch" "$scratch" > machines
 chmod 600 machines
@@ -44,12 +44,13 @@ start() {
     SYS_CHILD="tell parent pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at bad enlist "$SYS_CCE" 1 at here enlist "$SYS_CCE" 1 \
         at apart from 2 enlist "$SYS_CCE" 1 at held from 3 enlist "$SYS_CCE" 1 2> err &
     root=$!
-    local first='' second=''
-    while [ -z "$second" ] && read -r word pid _ <&8; do
-        [ "$word" != parent ] || { [ -z "$first" ] && first=$pid; } || second=$pid
+    here='' there=''
+    while [ -z "$here" ] || [ -z "$there" ]; do
+        read -r word pid _ <&8
+        [ "$word" = parent ] || continue
+        if grep -qazx SEEN_AS=apart "/proc/$pid/environ"; then there=$pid; else here=$pid; fi
     done
     name=$(uname -n | tr -c 'a-zA-Z0-9._\n-' -).$root
-    here=$first there=$second
 }
 
 echo "-- hosts that start, are up, are lost or could not be started, by their names"

@@ -66,7 +66,7 @@ chmod 600 machines
 run() { # its status, and what it prints on both, are wanted
     local status=0 wanted=$1
     shift
-    timeout 120 "$BCR_ENL" --push --output --hosts machines "./a program" "$@" > out 2> err || status=$?
+    timeout 300 "$BCR_ENL" --push --output --hosts machines "./a program" "$@" > out 2> err || status=$?
     [ "$status" = "$wanted" ] || fail "status $status, not $wanted, of $*: $(cat out err)"
 }
 has() {

@@ -27,7 +27,7 @@ fi
 
 # A status that becomes so without a word to wait for.
 until_so() {
-    for _ in $(seq 300); do
+    for _ in $(seq 600); do
         ! "$@" > /dev/null 2>&1 || return 0
         sleep 0.1
     done
@@ -93,7 +93,7 @@ until_so idle || fail "the nodes do not come up: $(sinfo; tail ./*.log)"
 run() {
     local status=0 wanted=$1
     shift
-    timeout 120 salloc -Q -w "n[1-${nodes-2}]" --overcommit "$@" > out 2> err || status=$?
+    timeout 300 salloc -Q -w "n[1-${nodes-2}]" --overcommit "$@" > out 2> err || status=$?
     [ "$status" = "$wanted" ] || fail "status $status, not $wanted, of $*: $(cat out err)"
 }
 has() {
@@ -165,7 +165,7 @@ begin() {
         word=
         while [ "$word" != parent ]; do read -r word daemon _ <&8; done
     done
-    job=$(squeue -h -o %i)
+    job=$(squeue -h -t RUNNING -o %i) # the one before may not have been cleared up yet
     root=$(pgrep -f "^$SYS_CCE at" | head -n 1)
     root=$(ps -o ppid= -p "$root" | tr -d ' ')
 }

@@ -76,7 +76,7 @@ sshd_start "$scratch" sshd.log || fail "sshd does not start: $(cat sshd.log)"
 run() {
     local status=0 wanted=$1
     shift
-    timeout 60 "$BCR_ENL" --output --hosts machines "$SYS_CCE" "$@" > out 2> err || status=$?
+    timeout 300 "$BCR_ENL" --output --hosts machines "$SYS_CCE" "$@" > out 2> err || status=$?
     [ "$status" = "$wanted" ] || fail "status $status, not $wanted, of $*: $(cat out err)"
 }
 has() {
@@ -122,7 +122,7 @@ has err "install BCR there, or say where enl is"
 
 echo "-- what all of them are"
 status=0
-timeout 100 "$BCR_ENL" hosts machines > out 2> err || status=$?
+timeout 300 "$BCR_ENL" hosts machines > out 2> err || status=$?
 [ "$status" = 1 ] || fail "status $status, not 1, of enl hosts: $(cat out err)"
 abi=$(sed -n 's/^this machine  *[^ ]*  *\([a-z0-9_]*\) .*/\1/p' out) # of this build, which the kernel need not have
 [ -n "$abi" ] || fail "enl hosts does not say what this machine is: $(cat out err)"
