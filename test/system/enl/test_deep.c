@@ -25,20 +25,27 @@ static void deep(void)
 
 static const char *list[] = {"--local", "7"};
 
-/* Starts the root, which enlists one CCE on each host, CCE n on host n, and goes on by the words in `then`. */
-static void start(const char *child, const char *then, const char *onfail)
+/* Words by which the root enlists a CCE on each of these hosts, CCE n on host n. */
+static void add_hosts(const char **argv, int *count, int first, int last)
 {
-    char numbers[HOSTS + 1][16], names[HOSTS + 1][24], words[256];
-    const char *argv[96] = {run_enl(), "--output", "--onfail", onfail, list[0], list[1], run_cce()};
-    int count = 7;
-    setenv("SYS_CHILD", child, 1);
-    for (int i = 1; i <= HOSTS; i++) {
+    static char numbers[HOSTS + 1][16], names[HOSTS + 1][24];
+    for (int i = first; i <= last; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%d", i);
         snprintf(names[i], sizeof names[i], "local%d", i);
         const char *more[] = {"at", names[i], "from", numbers[i], "enlist", run_cce(), "1"};
-        memcpy(argv + count, more, sizeof more);
-        count += (int)(sizeof more / sizeof more[0]);
+        memcpy(argv + *count, more, sizeof more);
+        *count += (int)(sizeof more / sizeof more[0]);
     }
+}
+
+/* Starts the root, which enlists one CCE on each host and goes on by the words in `then`. */
+static void start(const char *child, const char *then, const char *onfail)
+{
+    char words[256];
+    const char *argv[96] = {run_enl(), "--output", "--onfail", onfail, list[0], list[1], run_cce()};
+    int count = 7;
+    setenv("SYS_CHILD", child, 1);
+    add_hosts(argv, &count, 1, HOSTS);
     snprintf(words, sizeof words, "%s", then);
     for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " "))
         argv[count++] = word;
@@ -298,7 +305,7 @@ TEST_TIMEOUT(hosts_go_on_whose_starter_ends_before_it_has_read_all_from_a_socket
 static void wait_for_log(const char *text)
 {
     char log[512];
-    snprintf(log, sizeof log, "bcr.%s.log", run_program_by(".7.log"));
+    snprintf(log, sizeof log, "bcr.%s.log", run_program_by(".3.log"));
     run_wait_for_text(log, text);
 }
 
@@ -331,5 +338,47 @@ TEST_TIMEOUT(what_a_daemon_brings_late_of_hosts_below_one_that_is_lost_is_no_fau
     }
     run_check_error(&run, "host local3 is lost: ");
     CHECK_PTR(strstr(run.error, "host local1 is lost"), NULL);
+    unsetenv("BCR_HOSTTIMEOUT");
+}
+
+/* Each daemon starts one: of the four that are started when local1 is lost, the root has the first. local3 was next to
+ * start the last one, and would learn of that when it has a way again, which it has not for a day: local2 stands still. */
+TEST_TIMEOUT(a_host_that_is_cut_off_starts_no_other, 120)
+{
+    const char *argv[96] = {run_enl(), "--onfail", "isolate", "--local", "7", run_cce()};
+    pid_t daemons[4] = {0};
+    int count = 6, ordinal, pid, left = 6;
+    run_folder();
+    setenv("BCR_FANOUT", "1", 1);
+    setenv("BCR_HOSTTIMEOUT", "86400000", 1);
+    setenv("SYS_CHILD", "daemon", 1);
+    add_hosts(argv, &count, 1, 3);
+    argv[count++] = "wait";
+    add_hosts(argv, &count, 4, HOSTS);
+    argv[count] = "wait";
+    run_start_words(&run, argv);
+    while (left > 0) {
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "daemon %d %d", &ordinal, &pid) == 2) {
+            CHECK(ordinal >= 1 && ordinal <= 3);
+            daemons[ordinal] = pid;
+        } else {
+            CHECK_STR(line, "enlist 0 0");
+        }
+        left--;
+    }
+    kill(daemons[2], SIGSTOP);
+    kill(daemons[1], SIGKILL);
+    wait_for_log("host local1 is lost");
+    run_go();
+    for (int started = 0; started < 4;)
+        started += sscanf(run_told_by(&run), "daemon %d %d", &ordinal, &pid) == 2;
+    wait_for_log("host local7 is number 7, started by host local6");
+    kill(daemons[2], SIGCONT);
+    wait_for_log("host local2 goes on over a link of its own");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK_PTR(strstr(run.error, "host local3 is lost"), NULL);
     unsetenv("BCR_HOSTTIMEOUT");
 }
