@@ -37,6 +37,9 @@ static const char rsh[] =
     /* Others of its group, which have its pipes; `held` ends when all of them have ended. */
     "wraps) (echo +; exec sleep 1000) > held & exec sleep 1000 ;;\n"
     "ends) (echo +; exec sleep 1000) > held & read line < over; exit 3 ;;\n"
+    "babbles) (echo +; exec sleep 1000) > held & read line < over; printf 'bcr host facts 1\\ncores "
+    "many\\nend\\n'\n"
+    "    exec sleep 1000 ;;\n"
     "floods) for i in 1 2 3 4; do yes >&2 & done; echo 'no way' >&2; exit 3 ;;\n"
     "other) facts 99 x86_64 1000000000 now ;;\n"
     "big) facts 1 s390x 1000000000 now ;;\n"
@@ -54,6 +57,7 @@ static void list(const char *text)
     run_write_file("rsh-like", rsh, strlen(rsh), 0700);
     setenv("BCR_RSHPATH", "./rsh-like", 1);
     setenv("HOME", run_folder(), 1);
+    setenv("BCR_CONNECTTIMEOUT", "120000", 0); /* of a loaded machine */
 }
 
 static void has(const char *part)
@@ -167,13 +171,12 @@ static void grandchild_is_gone(int held)
 
 TEST(what_a_command_has_started_ends_with_it_when_a_host_is_given_up)
 {
-    setenv("BCR_CONNECTTIMEOUT", "1000", 1);
-    const int held = start_with_grandchild("wraps\n");
+    const int held = start_with_grandchild("babbles\n");
+    close(open("over", O_WRONLY | O_CLOEXEC));
     run_end(&run);
     CHECK_INT(run.status, 1);
-    has("host wraps cannot be used: nothing came from it for 1000 ms (connecttimeout)");
+    has("host babbles cannot be used: what it says of its machine makes no sense");
     grandchild_is_gone(held);
-    unsetenv("BCR_CONNECTTIMEOUT");
 }
 
 TEST(what_a_command_has_started_ends_when_that_has_failed)
@@ -190,6 +193,7 @@ TEST(what_commands_have_started_ends_when_enl_hosts_is_interrupted)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        signal(signals[i], SIG_DFL); /* a shell's background jobs ignore some */
         const int held = start_with_grandchild("wraps\n");
         kill(run.pid, signals[i]);
         run_end(&run);
@@ -273,6 +277,7 @@ TEST(who_waits_at_a_terminal_is_told_how_many_have_answered)
 TEST(who_interrupts_it_at_a_terminal_is_left_an_empty_line)
 {
     char *const words[] = {(char *)run_enl(), "hosts", "machines", NULL};
+    signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
     list("held\nsilent\n");
     CHECK_INT(mkfifo("over", 0600), 0);
     terminal_start(120, 24, words);

@@ -2,7 +2,7 @@
 /* Hosts that are all started at once, by each other: that all of them come up, what is told of those that cannot, and
  * that a daemon killed in any phase of starting, or one that starts it, costs nothing but another try.
  *
- * An enl that is told to hold does so before it speaks, or in its startscript. */
+ * An enl that is told to hold does so before it speaks, or in its startscript, until it is let go itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,16 +36,17 @@ static const char *in_folder(const char *name)
     return path[next];
 }
 
-/* Makes the daemons tell "begun STARTER PID", and hold in that phase until `held` has a byte for each. */
+/* Makes the daemons tell "begun STARTER PID", and hold in that phase until held.PID has a byte. */
 static void hold(const char *phase)
 {
     char text[2048];
     run_folder();
-    CHECK(mkfifo(in_folder("held"), 0600) == 0 || errno == EEXIST);
-    snprintf(text, sizeof text, "#!/bin/sh\necho begun $PPID $$ > \"$SYS_TELL\"\n%s\nexec '%s' \"$@\"\n",
-             strcmp(phase, "speaking") == 0 ? "head -c 1 \"$SYS_HELD\" > /dev/null" : "", run_enl());
+    snprintf(
+        text, sizeof text,
+        "#!/bin/sh\nmkfifo \"$SYS_HELD.$$\"\necho begun $PPID $$ > \"$SYS_TELL\"\n%s\nexec '%s' \"$@\"\n",
+        strcmp(phase, "speaking") == 0 ? "head -c 1 \"$SYS_HELD.$$\" > /dev/null" : "", run_enl());
     script("enl-held", text);
-    script("script-held", "#!/bin/sh\n[ \"$4\" = 1 ] || head -c 1 \"$SYS_HELD\" > /dev/null\n");
+    script("script-held", "#!/bin/sh\n[ \"$4\" = 1 ] || head -c 1 \"$SYS_HELD.$PPID\" > /dev/null\n");
     setenv("SYS_HELD", in_folder("held"), 1);
     setenv("BCR_ENLISTPATH", in_folder("enl-held"), 1);
     if (strcmp(phase, "startscript") == 0)
@@ -77,28 +78,44 @@ struct begun {
     pid_t starter, pid;
 };
 
+static bool is_begun(const char *line, struct begun *out)
+{
+    int starter, pid;
+    if (sscanf(line, "begun %d %d", &starter, &pid) != 2)
+        return false;
+    *out = (struct begun){starter, pid};
+    return true;
+}
+
 /* The next daemon that is begun. Lines of CCEs come between. */
 static struct begun next_begun(void)
 {
-    int starter, pid;
-    while (sscanf(run_told_by(&run), "begun %d %d", &starter, &pid) != 2)
+    struct begun begun;
+    while (!is_begun(run_told_by(&run), &begun))
         ;
-    return (struct begun){starter, pid};
+    return begun;
 }
 
-static void let_go(int held, int count)
+/* The descriptor stays open, so that the byte waits for who is not there yet. */
+static void let_go(struct begun begun)
 {
-    for (int i = 0; i < count; i++)
-        CHECK_INT(write(held, "x", 1), 1);
+    char name[32];
+    snprintf(name, sizeof name, "held.%d", (int)begun.pid);
+    const int held = open(in_folder(name), O_RDWR | O_CLOEXEC);
+    CHECK(held >= 0);
+    CHECK_INT(write(held, "x", 1), 1);
 }
 
-/* All hosts have a CCE in the end. */
+/* All hosts have a CCE in the end; nobody is held any more. */
 static void all_are_used(void)
 {
     int good = 0;
+    struct begun begun;
     run_go();
     while (good < HOSTS) {
         const char *line = run_told_by(&run);
+        if (is_begun(line, &begun))
+            let_go(begun);
         good += strcmp(line, "enlist 0 0") == 0;
         CHECK(strncmp(line, "enlist -1", 9) != 0);
     }
@@ -112,14 +129,13 @@ static void kill_while_held(const char *phase, int victim)
 {
     hold(phase);
     start_all();
-    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
     struct begun first[2], second[4];
-    CHECK(held >= 0);
     for (int i = 0; i < 2; i++) {
         first[i] = next_begun();
         CHECK_INT(first[i].starter, run.pid);
     }
-    let_go(held, 2);
+    for (int i = 0; i < 2; i++)
+        let_go(first[i]);
     for (int i = 0; i < 4; i++) {
         second[i] = next_begun();
         CHECK(second[i].starter == first[0].pid || second[i].starter == first[1].pid);
@@ -128,11 +144,10 @@ static void kill_while_held(const char *phase, int victim)
     const int gone = run_watch(pid);
     kill(pid, SIGKILL);
     run_gone(gone);
-    (void)next_begun(); /* so the root knows: who enlists at a host that is gone before that gets NOHOST */
-    let_go(held, 64);   /* also those that are begun again */
+    let_go(next_begun()); /* so the root knows: who enlists at a host that is gone before that gets NOHOST */
+    for (int i = 0; i < 4; i++)
+        let_go(second[i]);
     all_are_used();
-    close(held);
-    CHECK_INT(unlink("held"), 0);
 }
 
 TEST(daemons_killed_before_those_that_they_have_begun_speak_cost_another_try)
@@ -152,12 +167,10 @@ static void kill_above_one_that_holds(const char *phase)
 {
     hold(phase);
     start_all();
-    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
     struct begun six[6];
-    CHECK(held >= 0);
     for (int i = 0; i < 6; i++) {
         six[i] = next_begun();
-        let_go(held, 1);
+        let_go(six[i]);
     }
     const struct begun last = next_begun();
     pid_t victim = 0;
@@ -168,11 +181,11 @@ static void kill_above_one_that_holds(const char *phase)
     const int gone = run_watch(victim);
     kill(victim, SIGKILL);
     run_gone(gone);
-    CHECK_INT(next_begun().starter == last.starter, 0);
-    let_go(held, 64);
+    const struct begun again = next_begun();
+    CHECK_INT(again.starter == last.starter, 0);
+    let_go(again);
+    let_go(last);
     all_are_used(); /* nobody waits for the daemon that nobody knows any more */
-    close(held);
-    CHECK_INT(unlink("held"), 0);
 }
 
 TEST(a_daemon_that_goes_on_over_a_link_gives_up_what_it_was_starting)
@@ -220,26 +233,27 @@ TEST(who_waits_at_a_terminal_is_told_how_many_hosts_are_up)
 {
     char *const words[] = {(char *)run_enl(), "--start-hosts", "all",  "--fanout", "2", "--local", "7",
                            (char *)run_cce(), "tell",          "wait", NULL};
+    struct begun begun;
     hold("speaking");
-    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
     terminal_start(80, 24, words);
     terminal_shows("0 of 7 hosts\r");
-    let_go(held, 7);
+    for (int count = 0; count < HOSTS;) {
+        if (!is_begun(run_told(), &begun))
+            continue;
+        let_go(begun);
+        count++;
+    }
     terminal_shows("6 of 7 hosts\r\r            \r");
     run_go();
     CHECK_INT(terminal_shell_says(), 'e');
     CHECK_INT((unsigned char)terminal_shell_says(), 0);
-    close(held);
 }
 
 TEST(where_no_terminal_is_nothing_is_told_of_hosts_that_come_up)
 {
     hold("speaking");
     start_all();
-    const int held = open(in_folder("held"), O_RDWR | O_CLOEXEC);
     usleep(1200 * 1000); /* longer than a terminal would be kept waiting */
-    let_go(held, 64);
     all_are_used();
     CHECK_PTR(strstr(run.error, "hosts"), NULL);
-    close(held);
 }

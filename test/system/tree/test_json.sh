@@ -19,7 +19,7 @@ root=
 trap '[ -z "$root" ] || kill "$root" 2> /dev/null || :; rm -rf "$scratch"' EXIT
 cd "$scratch"
 for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
-export HOME="$scratch" BCR_TEMPDIR="$scratch" SYS_TELL="$scratch/tell"
+export HOME="$scratch" BCR_TEMPDIR="$scratch" SYS_TELL="$scratch/tell" BCR_CONNECTTIMEOUT=120000
 mkfifo tell
 exec 8<> tell
 # As a name, and as it is to be read: é and a face stay, the byte ff and half of a sequence are told. A setting has no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text as JSON strings. That a real parser takes what enl prints is tested in test/system/enl/test_json.sh. */
+/* Text as JSON strings. That a real parser takes what enl prints is tested in test/system/tree/test_json.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
