@@ -123,13 +123,9 @@ static void all_are_used(void)
     CHECK_INT(run.status, 0);
 }
 
-/* Two daemons are up, and four that those have begun are held. `victim`: 0 and 1, one of the two; 2, one that is
- * held. */
-static void kill_while_held(const char *phase, int victim)
+/* Two daemons are up, and four that those have begun are held. */
+static void begin_six(struct begun first[2], struct begun second[4])
 {
-    hold(phase);
-    start_all();
-    struct begun first[2], second[4];
     for (int i = 0; i < 2; i++) {
         first[i] = next_begun();
         CHECK_INT(first[i].starter, run.pid);
@@ -140,6 +136,15 @@ static void kill_while_held(const char *phase, int victim)
         second[i] = next_begun();
         CHECK(second[i].starter == first[0].pid || second[i].starter == first[1].pid);
     }
+}
+
+/* `victim`: 0 and 1, one of the two; 2, one that is held. */
+static void kill_while_held(const char *phase, int victim)
+{
+    hold(phase);
+    start_all();
+    struct begun first[2], second[4];
+    begin_six(first, second);
     const pid_t pid = victim == 2 ? second[0].pid : first[victim].pid;
     const int gone = run_watch(pid);
     kill(pid, SIGKILL);
@@ -167,17 +172,16 @@ static void kill_above_one_that_holds(const char *phase)
 {
     hold(phase);
     start_all();
-    struct begun six[6];
-    for (int i = 0; i < 6; i++) {
-        six[i] = next_begun();
-        let_go(six[i]);
-    }
+    struct begun first[2], second[4];
+    begin_six(first, second);
+    for (int i = 0; i < 4; i++)
+        let_go(second[i]);
     const struct begun last = next_begun();
     pid_t victim = 0;
-    for (int i = 2; i < 6; i++)
-        if (six[i].pid == last.starter)
-            victim = six[i].starter;
-    CHECK(victim == six[0].pid || victim == six[1].pid);
+    for (int i = 0; i < 4; i++)
+        if (second[i].pid == last.starter)
+            victim = second[i].starter;
+    CHECK(victim != 0);
     const int gone = run_watch(victim);
     kill(victim, SIGKILL);
     run_gone(gone);
