@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* The root's daemon of tree_sim.h, after starting.c, child.c and child_lane.c. */
+#include "check.h"
+#include "tree_sim.h"
+
+static void root_says_lost(struct host *host, uint32_t number, bool is_unknown)
+{
+    struct bcri_control lost = message_of(BCRI_MSG_lost, number);
+    lost.present |= BCRI_HAS(flags);
+    lost.flags = is_unknown ? BCRI_LOST_UNKNOWN : 0;
+    root_says(host, lost);
+}
+
+void root_wants(uint32_t place)
+{
+    struct host *host = &sim.hosts[++sim.last_number];
+    CHECK(sim.last_number < NUMBERS);
+    *host = (struct host){.number = sim.last_number, .place = place};
+    host->numbers = (struct enl_sequence){.pass = way_up, .owner = host};
+    host->root_numbers = (struct enl_sequence){.pass = way_down, .owner = host};
+    CHECK(enl_plan_want(&sim.plan, &(struct enl_plan_host){.number = sim.last_number, .sshd = place}));
+}
+
+void root_begins(void)
+{
+    uint32_t number, by;
+    while (enl_plan_next(&sim.plan, &number, &by)) {
+        struct host *host = &sim.hosts[number];
+        host->state = R_BEGUN;
+        host->starter = by;
+        if (by == 0)
+            clock_later(LOGIN, number, 100 + test_rand_below(&sim.random, 200));
+        else {
+            struct bcri_control begin = message_of(BCRI_MSG_begin, number);
+            begin.present |= BCRI_HAS(machine) | BCRI_HAS(flags);
+            begin.machine = bcri_view_of("host");
+            root_says(&sim.hosts[by], begin);
+        }
+    }
+}
+
+static bool hangs_on(const struct host *other, uint32_t number)
+{
+    while (!other->root_lane && other->starter != 0 && other->starter != number)
+        other = &sim.hosts[other->starter];
+    return !other->root_lane && other->starter == number;
+}
+
+/* All whose way leads by that host have none now. */
+static void way_ends(uint32_t number)
+{
+    const uint32_t last = sim.last_number;
+    enl_plan_ends(&sim.plan, number);
+    for (uint32_t i = 1; i <= last; i++)
+        if (i != number && sim.hosts[i].state == R_UP && hangs_on(&sim.hosts[i], number))
+            enl_plan_ends(&sim.plan, i);
+    for (uint32_t i = 1; i <= last; i++) {
+        struct host *other = &sim.hosts[i];
+        if (i == number || other->state == R_NONE || other->state == R_GONE || other->cut_off ||
+            !hangs_on(other, number))
+            continue;
+        other->cut_off = other->listens = true;
+        if (other->state != R_UP)
+            root_loses(other);
+    }
+}
+
+void root_loses(struct host *host)
+{
+    const bool was_up = host->state == R_UP;
+    if (was_up && !host->was_killed && !host->was_stopped)
+        FAIL("host %u is lost, which was neither killed nor stood still", host->number);
+    /* Whoever may still work has a lease, and nobody may act on its death before that is over. */
+    if (was_up && host->runs && host->resumes <= sim.now_ms)
+        CHECK(enl_lease_is_over(&host->lease, sim.now_ms));
+    host->state = R_GONE;
+    way_ends(host->number);
+    enl_plan_gone(&sim.plan, host->number);
+    host->runs = false; /* its process is cut; or it has ended by itself, or will as soon as it goes on */
+    if (was_up) {
+        sim.lost_count++;
+        for (uint32_t i = 1; i <= sim.last_number; i++)
+            if (sim.hosts[i].state == R_UP)
+                root_says_lost(&sim.hosts[i], host->number, false);
+    } else {
+        root_wants(host->place);
+    }
+    root_begins();
+}
+
+void root_attaches(struct host *host)
+{
+    sim.attached++;
+    host->root_lane = true;
+    host->cut_off = false;
+    enl_plan_ends(&sim.plan, host->number);
+    enl_sequence_ask(&host->root_numbers);
+    for (uint32_t i = 1; i <= sim.last_number; i++) {
+        struct host *other = &sim.hosts[i];
+        if (i == host->number || other->state == R_NONE || other->state == R_GONE ||
+            !hangs_on(other, host->number))
+            continue;
+        if (other->state != R_UP) {
+            root_loses(other);
+            continue;
+        }
+        enl_plan_ends(&sim.plan, i);
+        other->cut_off = false;
+        enl_sequence_ask(&other->root_numbers);
+    }
+}
+
+static void dispatch(struct host *host, const struct bcri_control *message)
+{
+    struct host *other = message->host <= sim.last_number ? &sim.hosts[message->host] : NULL;
+    switch (message->type) {
+    case BCRI_MSG_present:
+        host->state = R_MET;
+        enl_plan_met(&sim.plan, host->number);
+        root_says(host,
+                  (struct bcri_control){.type = BCRI_MSG_end}); /* start, in place of all that begins it */
+        root_begins();
+        break;
+    case BCRI_MSG_reply:
+        host->state = R_UP;
+        host->heard_ms = sim.now_ms;
+        sim.up_count++;
+        sim.rounds_ms = (unsigned)sim.now_ms;
+        sim.deepest = enl_plan_level(&sim.plan, host->number) > sim.deepest
+                          ? enl_plan_level(&sim.plan, host->number)
+                          : sim.deepest;
+        enl_plan_up(&sim.plan, host->number);
+        clock_later(LOOK, host->number, enl_lease_unrest(TIMEOUT) + 1);
+        root_says(host, message_with_random(BCRI_MSG_introduce, 0)); /* the root wants a link to all */
+        root_begins();
+        break;
+    case BCRI_MSG_beat: {
+        struct bcri_control answer = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = message->id};
+        if (way_is_numbered(host))
+            enl_sequence_tell(&host->root_numbers, &answer);
+        root_says(host, answer);
+        host->heard_ms = sim.now_ms;
+        break;
+    }
+    case BCRI_MSG_want:
+        if (other->state == R_UP)
+            root_says(other, message_with_random(BCRI_MSG_introduce, host->number));
+        else
+            root_says_lost(host, message->host, other->state != R_GONE);
+        break;
+    case BCRI_MSG_agreed:
+        if (message->host == 0)
+            host->root_made++;
+        else if (other->state == R_UP)
+            root_says(other, message_with_random(BCRI_MSG_introduced, host->number));
+        break;
+    case BCRI_MSG_output: CHECK_UINT(message->ordinal, host->root_heard++); break;
+    case BCRI_MSG_closed:
+        if (other->state != R_GONE && !other->root_lane)
+            root_loses(other);
+        break;
+    default: FAIL("the root gets a message of type %s", bcri_control_name(message->type));
+    }
+}
+
+void root_takes(uint32_t by, const struct bcri_control *message)
+{
+    const uint32_t from = (message->present & BCRI_HAS(from)) != 0 ? message->from : by;
+    struct host *host = &sim.hosts[from];
+    if (host->state == R_GONE || host->cut_off || way_carrier(from) != by)
+        return; /* late */
+    if (way_is_numbered(host) && host->state == R_UP) {
+        const enum enl_sequence_verdict verdict = enl_sequence_came(&host->root_numbers, message);
+        CHECK(verdict != ENL_SEQUENCE_NONSENSE);
+        if (verdict == ENL_SEQUENCE_DROP)
+            return;
+    }
+    dispatch(host, message);
+}
+
+void root_looks(struct host *host)
+{
+    const uint64_t age = sim.now_ms - host->heard_ms, patience = enl_lease_patience(TIMEOUT);
+    if (host->state != R_UP)
+        return;
+    host->listens |= age > enl_lease_unrest(TIMEOUT);
+    if (age > patience)
+        root_loses(host);
+    else
+        clock_later(LOOK, host->number,
+                    host->listens ? patience - age + 1 : enl_lease_unrest(TIMEOUT) - age + 1);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* See tree_sim.h: who acts on what happens, and when. */
+#include "tree_sim.h"
+
+#include <stdlib.h>
+
+#include "check.h"
+
+struct tree_sim sim;
+
+static void on_frame(const struct event *event)
+{
+    struct host *host = &sim.hosts[event->host], *starter = &sim.hosts[host->starter];
+    struct bcri_control message;
+    CHECK_PTR(bcri_control_decode(event->bytes, event->length, &message), NULL);
+    switch (event->kind) {
+    case UP:
+        if (host->starter == 0) {
+            root_takes(event->host, &message);
+        } else if (starter->runs) {
+            starter->passed++;
+            if ((message.present & BCRI_HAS(from)) == 0) {
+                message.present |= BCRI_HAS(from);
+                message.from = event->host;
+            }
+            if (enl_routes_find(&starter->routes, message.from) == event->host)
+                way_post(starter->on_lane ? LANE_UP : UP, starter->number, &message);
+        }
+        break;
+    case LANE_UP:
+        if (host->state != R_UP || !host->listens)
+            return;
+        if (!host->root_lane && (message.type != BCRI_MSG_beat || (message.present & BCRI_HAS(from)) != 0))
+            return;
+        if (!host->root_lane)
+            root_attaches(host);
+        root_takes(event->host, &message);
+        break;
+    default:
+        if (event->kind == LANE_DOWN && !host->on_lane && message.type != BCRI_MSG_resume)
+            return;
+        if (event->kind == DOWN && host->on_lane)
+            return; /* its pipes are closed */
+        host->on_lane |= event->kind == LANE_DOWN;
+        if (host->runs)
+            member_takes(host, &message);
+    }
+}
+
+/* Who is to act on an event; the root never stands still. */
+static uint32_t actor(const struct event *event)
+{
+    switch (event->kind) {
+    case UP: return sim.hosts[event->host].starter;
+    case LANE_UP:
+    case LOOK:
+    case KILL:
+    case STOP: return 0;
+    case CLOSED: return sim.hosts[event->host].starter;
+    default: return event->host;
+    }
+}
+
+static void on_fault(enum kind kind)
+{
+    struct host *host = &sim.hosts[1 + test_rand_below(&sim.random, sim.last_number)];
+    if (!host->runs)
+        return;
+    if (kind == KILL) {
+        host->was_killed = true;
+        member_ends(host);
+        return;
+    }
+    host->was_stopped = true;
+    host->resumes = sim.now_ms + 1000 + test_rand_below(&sim.random, 2 * TIMEOUT);
+}
+
+static void act(struct event *event)
+{
+    const uint32_t by = actor(event);
+    struct host *host = &sim.hosts[event->host];
+    if (by != 0 && sim.hosts[by].resumes > sim.now_ms &&
+        sim.hosts[by].runs) { /* it stands still; order is kept */
+        event->at = sim.hosts[by].resumes;
+        clock_push(*event);
+        return;
+    }
+    switch (event->kind) {
+    case UP:
+    case DOWN:
+    case LANE_UP:
+    case LANE_DOWN: on_frame(event); break;
+    case BEAT:
+        if (host->runs)
+            member_beats(host);
+        break;
+    case LOOK: root_looks(host); break;
+    case LOGIN: member_logs_in(host); break;
+    case STARTED:
+        if (host->runs)
+            member_has_started(host);
+        break;
+    case ENDED_PIPE: member_has_no_pipe(host); break;
+    case CLOSED: member_tells_of_closed(host); break;
+    case WORK:
+        if (host->runs)
+            member_works(host);
+        break;
+    case KILL:
+    case STOP: on_fault(event->kind); break;
+    }
+    free(event->bytes);
+}
+
+void tree_begin(uint64_t seed)
+{
+    sim = (struct tree_sim){.hosts = calloc(NUMBERS, sizeof *sim.hosts), .random = seed};
+    CHECK(sim.hosts != NULL && enl_plan_init(&sim.plan, FANOUT, HOSTS));
+    for (uint32_t place = 0; place < HOSTS; place++)
+        root_wants(place);
+    root_begins();
+}
+
+void tree_run_until(uint64_t end_ms)
+{
+    struct event event;
+    while (clock_pop(end_ms, &event)) {
+        sim.now_ms = event.at;
+        act(&event);
+    }
+    sim.now_ms = end_ms;
+}
+
+void tree_finish(void)
+{
+    struct event event;
+    while (clock_pop(UINT64_MAX, &event))
+        free(event.bytes);
+    for (uint32_t i = 1; i <= sim.last_number; i++) {
+        enl_sequence_drop(&sim.hosts[i].numbers);
+        enl_sequence_drop(&sim.hosts[i].root_numbers);
+        enl_routes_free(&sim.hosts[i].routes);
+    }
+    free(sim.hosts);
+    enl_plan_fini(&sim.plan);
+}

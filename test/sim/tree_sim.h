@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
+ * tables, are killed and stand still at any time; hosts whose way is lost go over to the lane. What decides is the
+ * daemons' own code: plan.c, routes.c, sequence.c, lease.h. What carries frames, and who acts on what, is written again
+ * here, after parent.c, branch.c, starting.c and child_lane.c.
+ *
+ *   tree_clock.c    what is to happen, in order
+ *   tree_ways.c     frames, and by whom they go
+ *   tree_root.c     the root's daemon
+ *   tree_member.c   each other one
+ *   tree_sim.c      who acts on what happens; faults */
+#ifndef TREE_SIM_H
+#define TREE_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/control.h"
+#include "lease.h"
+#include "plan.h"
+#include "routes.h"
+#include "sequence.h"
+
+enum { HOSTS = 1024, NUMBERS = 4 * HOSTS, PARTNERS = 16, FANOUT = 16, LINKS = 4 * PARTNERS, TIMEOUT = 30000 };
+
+enum root_state { R_NONE, R_BEGUN, R_MET, R_UP, R_GONE };
+enum kind { UP, DOWN, LANE_UP, LANE_DOWN, BEAT, LOOK, LOGIN, STARTED, ENDED_PIPE, CLOSED, KILL, STOP, WORK };
+
+struct link {
+    uint32_t other;
+    /* How often this end was made; was told that the other is lost, or not there yet. */
+    unsigned made, lost, unknown;
+};
+
+struct host {
+    /* the daemon itself */
+    bool runs, is_up, was_killed, was_stopped, on_lane, seeks;
+    uint32_t number, starter;
+    uint64_t resumes; /* it stands still until then */
+    struct enl_sequence numbers;
+    struct enl_lease lease;
+    struct enl_routes routes;
+    struct link links[LINKS];
+    unsigned link_count, wants, said, heard, passed, own;
+    uint64_t last[8]; /* when the last frame comes, by way and row: none overtakes another */
+    /* as the root knows it */
+    enum root_state state;
+    bool root_lane, cut_off, listens;
+    uint32_t place;
+    uint64_t heard_ms;
+    struct enl_sequence root_numbers;
+    unsigned root_said, root_heard, root_made;
+};
+
+struct event {
+    uint64_t at, order;
+    enum kind kind;
+    uint32_t host;
+    uint8_t *bytes;
+    size_t length;
+};
+
+/* All that there is. */
+struct tree_sim {
+    struct host *hosts; /* by number, from 1 */
+    uint32_t last_number;
+    struct enl_plan plan; /* the root's */
+    uint64_t now_ms, random;
+    unsigned up_count, deepest, rounds_ms, lost_count, attached, frames;
+};
+extern struct tree_sim sim;
+
+/* ---- tree_clock.c ---- */
+
+/* Those of one moment come in the order in which they were pushed first. */
+void clock_push(struct event event);
+void clock_later(enum kind kind, uint32_t host, uint64_t after_ms);
+/* The next that comes no later than `end_ms`. False: there is none. */
+bool clock_pop(uint64_t end_ms, struct event *out);
+
+/* ---- tree_ways.c ---- */
+
+/* A frame by the pipe or lane between `host` and what is above it. */
+void way_post(enum kind kind, uint32_t host, const struct bcri_control *message);
+/* The host whose pipe, or lane, leads from the root to `number`. */
+uint32_t way_carrier(uint32_t number);
+/* From a host to the root, and back; for struct enl_sequence. */
+void way_up(void *owner, const struct bcri_control *message);
+void way_down(void *owner, const struct bcri_control *message);
+/* Whether what the root and that host say has numbers. */
+bool way_is_numbered(const struct host *host);
+void member_says(struct host *host, struct bcri_control message);
+void root_says(struct host *host, struct bcri_control message);
+struct bcri_control message_of(enum bcri_control_type type, uint32_t number);
+struct bcri_control message_with_random(enum bcri_control_type type, uint32_t number);
+
+/* ---- tree_root.c ---- */
+
+void root_wants(uint32_t place);
+void root_begins(void);
+/* What has come by the pipe, or lane, of host `by`. */
+void root_takes(uint32_t by, const struct bcri_control *message);
+void root_attaches(struct host *host);
+void root_loses(struct host *host);
+void root_looks(struct host *host);
+
+/* ---- tree_member.c ---- */
+
+void member_logs_in(struct host *host);
+void member_has_started(struct host *host);
+void member_takes(struct host *host, const struct bcri_control *message);
+void member_beats(struct host *host);
+/* Wants a link to one more, and prints. */
+void member_works(struct host *host);
+void member_ends(struct host *host);
+/* The pipe from its starter has ended; that of `host` to its starter has. */
+void member_has_no_pipe(struct host *host);
+void member_tells_of_closed(struct host *host);
+
+/* ---- tree_sim.c ---- */
+
+void tree_begin(uint64_t seed);
+void tree_run_until(uint64_t end_ms);
+void tree_finish(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways of tree_sim.h: what the root and a host say to each other, the frames, and by whom they go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "tree_sim.h"
+
+void way_post(enum kind kind, uint32_t host, const struct bcri_control *message)
+{
+    uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
+    const unsigned row = enl_sequence_row(message->type) == ENL_ROW_OUTPUT;
+    uint64_t *last = &sim.hosts[host].last[2 * kind + row],
+             at = sim.now_ms + 1 + test_rand_below(&sim.random, 3);
+    const size_t length = bcri_control_encode(message, bytes, sizeof bytes);
+    CHECK(length != 0);
+    if ((kind == UP || kind == DOWN) &&
+        at < sim.hosts[host].last[2 * kind]) /* what is overtaken does not overtake */
+        at = sim.hosts[host].last[2 * kind];
+    *last = at > *last ? at : *last;
+    struct event event = {.at = *last, .kind = kind, .host = host, .length = length};
+    CHECK((event.bytes = malloc(length)) != NULL);
+    memcpy(event.bytes, bytes, length);
+    clock_push(event);
+    sim.frames++;
+}
+
+void way_up(void *owner, const struct bcri_control *message)
+{
+    struct host *host = owner;
+    if (message->type == BCRI_MSG_beat && host->seeks && !host->on_lane)
+        way_post(LANE_UP, host->number, message);
+    way_post(host->on_lane ? LANE_UP : UP, host->number, message);
+}
+
+uint32_t way_carrier(uint32_t number)
+{
+    while (!sim.hosts[number].root_lane && sim.hosts[number].starter != 0)
+        number = sim.hosts[number].starter;
+    return number;
+}
+
+void way_down(void *owner, const struct bcri_control *message)
+{
+    const struct host *host = owner;
+    struct bcri_control routed = *message;
+    const uint32_t by = way_carrier(host->number);
+    if (host->cut_off)
+        return;
+    if (by != host->number) {
+        routed.present |= BCRI_HAS(to);
+        routed.to = host->number;
+    }
+    way_post(sim.hosts[by].root_lane ? LANE_DOWN : DOWN, by, &routed);
+}
+
+bool way_is_numbered(const struct host *host)
+{
+    return host->starter != 0;
+}
+
+void member_says(struct host *host, struct bcri_control message)
+{
+    host->own++;
+    if (way_is_numbered(host) && host->is_up)
+        CHECK(enl_sequence_send(&host->numbers, &message));
+    else
+        way_up(host, &message);
+}
+
+void root_says(struct host *host, struct bcri_control message)
+{
+    if (way_is_numbered(host) && host->state == R_UP)
+        CHECK(enl_sequence_send(&host->root_numbers, &message));
+    else
+        way_down(host, &message);
+}
+
+struct bcri_control message_of(enum bcri_control_type type, uint32_t number)
+{
+    return (struct bcri_control){.type = type, .present = BCRI_HAS(host), .host = number};
+}
+
+struct bcri_control message_with_random(enum bcri_control_type type, uint32_t number)
+{
+    static const char bytes[33] = "................................";
+    struct bcri_control message = message_of(type, number);
+    message.present |= BCRI_HAS(random);
+    message.random = (struct bcri_view){bytes, 32};
+    if (type == BCRI_MSG_introduce || type == BCRI_MSG_introduced) {
+        message.present |= BCRI_HAS(key) | BCRI_HAS(addresses) | BCRI_HAS(flags);
+        message.key = message.random;
+    }
+    return message;
+}
