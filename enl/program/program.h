@@ -45,6 +45,7 @@ struct enl_job;
 struct enl_far;
 struct enl_push;
 struct enl_relay;
+struct enl_reserve_up;
 struct enl_writer;
 struct enl_watch;
 struct enl_session;
@@ -115,6 +116,7 @@ struct enl_program {
     struct enl_branches *branches;           /* a child's: daemons that it has begun; NULL: none */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
+    struct enl_reserve_up *reserve;          /* a child's way to the root without others; NULL: it has none */
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;

@@ -49,6 +49,12 @@ void enl_child_heard(struct enl_child *child)
         uv_timer_start(&child->timer, on_timer, silence_of(child) + 1, 0);
 }
 
+static void listen_for(struct enl_child *child)
+{
+    if (child->program->introductions != NULL)
+        enl_reserve_listen(&child->reserve, child->program->introductions, child->number);
+}
+
 /* A local daemon is the process itself. ssh tells the exit status of the shell there, which has waited
  * for the daemon (remote.c); it has 255 for its own trouble. What other commands say may be about
  * themselves: rsh ends with 0 when its connection is reset. */
@@ -231,7 +237,7 @@ void enl_child_is_cut_off(struct enl_child *child)
     if (child->conn != NULL)
         enl_peer_go_by(child->conn->peer, NULL);
     if (child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING)
-        enl_reserve_listen(child);
+        listen_for(child);
     if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED) {
         child->ops->cut(child); /* which its starter learns if it gets another way */
         enl_child_cut(child, "");
@@ -302,7 +308,7 @@ static void on_timer(uv_timer_t *timer)
     case ENL_CHILD_UP:
         if (age <= patience) { /* or the loop's time was old when the timer was set */
             if (age >= enl_lease_unrest((uint64_t)child->program->config.hosttimeout))
-                enl_reserve_listen(child);
+                listen_for(child);
             const uint64_t silence = silence_of(child);
             uv_timer_start(timer, on_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);
             break;

@@ -61,7 +61,6 @@ struct enl_child {
     uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
     bool is_ssh;          /* the command is ssh */
     bool announced;       /* its key and addresses are known (introduce.h) */
-    bool has_offered;     /* a reserve (reserve.h) */
     struct enl_reserve reserve;
     bool on_lane;                   /* its way is the tree's lane */
     bool has_said_end;              /* itself, by that */

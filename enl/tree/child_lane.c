@@ -23,20 +23,12 @@ static bool go_by_lane(struct enl_child *child)
     return true;
 }
 
-/* A beat comes first, of its own and not of a host below it: nobody else says more before the way has changed. */
-static bool is_first(const uint8_t *content, uint32_t bytes)
-{
-    struct bcri_control message;
-    return bcri_control_decode(content, bytes, &message) == NULL && message.type == BCRI_MSG_beat &&
-           (message.present & BCRI_HAS(from)) == 0;
-}
-
 void enl_child_lane_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)
 {
     const bool lives = child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING;
     if (!child->reserve.is_made || child->conn == NULL || !lives)
         return;
-    if (!child->on_lane && (!is_first(content, bytes) || !go_by_lane(child)))
+    if (!child->on_lane && (!enl_reserve_is_first(content, bytes) || !go_by_lane(child)))
         return;
     enl_peer_came(child->conn->peer, content, bytes);
 }

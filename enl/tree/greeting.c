@@ -83,7 +83,7 @@ static int take_start(struct enl_greeting *greeting, struct enl_program *program
                       const struct bcri_control *start, char *error, size_t error_size)
 {
     greeting->start_id = start->id;
-    enl_reserve_take(start);
+    program->reserve = enl_reserve_take(start);
     program->host_number = start->host;
     program->daemon_number = start->daemon;
     if (!bcri_view_copy(start->program, program->name, sizeof program->name) || program->name[0] == '\0' ||

@@ -6,9 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keys.h"
-#include "links.h"
 #include "secret.h"
+
+void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
+                            const char *station)
+{
+    all->keys = keys;
+    all->self.host = keys->host;
+    all->self.has_aes = keys->has_aes;
+    memcpy(all->self.public, keys->own_public, sizeof all->self.public);
+    enl_member_call(&all->self, name, station);
+}
+
+static void drop_members(struct enl_member **members)
+{
+    for (struct enl_member *member; (member = *members) != NULL;) {
+        *members = member->next;
+        free(member);
+    }
+}
+
+void enl_introductions_drop(struct enl_introductions *all)
+{
+    while (all->pairs != NULL)
+        enl_pair_drop(&all->pairs);
+    drop_members(&all->members);
+    drop_members(&all->gone);
+}
 
 void enl_member_call(struct enl_member *member, const char *name, const char *station)
 {
@@ -76,11 +100,11 @@ struct enl_member enl_member_known_to(const struct enl_member *member, const str
     return known;
 }
 
-static const char *make_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
-                             const uint8_t *own_random, const uint8_t *peer_random, uint16_t lane,
-                             bool listens)
+static const char *make_link(struct enl_introductions *all, const struct enl_member *member,
+                             bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
+                             uint16_t lane, bool listens)
 {
-    const struct enl_keys *keys = program->keys;
+    const struct enl_keys *keys = all->keys;
     const struct enl_keys_met met = {member->host, member->public, own_random, peer_random, both_have_aes};
     if (both_have_aes && !keys->has_aes)
         return "a cipher that this host has not";
@@ -96,21 +120,21 @@ static const char *make_link(struct enl_program *program, const struct enl_membe
         wrong = "addresses that are none";
     else if (!enl_keys_agree(keys, &met, &introduction->secret))
         wrong = "a public key that is none";
-    else if (!enl_links_introduce(program, introduction))
+    else if (!all->ops->link(all->owner, introduction))
         wrong = enl_no_memory_for_link;
     enl_secret_free(introduction);
     return wrong;
 }
 
-const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
-                            const uint8_t *own_random, const uint8_t *peer_random)
+const char *enl_member_link(struct enl_introductions *all, const struct enl_member *member,
+                            bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random)
 {
-    return make_link(program, member, both_have_aes, own_random, peer_random, BCRI_LANE_ORDERS, false);
+    return make_link(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_ORDERS, false);
 }
 
-const char *enl_member_link_lane(struct enl_program *program, const struct enl_member *member,
+const char *enl_member_link_lane(struct enl_introductions *all, const struct enl_member *member,
                                  bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
                                  bool listens)
 {
-    return make_link(program, member, both_have_aes, own_random, peer_random, BCRI_LANE_TREE, listens);
+    return make_link(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_TREE, listens);
 }

@@ -2,100 +2,106 @@
 /* See reserve.h. */
 #include "reserve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
-#include "introductions.h"
-#include "keys.h"
-
-/* A child's. */
-static struct {
-    struct enl_reserve reserve;
-    struct enl_member root;
-} own;
-
 /* The link is made once. A link's two ends must not differ in who has which bytes; `own` are this side's. */
-static bool make(struct enl_program *program, struct enl_reserve *reserve, const struct enl_member *other,
+static bool make(struct enl_reserve *reserve, struct enl_introductions *all, const struct enl_member *other,
                  bool listens)
 {
-    const bool both_have_aes = program->introductions->self.has_aes && other->has_aes;
+    const bool both_have_aes = all->self.has_aes && other->has_aes;
     if (!reserve->is_there || reserve->is_made)
         return false;
     const char *wrong =
-        enl_member_link_lane(program, other, both_have_aes, reserve->own, reserve->other, listens);
+        enl_member_link_lane(all, other, both_have_aes, reserve->own, reserve->other, listens);
     if (wrong == enl_no_memory_for_link)
         return false; /* there is no link, and no packet number was used: it is tried again */
     reserve->is_made = true;
     bcri_seal_wipe(reserve->own, sizeof reserve->own);
     bcri_seal_wipe(reserve->other, sizeof reserve->other);
     if (wrong != NULL)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "no link in reserve to host %u: %s", other->host, wrong);
+        all->ops->no_reserve(all->owner, other->host, wrong);
     return wrong == NULL;
 }
 
 /* ---- the root's ---- */
 
-void enl_reserve_offer(struct enl_child *child, struct bcri_control *start,
+void enl_reserve_offer(struct enl_reserve *reserve, const struct enl_introductions *all,
+                       const struct enl_member *there, struct bcri_control *start,
                        uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX])
 {
-    const struct enl_member *self = &child->program->introductions->self;
-    struct enl_member there = {.host = child->number};
-    enl_member_call(&there, child->host->name, child->station);
-    const struct enl_member known = enl_member_known_to(&there, self);
-    enl_keys_random(child->reserve.own);
+    const struct enl_member *self = &all->self;
+    const struct enl_member known = enl_member_known_to(there, self);
+    enl_keys_random(reserve->own);
     memcpy(addresses, known.addresses, sizeof known.addresses);
     start->present |= BCRI_HAS(public) | BCRI_HAS(random) | BCRI_HAS(addresses);
     start->public = enl_introduction_view(self->public, sizeof self->public);
-    start->random = enl_introduction_view(child->reserve.own, sizeof child->reserve.own);
+    start->random = enl_introduction_view(reserve->own, sizeof reserve->own);
     start->addresses = enl_introduction_view(addresses, known.addresses_length);
     start->flags |= self->has_aes ? BCRI_START_AES : 0;
-    child->has_offered = true;
+    reserve->is_offered = true;
 }
 
-void enl_reserve_accept(struct enl_child *child, const struct bcri_control *announce)
+void enl_reserve_accept(struct enl_reserve *reserve, const struct bcri_control *announce)
 {
-    if (!child->has_offered || !enl_introduction_is_key(announce->random))
+    if (!reserve->is_offered || !enl_introduction_is_key(announce->random))
         return;
-    memcpy(child->reserve.other, announce->random.bytes, sizeof child->reserve.other);
-    child->reserve.is_there = true;
+    memcpy(reserve->other, announce->random.bytes, sizeof reserve->other);
+    reserve->is_there = true;
 }
 
-void enl_reserve_listen(struct enl_child *child)
+void enl_reserve_listen(struct enl_reserve *reserve, struct enl_introductions *all, uint32_t host)
 {
-    struct enl_introductions *all = child->program->introductions;
-    const struct enl_member *member = all != NULL ? enl_member_find(all, child->number) : NULL;
+    const struct enl_member *member = enl_member_find(all, host);
     if (member == NULL)
         return;
     const struct enl_member known = enl_member_known_to(&all->self, member);
-    (void)make(child->program, &child->reserve, &known, true);
+    (void)make(reserve, all, &known, true);
+}
+
+bool enl_reserve_is_first(const uint8_t *content, uint32_t bytes)
+{
+    struct bcri_control message;
+    return bcri_control_decode(content, bytes, &message) == NULL && message.type == BCRI_MSG_beat &&
+           (message.present & BCRI_HAS(from)) == 0;
 }
 
 /* ---- a child's ---- */
 
-void enl_reserve_take(const struct bcri_control *start)
+struct enl_reserve_up *enl_reserve_take(const struct bcri_control *start)
 {
-    if (!enl_introduction_is_key(start->public) || !enl_introduction_is_key(start->random))
-        return;
-    own.root = (struct enl_member){.has_aes = (start->flags & BCRI_START_AES) != 0,
-                                   .addresses_length = start->addresses.length};
-    memcpy(own.root.public, start->public.bytes, sizeof own.root.public);
+    struct enl_reserve_up *up = NULL;
+    if (!enl_introduction_is_key(start->public) || !enl_introduction_is_key(start->random) ||
+        (up = calloc(1, sizeof *up)) == NULL)
+        return NULL;
+    up->root.has_aes = (start->flags & BCRI_START_AES) != 0;
+    up->root.addresses_length = start->addresses.length;
+    memcpy(up->root.public, start->public.bytes, sizeof up->root.public);
     if (start->addresses.length != 0)
-        memcpy(own.root.addresses, start->addresses.bytes, start->addresses.length);
-    memcpy(own.reserve.other, start->random.bytes, sizeof own.reserve.other);
-    enl_keys_random(own.reserve.own);
-    own.reserve.is_there = true;
+        memcpy(up->root.addresses, start->addresses.bytes, start->addresses.length);
+    memcpy(up->reserve.other, start->random.bytes, sizeof up->reserve.other);
+    enl_keys_random(up->reserve.own);
+    up->reserve.is_there = true;
+    return up;
 }
 
-bool enl_reserve_answer(struct bcri_control *announce)
+void enl_reserve_drop(struct enl_reserve_up *up)
 {
-    if (!own.reserve.is_there)
+    if (up != NULL)
+        bcri_seal_wipe(&up->reserve, sizeof up->reserve);
+    free(up);
+}
+
+bool enl_reserve_answer(const struct enl_reserve_up *up, struct bcri_control *announce)
+{
+    if (up == NULL)
         return false;
     announce->present |= BCRI_HAS(random);
-    announce->random = enl_introduction_view(own.reserve.own, sizeof own.reserve.own);
+    announce->random = enl_introduction_view(up->reserve.own, sizeof up->reserve.own);
     return true;
 }
 
-bool enl_reserve_make(struct enl_program *program)
+bool enl_reserve_make(struct enl_reserve_up *up, struct enl_introductions *all)
 {
-    return make(program, &own.reserve, &own.root, false);
+    return up != NULL && make(&up->reserve, all, &up->root, false);
 }

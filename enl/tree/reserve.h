@@ -22,35 +22,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bcri/control.h"
-#include "bcri/link_thread.h"
+#include "introductions.h"
 
-struct enl_child;
-struct enl_program;
-
+/* One side's. */
 struct enl_reserve {
-    bool is_there; /* both hosts have given their bytes */
-    bool is_made;  /* this one has its end of the link */
+    bool is_offered; /* the root's: start has had it */
+    bool is_there;   /* both hosts have given their bytes */
+    bool is_made;    /* this one has its end of the link */
     uint8_t own[BCRI_SEAL_KEY_BYTES], other[BCRI_SEAL_KEY_BYTES];
+};
+
+/* A child's, and what start has said of the root for it. */
+struct enl_reserve_up {
+    struct enl_reserve reserve;
+    struct enl_member root;
 };
 
 /* ---- the root's ---- */
 
-/* Adds to `start` what the child's host needs; views point into `addresses` and to what the child keeps. */
-void enl_reserve_offer(struct enl_child *child, struct bcri_control *start,
+/* Adds to `start` what the child needs, which is host `there`; views point into `addresses` and to what is kept. */
+void enl_reserve_offer(struct enl_reserve *reserve, const struct enl_introductions *all,
+                       const struct enl_member *there, struct bcri_control *start,
                        uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX]);
 /* announce has come. */
-void enl_reserve_accept(struct enl_child *child, const struct bcri_control *announce);
-/* Makes the root's end, which listens, unless there is one or the child has no reserve. */
-void enl_reserve_listen(struct enl_child *child);
+void enl_reserve_accept(struct enl_reserve *reserve, const struct bcri_control *announce);
+/* Makes the root's end, which listens, unless there is one or that host has no reserve. */
+void enl_reserve_listen(struct enl_reserve *reserve, struct enl_introductions *all, uint32_t host);
+/* Whether what has come in the lane may be the first of all: a beat, and of that host and none below it. Nobody says
+ * more before the way has changed. */
+bool enl_reserve_is_first(const uint8_t *content, uint32_t bytes);
 
 /* ---- a child's ---- */
 
-/* start has come, and may have a reserve in it. */
-void enl_reserve_take(const struct bcri_control *start);
-/* Adds this host's bytes to announce. Returns whether there is a reserve. */
-bool enl_reserve_answer(struct bcri_control *announce);
-/* Makes this host's end. False: it has no reserve, or had one, or no memory. */
-bool enl_reserve_make(struct enl_program *program);
+/* What start brings; NULL: no reserve, or no memory for one. */
+struct enl_reserve_up *enl_reserve_take(const struct bcri_control *start);
+/* Wipes and frees it; NULL is allowed. */
+void enl_reserve_drop(struct enl_reserve_up *up);
+/* Adds this host's bytes to announce. Returns whether there is a reserve; `up` may be NULL. */
+bool enl_reserve_answer(const struct enl_reserve_up *up, struct bcri_control *announce);
+/* Makes this host's end. False: it has no reserve (NULL), or had one, or no memory. */
+bool enl_reserve_make(struct enl_reserve_up *up, struct enl_introductions *all);
 
 #endif

@@ -201,8 +201,11 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
         start.present |= BCRI_HAS(folder);
         start.folder = bcri_view_of(program->folder);
     }
-    if (deep)
-        enl_reserve_offer(child, &start, addresses);
+    if (deep) {
+        struct enl_member there = {.host = child->number};
+        enl_member_call(&there, child->host->name, child->station);
+        enl_reserve_offer(&child->reserve, program->introductions, &there, &start, addresses);
+    }
     enl_peer_send(peer, &start);
 }
 

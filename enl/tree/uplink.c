@@ -112,7 +112,8 @@ static bool seek_root(struct enl_program *program)
 {
     if (uplink.lane != NULL)
         return true;
-    if (!uplink.has_reserve || uplink.on_lane || uplink.numbers.broken || !enl_reserve_make(program))
+    if (!uplink.has_reserve || uplink.on_lane || uplink.numbers.broken ||
+        !enl_reserve_make(program->reserve, program->introductions))
         return false;
     uplink.lane = enl_peer_new_by_lane(program, 0, uplink.lane_ops, program);
     if (uplink.lane != NULL)
