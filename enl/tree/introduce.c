@@ -64,14 +64,14 @@ static void no_reserve(void *owner, uint32_t host, const char *why)
     bcri_log_write(&program->log, BCRI_LOG_WARN, "no link in reserve to host %u: %s", host, why);
 }
 
-static bool may_come(void *owner, uint32_t host)
+static bool is_coming(void *owner, uint32_t host)
 {
     const struct enl_program *program = owner;
-    return program->tree == NULL || host > program->tree->last_number ||
-           enl_tree_child(program, host) != NULL;
+    const struct enl_child *child = enl_tree_child(program, host);
+    return program->tree == NULL || host > program->tree->last_number || (child != NULL && !child->was_up);
 }
 
-static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_reserve, may_come};
+static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_reserve, is_coming};
 
 /* ---- what the daemon tells ---- */
 

@@ -55,8 +55,9 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
         return "it wants a link to itself";
     if (other == NULL && is_gone(all, number))
         return NULL; /* the asker is told with all others when that is lost */
-    if (other == NULL) {
-        tell_absent(all, asker, number, all->ops->may_come(all->owner, number));
+    const bool is_coming = all->ops->is_coming(all->owner, number);
+    if (other == NULL || is_coming) { /* what it is sent before it is up is lost with its way */
+        tell_absent(all, asker, number, is_coming);
         return NULL;
     }
     if (*enl_pair_find(all, asker->host, number) != NULL)

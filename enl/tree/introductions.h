@@ -50,8 +50,8 @@ struct enl_introductions_ops {
     void (*give_up)(void *owner, uint32_t host);
     /* Why this host's end of the link in reserve to that one cannot be made. */
     void (*no_reserve)(void *owner, uint32_t host, const char *why);
-    /* The root's: whether a host of that number, which has announced nothing, may do so yet. */
-    bool (*may_come)(void *owner, uint32_t host);
+    /* The root's: whether a host of that number is not up yet, and may be. */
+    bool (*is_coming)(void *owner, uint32_t host);
 };
 
 struct enl_introductions {
