@@ -3,24 +3,17 @@
 #include "check.h"
 #include "tree_sim.h"
 
-static struct link *link_of(struct host *host, uint32_t other)
-{
-    for (unsigned i = 0; i < host->link_count; i++)
-        if (host->links[i].other == other)
-            return &host->links[i];
-    if (host->link_count == LINKS)
-        return NULL;
-    host->links[host->link_count] = (struct link){.other = other};
-    return &host->links[host->link_count++];
-}
-
 static void dispatch(struct host *host, const struct bcri_control *message)
 {
     uint64_t sent_ms;
-    struct link *link;
     switch (message->type) {
-    case BCRI_MSG_end: clock_later(STARTED, host->number, 20); break;
+    case BCRI_MSG_start:
+        ends_begin(&host->ends, host->number, (const uint8_t *)message->key.bytes);
+        host->reserve = enl_reserve_take(message);
+        clock_later(STARTED, host->number, 20);
+        break;
     case BCRI_MSG_begin:
+        host->begun++;
         CHECK(enl_routes_add(&host->routes, message->host, message->host));
         clock_later(LOGIN, message->host, 100 + test_rand_below(&sim.random, 200));
         break;
@@ -29,22 +22,23 @@ static void dispatch(struct host *host, const struct bcri_control *message)
             enl_lease_extend(&host->lease, sent_ms, TIMEOUT);
         break;
     case BCRI_MSG_introduce:
-        if (message->host != 0 && (link = link_of(host, message->host)) != NULL)
-            link->made++;
-        member_says(host, message_with_random(BCRI_MSG_agreed, message->host));
-        break;
     case BCRI_MSG_introduced:
-        link = link_of(host, message->host);
-        CHECK(link != NULL);
-        link->made++;
-        break;
-    case BCRI_MSG_lost:
-        for (unsigned i = 0; i < host->link_count; i++)
-            if (host->links[i].other == message->host)
-                (*(message->flags == 0 ? &host->links[i].lost : &host->links[i].unknown))++;
-        break;
+    case BCRI_MSG_lost: CHECK_PTR(enl_introduced_take(&host->ends.all, message), NULL); break;
     default: FAIL("a host gets a message of type %s", bcri_control_name(message->type));
     }
+}
+
+/* Introductions are killed on their way rather than anything else. */
+static bool is_ambushed(struct host *host, const struct bcri_control *message)
+{
+    const bool introduces = message->type == BCRI_MSG_introduce || message->type == BCRI_MSG_introduced;
+    const bool is_early = (message->present & BCRI_HAS(seq)) == 0;
+    if (!introduces || sim.ambushes == 0 || test_rand_below(&sim.random, is_early ? 2 : 64) != 0)
+        return false;
+    sim.ambushes--;
+    host->was_killed = true;
+    member_ends(host);
+    return true;
 }
 
 void member_takes(struct host *host, const struct bcri_control *message)
@@ -52,7 +46,7 @@ void member_takes(struct host *host, const struct bcri_control *message)
     if ((message->present & BCRI_HAS(to)) != 0 && message->to != host->number) {
         const uint32_t neighbour = enl_routes_find(&host->routes, message->to);
         host->passed++;
-        if (neighbour == 0)
+        if (neighbour == 0 || is_ambushed(host, message))
             return;
         if (message->type == BCRI_MSG_begin)
             CHECK(enl_routes_add(&host->routes, message->host, neighbour));
@@ -86,15 +80,41 @@ void member_ends(struct host *host)
     clock_later(CLOSED, host->number, 1 + test_rand_below(&sim.random, 3));
 }
 
+/* The way to the root by others is lost, or silent. */
+static void seek(struct host *host)
+{
+    CHECK(host->seeks || enl_reserve_make(host->reserve, &host->ends.all));
+    host->seeks = true;
+}
+
 void member_beats(struct host *host)
 {
     if (enl_lease_is_over(&host->lease, sim.now_ms)) {
         member_ends(host);
         return;
     }
-    host->seeks |= way_is_numbered(host) && enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT);
+    if (way_is_numbered(host) && enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT))
+        seek(host);
     send_beat(host);
     clock_later(BEAT, host->number, host->seeks && !host->on_lane ? TIMEOUT / 16 : TIMEOUT / 4);
+}
+
+static enum root_state state_of(uint32_t number)
+{
+    return number <= sim.last_number ? sim.hosts[number].state : R_NONE;
+}
+
+/* Some of those that are asked for are about to be started, or not yet; some of the links get new keys. */
+static bool want_one(struct host *host)
+{
+    uint32_t other = (uint32_t)test_rand_below(&sim.random, sim.last_number + 1);
+    for (unsigned tries = 0; tries < 8 && state_of(other) != R_MET; tries++)
+        other = (uint32_t)test_rand_below(&sim.random, sim.last_number + 8);
+    struct link *link = ends_find(&host->ends, other);
+    if (link != NULL && test_rand_below(&sim.random, 2) == 0)
+        ends_renew(&host->ends, link);
+    return other != host->number && (other > sim.last_number || sim.hosts[other].place != host->place) &&
+           ends_want(&host->ends, other);
 }
 
 void member_works(struct host *host)
@@ -104,28 +124,31 @@ void member_works(struct host *host)
     line.ordinal = host->said++;
     line.bytes = bcri_view_of("line");
     member_says(host, line);
-    const uint32_t other = (uint32_t)test_rand_below(&sim.random, sim.last_number) + 1;
-    if (host->wants < PARTNERS && other != host->number && sim.hosts[other].place != host->place) {
-        bool is_known = false;
-        for (unsigned i = 0; i < host->link_count; i++)
-            is_known |= host->links[i].other == other;
-        if (!is_known && link_of(host, other) != NULL) {
-            host->wants++;
-            member_says(host, message_with_random(BCRI_MSG_want, other));
-        }
-    }
+    if (host->wants < PARTNERS && want_one(host))
+        host->wants++;
     if (host->wants < PARTNERS)
         clock_later(WORK, host->number, 200 + test_rand_below(&sim.random, 2000));
 }
 
+void member_is_refused(struct host *host)
+{
+    if (host->wants == PARTNERS)
+        clock_later(WORK, host->number, 200 + test_rand_below(&sim.random, 2000));
+    host->wants--;
+}
+
 void member_has_started(struct host *host)
 {
+    struct bcri_control announce = enl_introduced_announce(&host->ends.all);
+    CHECK_INT(enl_reserve_answer(host->reserve, &announce), way_is_numbered(host));
+    member_says(host, announce);
+    host->last[2 * UP] += test_rand_below(&sim.random, 50); /* two frames, between which others may come */
     member_says(host,
                 (struct bcri_control){.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status)});
     host->is_up = true;
     enl_lease_extend(&host->lease, sim.now_ms, TIMEOUT);
     clock_later(BEAT, host->number, test_rand_below(&sim.random, TIMEOUT / 4));
-    clock_later(WORK, host->number, 500 + test_rand_below(&sim.random, 3000));
+    clock_later(WORK, host->number, test_rand_below(&sim.random, 2000));
 }
 
 void member_logs_in(struct host *host)
@@ -149,7 +172,8 @@ void member_has_no_pipe(struct host *host)
         member_ends(host);
         return;
     }
-    host->seeks = host->on_lane = true;
+    seek(host);
+    host->on_lane = true;
     enl_sequence_hold(&host->numbers);
     send_beat(host);
 }
@@ -159,7 +183,7 @@ void member_tells_of_closed(struct host *host)
     struct host *starter = &sim.hosts[host->starter];
     if (host->starter == 0) {
         if (host->state != R_GONE)
-            root_loses(host);
+            root_loses(host, host->number % 2 == 0);
     } else if (starter->runs && !host->on_lane) {
         struct bcri_control closed = message_of(BCRI_MSG_closed, host->number);
         closed.present |= BCRI_HAS(text);

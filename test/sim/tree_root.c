@@ -3,14 +3,6 @@
 #include "check.h"
 #include "tree_sim.h"
 
-static void root_says_lost(struct host *host, uint32_t number, bool is_unknown)
-{
-    struct bcri_control lost = message_of(BCRI_MSG_lost, number);
-    lost.present |= BCRI_HAS(flags);
-    lost.flags = is_unknown ? BCRI_LOST_UNKNOWN : 0;
-    root_says(host, lost);
-}
-
 void root_wants(uint32_t place)
 {
     struct host *host = &sim.hosts[++sim.last_number];
@@ -59,32 +51,38 @@ static void way_ends(uint32_t number)
         if (i == number || other->state == R_NONE || other->state == R_GONE || other->cut_off ||
             !hangs_on(other, number))
             continue;
-        other->cut_off = other->listens = true;
+        other->cut_off = true;
         if (other->state != R_UP)
-            root_loses(other);
+            root_loses(other, false);
+        else
+            enl_reserve_listen(&other->root_reserve, &sim.root.all, i);
     }
 }
 
-void root_loses(struct host *host)
+void root_tells_of_lost(void)
+{
+    const uint64_t next_ms = enl_introducer_lose(&sim.root.all, sim.now_ms);
+    if (next_ms != UINT64_MAX)
+        clock_later(LOSE, 0, next_ms - sim.now_ms);
+}
+
+/* Of one of which nothing is known but that its pipe has ended others may only learn when its lease is over. */
+void root_loses(struct host *host, bool end_is_known)
 {
     const bool was_up = host->state == R_UP;
     if (was_up && !host->was_killed && !host->was_stopped)
         FAIL("host %u is lost, which was neither killed nor stood still", host->number);
-    /* Whoever may still work has a lease, and nobody may act on its death before that is over. */
-    if (was_up && host->runs && host->resumes <= sim.now_ms)
-        CHECK(enl_lease_is_over(&host->lease, sim.now_ms));
     host->state = R_GONE;
+    sim.gone_count++;
     way_ends(host->number);
     enl_plan_gone(&sim.plan, host->number);
-    host->runs = false; /* its process is cut; or it has ended by itself, or will as soon as it goes on */
-    if (was_up) {
+    enl_introducer_gone(&sim.root.all, host->number,
+                        end_is_known ? 0 : host->heard_ms + enl_lease_patience(TIMEOUT));
+    root_tells_of_lost();
+    if (was_up)
         sim.lost_count++;
-        for (uint32_t i = 1; i <= sim.last_number; i++)
-            if (sim.hosts[i].state == R_UP)
-                root_says_lost(&sim.hosts[i], host->number, false);
-    } else {
+    else
         root_wants(host->place);
-    }
     root_begins();
 }
 
@@ -101,13 +99,29 @@ void root_attaches(struct host *host)
             !hangs_on(other, host->number))
             continue;
         if (other->state != R_UP) {
-            root_loses(other);
+            root_loses(other, false);
             continue;
         }
         enl_plan_ends(&sim.plan, i);
         other->cut_off = false;
         enl_sequence_ask(&other->root_numbers);
     }
+}
+
+static void start(struct host *host)
+{
+    uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX];
+    struct bcri_control start = message_of(BCRI_MSG_start, host->number);
+    start.present |= BCRI_HAS(id) | BCRI_HAS(daemon) | BCRI_HAS(program) | BCRI_HAS(key) | BCRI_HAS(flags);
+    start.daemon = host->number;
+    start.program = bcri_view_of("program");
+    start.key = enl_introduction_view(sim.root.keys.program, sizeof sim.root.keys.program);
+    if (way_is_numbered(host)) {
+        struct enl_member there = {.host = host->number};
+        enl_member_call(&there, "host", "boot net user abi");
+        enl_reserve_offer(&host->root_reserve, &sim.root.all, &there, &start, addresses);
+    }
+    root_says(host, start);
 }
 
 static void dispatch(struct host *host, const struct bcri_control *message)
@@ -117,12 +131,12 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     case BCRI_MSG_present:
         host->state = R_MET;
         enl_plan_met(&sim.plan, host->number);
-        root_says(host,
-                  (struct bcri_control){.type = BCRI_MSG_end}); /* start, in place of all that begins it */
+        start(host);
         root_begins();
         break;
     case BCRI_MSG_reply:
         host->state = R_UP;
+        host->was_up = true;
         host->heard_ms = sim.now_ms;
         sim.up_count++;
         sim.rounds_ms = (unsigned)sim.now_ms;
@@ -131,7 +145,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
                           : sim.deepest;
         enl_plan_up(&sim.plan, host->number);
         clock_later(LOOK, host->number, enl_lease_unrest(TIMEOUT) + 1);
-        root_says(host, message_with_random(BCRI_MSG_introduce, 0)); /* the root wants a link to all */
+        CHECK(ends_want(&sim.root, host->number));
         root_begins();
         break;
     case BCRI_MSG_beat: {
@@ -142,22 +156,20 @@ static void dispatch(struct host *host, const struct bcri_control *message)
         host->heard_ms = sim.now_ms;
         break;
     }
-    case BCRI_MSG_want:
-        if (other->state == R_UP)
-            root_says(other, message_with_random(BCRI_MSG_introduce, host->number));
-        else
-            root_says_lost(host, message->host, other->state != R_GONE);
+    case BCRI_MSG_announce:
+        CHECK_PTR(enl_introducer_announced(&sim.root.all, host->number, "host", "boot net user abi", message),
+                  NULL);
+        enl_reserve_accept(&host->root_reserve, message);
         break;
+    case BCRI_MSG_want:
     case BCRI_MSG_agreed:
-        if (message->host == 0)
-            host->root_made++;
-        else if (other->state == R_UP)
-            root_says(other, message_with_random(BCRI_MSG_introduced, host->number));
+        CHECK_INT(host->state, R_UP);
+        CHECK_PTR(enl_introducer_take(&sim.root.all, host->number, message), NULL);
         break;
     case BCRI_MSG_output: CHECK_UINT(message->ordinal, host->root_heard++); break;
     case BCRI_MSG_closed:
         if (other->state != R_GONE && !other->root_lane)
-            root_loses(other);
+            root_loses(other, other->number % 2 == 0);
         break;
     default: FAIL("the root gets a message of type %s", bcri_control_name(message->type));
     }
@@ -183,10 +195,14 @@ void root_looks(struct host *host)
     const uint64_t age = sim.now_ms - host->heard_ms, patience = enl_lease_patience(TIMEOUT);
     if (host->state != R_UP)
         return;
-    host->listens |= age > enl_lease_unrest(TIMEOUT);
-    if (age > patience)
-        root_loses(host);
-    else
-        clock_later(LOOK, host->number,
-                    host->listens ? patience - age + 1 : enl_lease_unrest(TIMEOUT) - age + 1);
+    if (age > enl_lease_unrest(TIMEOUT))
+        enl_reserve_listen(&host->root_reserve, &sim.root.all, host->number);
+    if (age > patience) {
+        root_loses(host, false);
+        return;
+    }
+    if (sim.now_ms < sim.quiet_ms && test_rand_below(&sim.random, 32) == 0)
+        ends_renew(&sim.root, ends_find(&sim.root, host->number));
+    clock_later(LOOK, host->number,
+                age > enl_lease_unrest(TIMEOUT) ? patience - age + 1 : enl_lease_unrest(TIMEOUT) - age + 1);
 }

@@ -28,9 +28,9 @@ static void on_frame(const struct event *event)
         }
         break;
     case LANE_UP:
-        if (host->state != R_UP || !host->listens)
+        if (host->state != R_UP || !host->root_reserve.is_made)
             return;
-        if (!host->root_lane && (message.type != BCRI_MSG_beat || (message.present & BCRI_HAS(from)) != 0))
+        if (!host->root_lane && !enl_reserve_is_first(event->bytes, (uint32_t)event->length))
             return;
         if (!host->root_lane)
             root_attaches(host);
@@ -54,6 +54,7 @@ static uint32_t actor(const struct event *event)
     case UP: return sim.hosts[event->host].starter;
     case LANE_UP:
     case LOOK:
+    case LOSE:
     case KILL:
     case STOP: return 0;
     case CLOSED: return sim.hosts[event->host].starter;
@@ -85,6 +86,9 @@ static void act(struct event *event)
         clock_push(*event);
         return;
     }
+    if (by != 0 && sim.hosts[by].runs && sim.hosts[by].is_up &&
+        enl_lease_is_over(&sim.hosts[by].lease, sim.now_ms))
+        member_ends(&sim.hosts[by]); /* it looks at that before all else */
     switch (event->kind) {
     case UP:
     case DOWN:
@@ -95,6 +99,7 @@ static void act(struct event *event)
             member_beats(host);
         break;
     case LOOK: root_looks(host); break;
+    case LOSE: root_tells_of_lost(); break;
     case LOGIN: member_logs_in(host); break;
     case STARTED:
         if (host->runs)
@@ -116,6 +121,7 @@ void tree_begin(uint64_t seed)
 {
     sim = (struct tree_sim){.hosts = calloc(NUMBERS, sizeof *sim.hosts), .random = seed};
     CHECK(sim.hosts != NULL && enl_plan_init(&sim.plan, FANOUT, HOSTS));
+    ends_begin(&sim.root, 0, NULL);
     for (uint32_t place = 0; place < HOSTS; place++)
         root_wants(place);
     root_begins();
@@ -124,6 +130,7 @@ void tree_begin(uint64_t seed)
 void tree_run_until(uint64_t end_ms)
 {
     struct event event;
+    sim.quiet_ms = end_ms - 10000;
     while (clock_pop(end_ms, &event)) {
         sim.now_ms = event.at;
         act(&event);
@@ -140,7 +147,10 @@ void tree_finish(void)
         enl_sequence_drop(&sim.hosts[i].numbers);
         enl_sequence_drop(&sim.hosts[i].root_numbers);
         enl_routes_free(&sim.hosts[i].routes);
+        ends_end(&sim.hosts[i].ends);
+        enl_reserve_drop(sim.hosts[i].reserve);
     }
+    ends_end(&sim.root);
     free(sim.hosts);
     enl_plan_fini(&sim.plan);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
- * tables, are killed and stand still at any time; hosts whose way is lost go over to the lane. What decides is the
- * daemons' own code: plan.c, routes.c, sequence.c, lease.h. What carries frames, and who acts on what, is written again
- * here, after parent.c, branch.c, starting.c and child_lane.c.
+ * tables, are killed and stand still at any time; hosts whose way is lost go over to the lane; hosts want links to each
+ * other, and new keys for those that they have. What decides is the daemons' own code: plan.c, routes.c, sequence.c,
+ * lease.h, introducer.c, introduced.c, reserve.c, and the keys are theirs. What carries frames, and who acts on what, is
+ * written again here, after uplink.c, branch.c, starting.c and child_lane.c.
  *
  *   tree_clock.c    what is to happen, in order
  *   tree_ways.c     frames, and by whom they go
+ *   tree_links.c    what each daemon has of links and introductions
  *   tree_root.c     the root's daemon
  *   tree_member.c   each other one
  *   tree_sim.c      who acts on what happens; faults */
@@ -17,20 +19,48 @@
 #include <stdint.h>
 
 #include "bcri/control.h"
+#include "introductions.h"
 #include "lease.h"
 #include "plan.h"
+#include "reserve.h"
 #include "routes.h"
 #include "sequence.h"
 
-enum { HOSTS = 1024, NUMBERS = 4 * HOSTS, PARTNERS = 16, FANOUT = 16, LINKS = 4 * PARTNERS, TIMEOUT = 30000 };
+enum { HOSTS = 1024, NUMBERS = 4 * HOSTS, PARTNERS = 16, FANOUT = 16, TIMEOUT = 30000 };
 
 enum root_state { R_NONE, R_BEGUN, R_MET, R_UP, R_GONE };
-enum kind { UP, DOWN, LANE_UP, LANE_DOWN, BEAT, LOOK, LOGIN, STARTED, ENDED_PIPE, CLOSED, KILL, STOP, WORK };
+enum kind {
+    UP,
+    DOWN,
+    LANE_UP,
+    LANE_DOWN,
+    BEAT,
+    LOOK,
+    LOGIN,
+    STARTED,
+    ENDED_PIPE,
+    CLOSED,
+    LOSE,
+    KILL,
+    STOP,
+    WORK
+};
 
+/* One end. */
 struct link {
     uint32_t other;
-    /* How often this end was made; was told that the other is lost, or not there yet. */
-    unsigned made, lost, unknown;
+    bool is_made, is_wanted, is_lost;
+    struct bcri_seal_secret secret;
+    unsigned made, absent; /* how often; how often it was told that there is no such host, or not yet */
+};
+
+/* What a daemon has of links: the product's part, and what its link thread would know. */
+struct ends {
+    uint32_t number; /* of its host */
+    struct enl_keys keys;
+    struct enl_introductions all;
+    struct link *links;
+    unsigned count, room;
 };
 
 struct host {
@@ -41,16 +71,22 @@ struct host {
     struct enl_sequence numbers;
     struct enl_lease lease;
     struct enl_routes routes;
-    struct link links[LINKS];
-    unsigned link_count, wants, said, heard, passed, own;
-    uint64_t last[8]; /* when the last frame comes, by way and row: none overtakes another */
+    struct ends ends;
+    struct enl_reserve_up *reserve; /* NULL: none, or it has not been started */
+    struct bcri_seal_secret lane_secret;
+    unsigned wants, said, passed, begun;
+    unsigned asks;       /* resume, of either kind */
+    unsigned says, sent; /* what it says itself; and frames of that, also those that are sent again */
+    uint64_t last[8];    /* when the last frame comes, by way and row: none overtakes another */
     /* as the root knows it */
     enum root_state state;
-    bool root_lane, cut_off, listens;
+    bool root_lane, cut_off, was_up;
     uint32_t place;
     uint64_t heard_ms;
     struct enl_sequence root_numbers;
-    unsigned root_said, root_heard, root_made;
+    struct enl_reserve root_reserve;
+    struct bcri_seal_secret root_lane_secret;
+    unsigned root_heard, root_says, root_sent;
 };
 
 struct event {
@@ -66,8 +102,10 @@ struct tree_sim {
     struct host *hosts; /* by number, from 1 */
     uint32_t last_number;
     struct enl_plan plan; /* the root's */
-    uint64_t now_ms, random;
-    unsigned up_count, deepest, rounds_ms, lost_count, attached, frames;
+    struct ends root;
+    uint64_t now_ms, quiet_ms, random; /* no new keys are wanted from quiet_ms on */
+    unsigned ambushes; /* so many daemons more are killed while an introduction passes through them */
+    unsigned up_count, deepest, rounds_ms, gone_count, lost_count, attached, frames;
 };
 extern struct tree_sim sim;
 
@@ -93,7 +131,19 @@ bool way_is_numbered(const struct host *host);
 void member_says(struct host *host, struct bcri_control message);
 void root_says(struct host *host, struct bcri_control message);
 struct bcri_control message_of(enum bcri_control_type type, uint32_t number);
-struct bcri_control message_with_random(enum bcri_control_type type, uint32_t number);
+
+/* ---- tree_links.c ---- */
+
+/* That daemon's, with the program's key (NULL: it makes that). */
+void ends_begin(struct ends *ends, uint32_t number, const uint8_t *program_key);
+void ends_end(struct ends *ends);
+/* Something is ordered there of that host: a link is wanted, unless there is one, or it is on its way. Returns whether
+ * it is now. */
+bool ends_want(struct ends *ends, uint32_t other);
+/* New keys are wanted, of a link that is there. */
+void ends_renew(struct ends *ends, struct link *link);
+/* NULL: there has been none. */
+struct link *ends_find(const struct ends *ends, uint32_t other);
 
 /* ---- tree_root.c ---- */
 
@@ -102,8 +152,11 @@ void root_begins(void);
 /* What has come by the pipe, or lane, of host `by`. */
 void root_takes(uint32_t by, const struct bcri_control *message);
 void root_attaches(struct host *host);
-void root_loses(struct host *host);
+/* `end_is_known`: that of its daemon, not only that of its pipe. */
+void root_loses(struct host *host, bool end_is_known);
 void root_looks(struct host *host);
+/* Hosts are lost to others whose lease is over by now. */
+void root_tells_of_lost(void);
 
 /* ---- tree_member.c ---- */
 
@@ -114,6 +167,8 @@ void member_beats(struct host *host);
 /* Wants a link to one more, and prints. */
 void member_works(struct host *host);
 void member_ends(struct host *host);
+/* There is no host of that number yet: another one is tried. */
+void member_is_refused(struct host *host);
 /* The pipe from its starter has ended; that of `host` to its starter has. */
 void member_has_no_pipe(struct host *host);
 void member_tells_of_closed(struct host *host);
@@ -121,6 +176,7 @@ void member_tells_of_closed(struct host *host);
 /* ---- tree_sim.c ---- */
 
 void tree_begin(uint64_t seed);
+/* What is under way 10 s before comes to its end. */
 void tree_run_until(uint64_t end_ms);
 void tree_finish(void);
 

@@ -28,6 +28,8 @@ void way_post(enum kind kind, uint32_t host, const struct bcri_control *message)
 void way_up(void *owner, const struct bcri_control *message)
 {
     struct host *host = owner;
+    host->sent++;
+    host->asks += message->type == BCRI_MSG_resume;
     if (message->type == BCRI_MSG_beat && host->seeks && !host->on_lane)
         way_post(LANE_UP, host->number, message);
     way_post(host->on_lane ? LANE_UP : UP, host->number, message);
@@ -42,9 +44,10 @@ uint32_t way_carrier(uint32_t number)
 
 void way_down(void *owner, const struct bcri_control *message)
 {
-    const struct host *host = owner;
+    struct host *host = owner;
     struct bcri_control routed = *message;
     const uint32_t by = way_carrier(host->number);
+    host->root_sent++;
     if (host->cut_off)
         return;
     if (by != host->number) {
@@ -61,7 +64,7 @@ bool way_is_numbered(const struct host *host)
 
 void member_says(struct host *host, struct bcri_control message)
 {
-    host->own++;
+    host->says++;
     if (way_is_numbered(host) && host->is_up)
         CHECK(enl_sequence_send(&host->numbers, &message));
     else
@@ -70,6 +73,7 @@ void member_says(struct host *host, struct bcri_control message)
 
 void root_says(struct host *host, struct bcri_control message)
 {
+    host->root_says++;
     if (way_is_numbered(host) && host->state == R_UP)
         CHECK(enl_sequence_send(&host->root_numbers, &message));
     else
@@ -79,17 +83,4 @@ void root_says(struct host *host, struct bcri_control message)
 struct bcri_control message_of(enum bcri_control_type type, uint32_t number)
 {
     return (struct bcri_control){.type = type, .present = BCRI_HAS(host), .host = number};
-}
-
-struct bcri_control message_with_random(enum bcri_control_type type, uint32_t number)
-{
-    static const char bytes[33] = "................................";
-    struct bcri_control message = message_of(type, number);
-    message.present |= BCRI_HAS(random);
-    message.random = (struct bcri_view){bytes, 32};
-    if (type == BCRI_MSG_introduce || type == BCRI_MSG_introduced) {
-        message.present |= BCRI_HAS(key) | BCRI_HAS(addresses) | BCRI_HAS(flags);
-        message.key = message.random;
-    }
-    return message;
 }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* What a daemon of tree_sim.h has of links: the product's introductions, and in place of a link thread the keys of each
+ * link. Whatever holds at any moment is looked at here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "tree_sim.h"
+
+struct link *ends_find(const struct ends *ends, uint32_t other)
+{
+    for (unsigned i = 0; i < ends->count; i++)
+        if (ends->links[i].other == other)
+            return &ends->links[i];
+    return NULL;
+}
+
+static struct link *link_of(struct ends *ends, uint32_t other)
+{
+    struct link *link = ends_find(ends, other);
+    if (link != NULL)
+        return link;
+    if (ends->count == ends->room) {
+        ends->room = 2 * ends->room + 16;
+        struct link *more = realloc(ends->links, ends->room * sizeof *more);
+        CHECK(more != NULL);
+        ends->links = more;
+    }
+    ends->links[ends->count] = (struct link){.other = other};
+    return &ends->links[ends->count++];
+}
+
+/* ---- what introductions ask of the daemon ---- */
+
+static void send_to(void *owner, uint32_t host, const struct bcri_control *message)
+{
+    const struct ends *ends = owner;
+    if (ends->number == 0)
+        root_says(&sim.hosts[host], *message);
+    else
+        member_says(&sim.hosts[ends->number], *message);
+}
+
+/* The lane's: once at each end, of which one sends first, and both have the same keys. */
+static void make_lane(const struct ends *ends, const struct bcri_link_introduction *introduction)
+{
+    const bool is_root = ends->number == 0;
+    struct host *host = &sim.hosts[is_root ? introduction->host : ends->number];
+    struct bcri_seal_secret *own = is_root ? &host->root_lane_secret : &host->lane_secret;
+    const struct bcri_seal_secret *other = is_root ? &host->lane_secret : &host->root_lane_secret;
+    CHECK_INT(introduction->listens, is_root);
+    CHECK(own->cipher == BCRI_CIPHER_NONE && introduction->secret.cipher != BCRI_CIPHER_NONE);
+    *own = introduction->secret;
+    if (other->cipher != BCRI_CIPHER_NONE)
+        CHECK(memcmp(own->bytes, other->bytes, sizeof own->bytes) == 0);
+}
+
+static bool make_link(void *owner, struct bcri_link_introduction *introduction)
+{
+    struct ends *ends = owner;
+    CHECK(introduction->host != ends->number);
+    if (introduction->lane == BCRI_LANE_TREE) {
+        make_lane(ends, introduction);
+        return true;
+    }
+    struct link *link = link_of(ends, introduction->host);
+    if (link->is_lost)
+        FAIL("host %u is introduced to host %u, of which it was told that it is lost", ends->number,
+             link->other);
+    link->secret = introduction->secret;
+    link->is_made = true;
+    link->is_wanted = false;
+    link->made++;
+    return true;
+}
+
+/* It has ended, or does nothing any more before it has looked at its lease. */
+static bool works(const struct host *host)
+{
+    return host->was_up && host->runs && host->resumes <= sim.now_ms &&
+           !enl_lease_is_over(&host->lease, sim.now_ms);
+}
+
+static void absent(void *owner, uint32_t number, bool is_unknown)
+{
+    struct ends *ends = owner;
+    struct link *link = link_of(ends, number);
+    link->absent++;
+    if (is_unknown) {
+        CHECK(!link->is_made && !link->is_lost && link->is_wanted);
+        member_is_refused(&sim.hosts[ends->number]);
+    } else {
+        CHECK(number <= sim.last_number); /* perhaps again, if its want has met that */
+        if (works(&sim.hosts[number]))
+            FAIL("host %u is told that host %u is lost, which works", ends->number, number);
+        link->is_lost = true;
+    }
+    link->is_made = link->is_wanted = false;
+}
+
+static void give_up(void *owner, uint32_t host)
+{
+    FAIL("host %u gives up host %u", ((struct ends *)owner)->number, host);
+}
+
+static void no_reserve(void *owner, uint32_t host, const char *why)
+{
+    FAIL("host %u has no link in reserve to host %u: %s", ((struct ends *)owner)->number, host, why);
+}
+
+static bool is_coming(void *owner, uint32_t host)
+{
+    CHECK_UINT(((struct ends *)owner)->number, 0);
+    return host > sim.last_number ||
+           (host != 0 && !sim.hosts[host].was_up && sim.hosts[host].state != R_GONE);
+}
+
+static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_reserve, is_coming};
+
+/* ---- what the link thread would say ---- */
+
+static void want(struct ends *ends, struct link *link)
+{
+    link->is_wanted = true;
+    if (ends->number == 0)
+        enl_introducer_want(&ends->all, link->other);
+    else
+        enl_introduced_want(&ends->all, link->other);
+}
+
+bool ends_want(struct ends *ends, uint32_t other)
+{
+    struct link *link = link_of(ends, other);
+    if (link->is_made || link->is_wanted || link->is_lost)
+        return false;
+    want(ends, link);
+    return true;
+}
+
+void ends_renew(struct ends *ends, struct link *link)
+{
+    if (link->is_made && !link->is_wanted)
+        want(ends, link);
+}
+
+void ends_begin(struct ends *ends, uint32_t number, const uint8_t *program_key)
+{
+    *ends = (struct ends){.number = number};
+    CHECK(enl_keys_make(&ends->keys, program_key));
+    ends->keys.host = number;
+    ends->keys.encrypts = true;
+    ends->keys.has_aes = number % 3 != 0;
+    ends->all.ops = &ops;
+    ends->all.owner = ends;
+    enl_introductions_init(&ends->all, &ends->keys, "host", "boot net user abi");
+}
+
+void ends_end(struct ends *ends)
+{
+    enl_introductions_drop(&ends->all);
+    free(ends->links);
+}
