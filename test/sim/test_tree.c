@@ -31,8 +31,6 @@ static const struct ends *ends_of(uint32_t number)
 static unsigned look_at_links(const struct ends *ends)
 {
     unsigned made = 0;
-    CHECK_PTR(ends->all.pairs, NULL);
-    CHECK_PTR(ends->all.gone, NULL);
     for (unsigned i = 0; i < ends->count; i++) {
         const struct link *link = &ends->links[i];
         const bool is_known = link->other <= sim.last_number;
@@ -49,6 +47,8 @@ static unsigned look_at_links(const struct ends *ends)
             FAIL("hosts %u and %u have keys that differ", ends->number, link->other);
         made += link->is_made;
     }
+    CHECK_PTR(ends->all.pairs, NULL);
+    CHECK_PTR(ends->all.gone, NULL);
     CHECK_UINT(members(ends->all.members), ends->number == 0 ? sim.up_count - sim.lost_count : made);
     return made;
 }

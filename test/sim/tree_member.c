@@ -3,6 +3,12 @@
 #include "check.h"
 #include "tree_sim.h"
 
+static const char *take_introduction(struct host *host, const struct bcri_control *message)
+{
+    const char *wrong = enl_introduced_take(&host->ends.all, message);
+    return wrong != NULL ? wrong : "";
+}
+
 static void dispatch(struct host *host, const struct bcri_control *message)
 {
     uint64_t sent_ms;
@@ -23,7 +29,10 @@ static void dispatch(struct host *host, const struct bcri_control *message)
         break;
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:
-    case BCRI_MSG_lost: CHECK_PTR(enl_introduced_take(&host->ends.all, message), NULL); break;
+        CHECK(!way_is_numbered(host) || (message->present & BCRI_HAS(seq)) != 0); /* else it may be lost */
+        CHECK_STR(take_introduction(host, message), "");
+        break;
+    case BCRI_MSG_lost: CHECK_STR(take_introduction(host, message), ""); break;
     default: FAIL("a host gets a message of type %s", bcri_control_name(message->type));
     }
 }
