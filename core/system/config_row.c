@@ -160,7 +160,7 @@ bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, i
     if (!printable(text))
         return false;
     switch (row->kind) {
-    case BCRI_CONFIG_KIND_PROGRAM: return strlen(text) < PATH_MAX && !strchr("=\"'", text[0]);
+    case BCRI_CONFIG_KIND_PROGRAM: return strlen(text) <= BCRI_CONFIG_PROGRAM_MAX && !strchr("=\"'", text[0]);
     case BCRI_CONFIG_KIND_FOLDER: return strlen(text) < PATH_MAX && text[0] == '/';
     case BCRI_CONFIG_KIND_FILE:
         return strlen(text) < PATH_MAX && (text[0] == '/' || (text[0] == '~' && text[1] == '/'));
@@ -181,7 +181,8 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
 
     switch (row->kind) {
     case BCRI_CONFIG_KIND_PROGRAM:
-        snprintf(text, capacity, "the path of a program, without quotes, or * for none");
+        snprintf(text, capacity, "the path of a program, without quotes, of at most %d bytes, or * for none",
+                 BCRI_CONFIG_PROGRAM_MAX);
         break;
     case BCRI_CONFIG_KIND_FOLDER: snprintf(text, capacity, "the absolute path of a directory"); break;
     case BCRI_CONFIG_KIND_FILE:

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bcri/words.h"
 #include "child.h"
 #include "conn.h"
 #include "keys.h"
@@ -33,6 +34,8 @@ static const struct {
     {BCRI_CONFIG_wrap, false},       {BCRI_CONFIG_dataport, true},     {BCRI_CONFIG_bindaddr, true},
     {BCRI_CONFIG_recvpool, true},    {BCRI_CONFIG_crashreport, true},  {BCRI_CONFIG_connecttimeout, false},
     {BCRI_CONFIG_enlistpath, false}, {BCRI_CONFIG_rshpath, true}};
+static_assert(BCRI_CONFIG_PROGRAM_MAX <= BCRI_CONTROL_TEXT_MAX && BCRI_WORDS_MAX <= BCRI_CONTROL_TEXT_MAX,
+              "a setting has room for what may be configured");
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 #define ENVIRON_MAX  (4u << 20)

@@ -23,6 +23,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Bytes of a PROGRAM. Some are sent to other hosts, in a message that has no room for more. */
+#define BCRI_CONFIG_PROGRAM_MAX 1023
+
 /* X(keyword, KIND, default, allowed, about)
  *   PROGRAM  const char *, NULL for *; see bcri_config_resolve for how it is found
  *   FOLDER   const char *, absolute

@@ -229,8 +229,8 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("tempdir /a\tb"), "rc:1: tempdir must be the absolute path of a directory, not \"/a\\tb\""},
         {TEXT("tempdir /a\x1b[1m"), "not \"/a\\x1b[1m\""},
         {TEXT("tempdir /a\x7f"), "not \"/a\\x7f\""},
-        {TEXT("rshpath = /a"),
-         "rc:1: rshpath must be the path of a program, without quotes, or * for none, not \"= /a\""},
+        {TEXT("rshpath = /a"), "rc:1: rshpath must be the path of a program, without quotes, of at most 1023 "
+                               "bytes, or * for none, not \"= /a\""},
         {TEXT("rshpath 'a b'"), "rc:1: rshpath must be the path of a program, without quotes"},
         {TEXT("ifacesuffix a;b"),
          "rc:1: ifacesuffix must be letters, digits and . - _ %, or * for none, not \"a;b\""},
@@ -318,6 +318,25 @@ TEST(a_line_too_long_is_refused_and_the_longest_is_not)
     bcri_config_fini(&config);
 }
 
+TEST(a_program_that_is_longer_than_hosts_can_be_told_is_refused_where_it_is_configured)
+{
+    struct bcri_config config;
+    char path[1026], error[2048];
+    loaded(&config, NULL);
+    memset(path, 'p', sizeof path);
+    path[0] = '/';
+    path[1023] = '\0';
+    CHECK_INT(bcri_config_set(&config, "enlistpath", path, "--enl", error, sizeof error), 0);
+    CHECK_STR(config.enlistpath, path);
+    path[1023] = 'p';
+    path[1024] = '\0';
+    CHECK_INT(bcri_config_set(&config, "enlistpath", path, "--enl", error, sizeof error), -EINVAL);
+    CHECK(strstr(error, "enlistpath must be the path of a program, without quotes, of at most 1023 bytes") !=
+          NULL);
+    CHECK_UINT(strlen(config.enlistpath), 1023);
+    bcri_config_fini(&config);
+}
+
 TEST(a_bad_line_in_a_file_is_named_by_the_path)
 {
     char want[300];
@@ -350,7 +369,8 @@ TEST(variables_are_checked_like_lines)
             "environment variable BCR_ONFAIL: onfail must be one of abort, isolate, not \"maybe\"");
     refused(control, -EINVAL, "not \"/a\\nb\"");
     refused(space, -EINVAL,
-            "environment variable BCR_RSHPATH: rshpath must be the path of a program, without quotes, or "
+            "environment variable BCR_RSHPATH: rshpath must be the path of a program, without quotes, of at "
+            "most 1023 bytes, or "
             "* for none, not \"ssh \"");
     refused(slip, -EINVAL, "environment variable BCR_TMPDIR: is not known; did you mean BCR_TEMPDIR?");
     refused(small, -EINVAL, "environment variable BCR_tempdir: is not known; did you mean BCR_TEMPDIR?");
