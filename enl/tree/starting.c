@@ -142,7 +142,11 @@ struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *p
     const struct enl_host *host = &program->hosts.hosts[place - tree->places];
     const uint32_t number = tree->last_number + 1;
     if (tree->last_number == BCRI_HOST_NUMBER_MAX) {
-        bcri_refuse(error, error_size, 0, "a program has at most %u hosts", BCRI_HOST_NUMBER_MAX);
+        bcri_refuse(
+            error, error_size, 0,
+            "host %s cannot be used: a program starts hosts %u times at most, and has tried that often; mend "
+            "what the failed starts before this one told (enl hosts tells, too), and start the program again",
+            host->name, BCRI_HOST_NUMBER_MAX);
         return NULL;
     }
     const struct enl_plan_host wanted = {
