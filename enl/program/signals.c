@@ -84,6 +84,26 @@ int enl_signals_kill_children(const struct enl_program *program)
     return count;
 }
 
+void enl_signals_stop_cces(struct enl_program *program)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce != program->root || !program->stop_from_terminal || cce->own_group)
+            enl_cce_signal(cce, SIGSTOP, true);
+}
+
+void enl_signals_continue_cces(struct enl_program *program)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_cce_signal(cce, SIGCONT, true);
+}
+
+static void go_on(struct enl_program *program)
+{
+    program->stop_signal = 0;
+    enl_signals_continue_cces(program);
+    enl_tree_go_on(program);
+}
+
 /* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
  * it already. */
 static void pass_on(struct enl_program *program, int signal, bool from_terminal)
@@ -101,6 +121,8 @@ static void start_grace(struct enl_program *program)
 
 static void end_by(struct enl_program *program, int signal, bool from_terminal)
 {
+    if (program->stop_signal != 0)
+        go_on(program); /* it was about to be stopped */
     if (program->script != 0) {
         kill(-program->script, SIGTERM);
         start_grace(program);
@@ -136,26 +158,6 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
 void enl_signals_end(struct enl_program *program, int signal)
 {
     end_by(program, signal, false);
-}
-
-void enl_signals_stop_cces(struct enl_program *program)
-{
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        if (cce != program->root || !program->stop_from_terminal || cce->own_group)
-            enl_cce_signal(cce, SIGSTOP, true);
-}
-
-void enl_signals_continue_cces(struct enl_program *program)
-{
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        enl_cce_signal(cce, SIGCONT, true);
-}
-
-static void go_on(struct enl_program *program)
-{
-    program->stop_signal = 0;
-    enl_signals_continue_cces(program);
-    enl_tree_go_on(program);
 }
 
 /* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hosts whose starter is lost go on over links of their own: nothing of what they print, hand over and ask for is
  * lost, and nothing comes twice. */
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -295,6 +296,38 @@ TEST_TIMEOUT(when_the_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
     for (int host = 1; host <= HOSTS; host++)
         run_gone(daemons[host]);
     run_end(&run);
+}
+
+/* Ctrl-Z while a host is on its way to the root: it stands still itself for longer than those are waited for that have a way. */
+TEST_TIMEOUT(a_host_that_is_cut_off_when_the_program_is_stopped_is_there_when_it_goes_on, 120)
+{
+    enum { HOSTTIMEOUT_MSEC = 8000 };
+    char hosttimeout[16];
+    siginfo_t stopped;
+    int orphan = 1;
+    snprintf(hosttimeout, sizeof hosttimeout, "%d", HOSTTIMEOUT_MSEC);
+    begin("isolate", hosttimeout);
+    note_starters();
+    const int lost = inner_of(1);
+    while (starters[orphan] != board->daemons[lost])
+        orphan++;
+    let_go_on(30);
+    const int gone = run_watch(board->daemons[lost]), ends = run_watch(board->daemons[orphan]);
+    kill(board->daemons[orphan], SIGSTOP);
+    kill(board->daemons[lost], SIGKILL);
+    run_gone(gone);
+    kill(run.pid, SIGTSTP);
+    usleep(1500 * 1000);
+    kill(board->daemons[orphan], SIGCONT);
+    CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
+    struct pollfd look = {.fd = ends, .events = POLLIN};
+    CHECK_INT(poll(&look, 1, HOSTTIMEOUT_MSEC + 1000), 0);
+    kill(run.pid, SIGCONT);
+    let_go_on(100);
+    stop();
+    CHECK_INT(run.status, 0);
+    has_lost(lost, "enl was killed by signal 9 (Killed)");
+    all_is_there(lost);
 }
 
 /* Ctrl-Z: no lease runs then. */
