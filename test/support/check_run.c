@@ -87,6 +87,10 @@ static _Noreturn void be_child(const struct check_test *test, pid_t runner)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != runner)
         _exit(CHECK_STATUS_FAILED);
+    /* nohup(1) and a shell's background commands leave some of these ignored. */
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        signal(numbers[i], SIG_DFL);
     sigprocmask(SIG_SETMASK, &inherited, NULL);
     /* In a process group of its own, reading a terminal would stop it. */
     int null = open("/dev/null", O_RDONLY);
