@@ -28,6 +28,9 @@ static void send_to(void *owner, uint32_t host, const struct bcri_control *messa
 {
     struct enl_program *program = owner;
     struct enl_child *child = enl_tree_child(program, host);
+    /* When all end, each would learn of each; without a CCE nobody there waits for another host. */
+    if (child != NULL && message->type == BCRI_MSG_lost && child->told_to_end && child->alive == 0)
+        return;
     if (child != NULL)
         enl_child_send(child, message);
     else if (program->parent != NULL)

@@ -30,10 +30,10 @@ struct bcri_control enl_introduced_announce(const struct enl_introductions *all)
 void enl_introduced_want(struct enl_introductions *all, uint32_t host)
 {
     uint8_t random[BCRI_SEAL_KEY_BYTES];
-    if (*enl_pair_find(all, all->self.host, host) != NULL)
+    if (*enl_pair_find(&all->pairs, all->self.host, host) != NULL)
         return;
     enl_keys_random(random);
-    if (enl_pair_add(all, all->self.host, host, random))
+    if (enl_pair_add(&all->pairs, all->self.host, host, random))
         send_random(all, BCRI_MSG_want, host, random);
     else
         all->ops->give_up(all->owner, all->self.host);
@@ -44,16 +44,9 @@ static const char *take_lost(struct enl_introductions *all, const struct bcri_co
     const uint32_t host = message->host;
     if (host == 0 || host == all->self.host)
         return "it says that itself or this host is lost";
-    enl_pairs_drop(all, host);
+    enl_pairs_drop(&all->pairs, host);
     all->ops->absent(all->owner, host, (message->flags & BCRI_LOST_UNKNOWN) != 0);
-    for (struct enl_member **at = &all->members, *member; (member = *at) != NULL;) {
-        if (member->host != host) {
-            at = &member->next;
-            continue;
-        }
-        *at = member->next;
-        free(member);
-    }
+    free(enl_member_take(all, host));
     return NULL;
 }
 
@@ -63,8 +56,8 @@ static void keep(struct enl_introductions *all, const struct enl_member *met)
     struct enl_member *member = enl_member_find(all, met->host);
     if (member == NULL && (member = calloc(1, sizeof *member)) != NULL) {
         *member = *met;
-        member->next = all->members;
-        all->members = member;
+        if (!enl_member_add(all, member))
+            free(member);
     }
 }
 
@@ -72,7 +65,7 @@ static void keep(struct enl_introductions *all, const struct enl_member *met)
 static const char *take_introduction(struct enl_introductions *all, const struct bcri_control *message)
 {
     struct enl_member member = {.host = message->host, .addresses_length = message->addresses.length};
-    struct enl_pair **at = enl_pair_find(all, all->self.host, message->host);
+    struct enl_pair **at = enl_pair_find(&all->pairs, all->self.host, message->host);
     const bool is_answer = message->type == BCRI_MSG_introduced;
     if (!enl_introduction_is_key(message->key) || !enl_introduction_is_key(message->random) ||
         message->host == all->self.host)
@@ -90,7 +83,7 @@ static const char *take_introduction(struct enl_introductions *all, const struct
     else
         enl_keys_random(own);
     if (*at != NULL)
-        enl_pair_drop(at);
+        enl_pair_drop(&all->pairs, at);
     const char *wrong = enl_member_link(all, &member, (message->flags & ENL_HAS_AES) != 0, own,
                                         (const uint8_t *)message->random.bytes);
     if (wrong == NULL)

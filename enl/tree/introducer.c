@@ -60,7 +60,7 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
         tell_absent(all, asker, number, is_coming);
         return NULL;
     }
-    if (*enl_pair_find(all, asker->host, number) != NULL)
+    if (*enl_pair_find(&all->pairs, asker->host, number) != NULL)
         return NULL;
     if (other == &all->self) {
         uint8_t own[BCRI_SEAL_KEY_BYTES];
@@ -71,7 +71,7 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
             present(all, asker, other, BCRI_MSG_introduced, own);
         return wrong;
     }
-    if (!enl_pair_add(all, asker->host, number, random)) {
+    if (!enl_pair_add(&all->pairs, asker->host, number, random)) {
         all->ops->give_up(all->owner, other->host);
         return NULL;
     }
@@ -84,7 +84,7 @@ static const char *take_agreed(struct enl_introductions *all, const struct enl_m
                                const uint8_t *random)
 {
     const struct enl_member *asker = enl_member_find(all, number);
-    struct enl_pair **at = enl_pair_find(all, number, other->host);
+    struct enl_pair **at = enl_pair_find(&all->pairs, number, other->host);
     if (asker == NULL)
         return NULL; /* it is gone, as `other` has been told */
     if (*at == NULL || (*at)->asker != number)
@@ -95,7 +95,7 @@ static const char *take_agreed(struct enl_introductions *all, const struct enl_m
         present(all, asker, other, BCRI_MSG_introduced, random);
     else
         wrong = enl_member_link(all, &known, asker->has_aes && other->has_aes, (*at)->random, random);
-    enl_pair_drop(at);
+    enl_pair_drop(&all->pairs, at);
     return wrong;
 }
 
@@ -115,16 +115,17 @@ const char *enl_introducer_announced(struct enl_introductions *all, uint32_t hos
     struct enl_member *member = calloc(1, sizeof *member);
     if (member == NULL)
         return "no memory";
-    *member = (struct enl_member){.next = all->members,
-                                  .host = host,
+    *member = (struct enl_member){.host = host,
                                   .has_aes = (message->flags & ENL_HAS_AES) != 0,
                                   .addresses_length = message->addresses.length};
     enl_member_call(member, name, station);
     memcpy(member->public, message->key.bytes, sizeof member->public);
     if (message->addresses.length != 0)
         memcpy(member->addresses, message->addresses.bytes, message->addresses.length);
-    all->members = member;
-    return NULL;
+    if (enl_member_add(all, member))
+        return NULL;
+    free(member);
+    return "no memory";
 }
 
 const char *enl_introducer_take(struct enl_introductions *all, uint32_t host,
@@ -149,14 +150,10 @@ void enl_introducer_want(struct enl_introductions *all, uint32_t host)
  * taken twice. */
 void enl_introducer_gone(struct enl_introductions *all, uint32_t host, uint64_t until_ms)
 {
-    struct enl_member **at = &all->members;
-    while (*at != NULL && (*at)->host != host)
-        at = &(*at)->next;
-    struct enl_member *member = *at;
+    struct enl_member *member = enl_member_take(all, host);
     if (member == NULL)
         return;
-    *at = member->next;
-    enl_pairs_drop(all, host);
+    enl_pairs_drop(&all->pairs, host);
     member->lease_ms = until_ms;
     member->next = all->gone;
     all->gone = member;

@@ -28,8 +28,10 @@ static void drop_members(struct enl_member **members)
 
 void enl_introductions_drop(struct enl_introductions *all)
 {
-    while (all->pairs != NULL)
-        enl_pair_drop(&all->pairs);
+    enl_pairs_free(&all->pairs);
+    free(all->by_host);
+    all->by_host = NULL;
+    all->room = 0;
     drop_members(&all->members);
     drop_members(&all->gone);
 }
@@ -47,47 +49,37 @@ struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host)
 {
     if (host == all->self.host)
         return &all->self;
-    struct enl_member *member = all->members;
-    while (member != NULL && member->host != host)
-        member = member->next;
-    return member;
+    return host < all->room ? all->by_host[host] : NULL;
 }
 
-struct enl_pair **enl_pair_find(struct enl_introductions *all, uint32_t one, uint32_t two)
+bool enl_member_add(struct enl_introductions *all, struct enl_member *member)
 {
-    struct enl_pair **at = &all->pairs;
-    while (*at != NULL && !((*at)->asker == one && (*at)->other == two) &&
-           !((*at)->asker == two && (*at)->other == one))
-        at = &(*at)->next;
-    return at;
-}
-
-void enl_pair_drop(struct enl_pair **at)
-{
-    struct enl_pair *pair = *at;
-    *at = pair->next;
-    bcri_seal_wipe(pair, sizeof *pair);
-    free(pair);
-}
-
-void enl_pairs_drop(struct enl_introductions *all, uint32_t host)
-{
-    for (struct enl_pair **at = &all->pairs; *at != NULL;)
-        if ((*at)->asker == host || (*at)->other == host)
-            enl_pair_drop(at);
-        else
-            at = &(*at)->next;
-}
-
-bool enl_pair_add(struct enl_introductions *all, uint32_t asker, uint32_t other, const uint8_t *random)
-{
-    struct enl_pair *pair = malloc(sizeof *pair);
-    if (pair == NULL)
-        return false;
-    *pair = (struct enl_pair){.next = all->pairs, .asker = asker, .other = other};
-    memcpy(pair->random, random, sizeof pair->random);
-    all->pairs = pair;
+    if (member->host >= all->room) {
+        const uint32_t room = member->host + member->host / 2 + 16;
+        struct enl_member **more = realloc(all->by_host, room * sizeof(struct enl_member *));
+        if (more == NULL)
+            return false;
+        for (uint32_t i = all->room; i < room; i++)
+            more[i] = NULL;
+        all->by_host = more;
+        all->room = room;
+    }
+    all->by_host[member->host] = member;
+    member->next = all->members;
+    all->members = member;
     return true;
+}
+
+struct enl_member *enl_member_take(struct enl_introductions *all, uint32_t host)
+{
+    struct enl_member *member = host < all->room ? all->by_host[host] : NULL, **at = &all->members;
+    if (member == NULL)
+        return NULL;
+    while (*at != member)
+        at = &(*at)->next;
+    *at = member->next;
+    all->by_host[host] = NULL;
+    return member;
 }
 
 const char enl_no_memory_for_link[] = "there is no memory for a link";

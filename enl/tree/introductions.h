@@ -13,6 +13,7 @@
 #include "bcri/link_thread.h"
 #include "bcri/seal.h"
 #include "keys.h"
+#include "pairs.h"
 
 /* Of `flags` in announce: that host's processor does AES-256-GCM; in introductions: both do. */
 enum { ENL_HAS_AES = 1 };
@@ -28,13 +29,6 @@ struct enl_member {
     uint32_t addresses_length;
     uint8_t public[BCRI_SEAL_KEY_BYTES];
     uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX];
-};
-
-/* Two hosts that are being introduced; in a child, what itself has asked for. */
-struct enl_pair {
-    struct enl_pair *next;
-    uint32_t asker, other;
-    uint8_t random[BCRI_SEAL_KEY_BYTES]; /* the asker's */
 };
 
 /* What is asked of the daemon. */
@@ -62,7 +56,9 @@ struct enl_introductions {
     /* The root's: its children, up or about to be; those that are gone and may still work on. A child's: hosts that it
      * was introduced to. */
     struct enl_member *members, *gone;
-    struct enl_pair *pairs;
+    struct enl_member **by_host; /* `members` by their numbers, below `room` */
+    uint32_t room;
+    struct enl_pairs pairs; /* a child's: what itself has asked for */
 };
 
 /* This daemon's, without others; `keys` stay the caller's, `station` is its own. */
@@ -72,6 +68,10 @@ void enl_introductions_drop(struct enl_introductions *all);
 
 /* NULL: that host has announced nothing, or is gone; in a child: it has not been introduced. */
 struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host);
+/* Adds one (malloc), of a host that is not there yet. False: no memory. */
+bool enl_member_add(struct enl_introductions *all, struct enl_member *member);
+/* Takes that one out; NULL: there is none. */
+struct enl_member *enl_member_take(struct enl_introductions *all, uint32_t host);
 /* Its name, and of which machine it is, by its station. */
 void enl_member_call(struct enl_member *member, const char *name, const char *station);
 /* Two hosts of which one has no end of their link would wait for ever. So whoever has no memory for its
@@ -88,13 +88,6 @@ const char *enl_member_link_lane(struct enl_introductions *all, const struct enl
                                  bool listens);
 /* What `member` may know of `other`: addresses of the loopback mean another host elsewhere. */
 struct enl_member enl_member_known_to(const struct enl_member *member, const struct enl_member *other);
-
-/* Where the pair of these two is, in either order; there is none if NULL is there. */
-struct enl_pair **enl_pair_find(struct enl_introductions *all, uint32_t one, uint32_t two);
-void enl_pair_drop(struct enl_pair **at);
-/* Drops all pairs with that host. */
-void enl_pairs_drop(struct enl_introductions *all, uint32_t host);
-bool enl_pair_add(struct enl_introductions *all, uint32_t asker, uint32_t other, const uint8_t *random);
 
 /* Whether a message's byte string is a key or random bytes. */
 static inline bool enl_introduction_is_key(struct bcri_view bytes)
