@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,27 +105,42 @@ static bool read_names(const char *folder, struct paths *names)
     return good;
 }
 
+/* Finds the program whose logs were written last, of those that belong to this user or, where `anyone`, may be
+ * read; "": there is none. Returns how many such programs have their root's log there. */
+static size_t find_last(const char *folder, const struct paths *names, bool anyone, char chosen[NAME_MAX + 1])
+{
+    struct timespec newest = {0};
+    struct stat status;
+    char path[PATH_MAX + NAME_MAX], other[NAME_MAX + 1];
+    size_t programs = 0;
+    chosen[0] = '\0';
+    for (size_t i = 0; i < names->count; i++) {
+        const char *program = program_of(names, names->all[i], other);
+        snprintf(path, sizeof path, "%s/%s", folder, names->all[i]);
+        if (stat(path, &status) != 0 ||
+            (anyone ? faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 : status.st_uid != geteuid()))
+            continue;
+        programs += program == names->all[i];
+        if (chosen[0] != '\0' &&
+            (status.st_mtim.tv_sec < newest.tv_sec ||
+             (status.st_mtim.tv_sec == newest.tv_sec && status.st_mtim.tv_nsec <= newest.tv_nsec)))
+            continue;
+        newest = status.st_mtim;
+        snprintf(chosen, NAME_MAX + 1, "%s", program);
+    }
+    return programs;
+}
+
 static bool add_folder(const char *folder, struct paths *paths)
 {
     struct paths names = {0};
-    struct timespec newest = {0};
-    struct stat status;
     char path[PATH_MAX + NAME_MAX], other[NAME_MAX + 1], chosen[NAME_MAX + 1] = "";
-    size_t programs = 0;
     bool good = read_names(folder, &names);
-    for (size_t i = 0; good && i < names.count; i++) {
-        const char *program = program_of(&names, names.all[i], other);
-        programs += program == names.all[i];
-        snprintf(path, sizeof path, "%s/%s", folder, names.all[i]);
-        if (stat(path, &status) != 0 || (chosen[0] != '\0' && (status.st_mtim.tv_sec < newest.tv_sec ||
-                                                               (status.st_mtim.tv_sec == newest.tv_sec &&
-                                                                status.st_mtim.tv_nsec <= newest.tv_nsec))))
-            continue;
-        newest = status.st_mtim;
-        snprintf(chosen, sizeof chosen, "%s", program);
-    }
+    size_t programs = good ? find_last(folder, &names, false, chosen) : 0;
+    if (good && chosen[0] == '\0')
+        programs = find_last(folder, &names, true, chosen);
     if (good && chosen[0] == '\0') {
-        fprintf(stderr, "enl: there is no log (bcr.NAME.log) in %s\n", folder);
+        fprintf(stderr, "enl: there is no log (bcr.NAME.log) in %s that you may read\n", folder);
         good = false;
     }
     if (good && programs > 1)
@@ -166,17 +182,25 @@ static bool add_default(struct paths *paths)
 
 /* ---- what is said of them ---- */
 
-static bool open_all(const struct paths *paths, struct enl_log_file *files)
+/* What cannot be shown is told, and the others are shown without it. Returns how many there are. */
+static size_t open_all(const struct paths *paths, struct enl_log_file *files)
 {
-    bool good = true;
+    size_t opened = 0;
     for (size_t i = 0; i < paths->count; i++) {
-        if (enl_log_file_open(&files[i], paths->all[i]))
+        struct stat status = {.st_size = 0};
+        if (enl_log_file_open(&files[opened], paths->all[i])) {
+            opened++;
             continue;
+        }
+        const int error = errno;
+        const bool empty =
+            error == 0 && stat(paths->all[i], &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
         fprintf(stderr, "enl: %s: %s\n", paths->all[i],
-                errno != 0 ? strerror(errno) : "this is no log of a BCR program");
-        good = false;
+                error != 0 ? strerror(error)
+                : empty    ? "it is empty, as where the disk of its host was full"
+                           : "this is no log of a BCR program");
     }
-    return good;
+    return opened;
 }
 
 static void tell_clocks(const struct enl_log_file *files, size_t count)
@@ -292,15 +316,16 @@ int enl_command_logs(const struct enl_options *options, char **words)
         files_most.rlim_cur = files_most.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files_most);
     }
-    struct enl_log_file *files = good ? calloc(paths.count + 1, sizeof *files) : NULL;
-    int status = 1;
-    if (files != NULL && open_all(&paths, files)) {
-        tell_clocks(files, paths.count);
-        status = show_all(options, files, paths.count);
+    struct enl_log_file *files = calloc(paths.count + 1, sizeof *files);
+    const size_t opened = files != NULL ? open_all(&paths, files) : 0;
+    int status = good && opened == paths.count ? 0 : 1;
+    if (opened != 0) {
+        tell_clocks(files, opened);
+        if (show_all(options, files, opened) != 0)
+            status = 1;
     }
-    for (size_t i = 0; files != NULL && i < paths.count; i++)
-        if (files[i].in != NULL)
-            fclose(files[i].in);
+    for (size_t i = 0; i < opened; i++)
+        fclose(files[i].in);
     free(files);
     paths_free(&paths);
     return status;

@@ -182,8 +182,8 @@ bool enl_log_file_open(struct enl_log_file *file, const char *path)
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
         while (read_line(file))
             look_at_line(file);
+    rewind(file->in); /* which a pipe cannot do */
     errno = 0;
-    rewind(file->in);
     if (file->pid != 0)
         return true;
     fclose(file->in);

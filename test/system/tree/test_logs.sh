@@ -110,12 +110,39 @@ BCR_LOGDIR="$scratch/logs" "$BCR_ENL" "$SYS_CCE" 2> err || fail "$(cat err)"
 has err "logs has the logs of 2 programs; this is "
 has_not merged "$root"
 
+if [ "$(id -u)" = 0 ]; then
+    echo "-- what others have written since in the same directory is theirs"
+    cp -rp logs shared
+    echo "of another user" > shared/bcr.theirs.1.log
+    chown 65534 shared/bcr.theirs.1.log
+    "$BCR_ENL" logs shared 2> err | cmp - merged || fail "another user's log is in the way: $(cat err)"
+    rm shared/bcr.theirs.1.log
+    chmod 755 . shared
+    chmod 604 shared/*
+    stranger=(setpriv --reuid 65533 --regid 65533 --clear-groups)
+    if "${stranger[@]}" test -x "$BCR_ENL" 2> err; then
+        "${stranger[@]}" "$BCR_ENL" logs shared 2> err | cmp - merged || fail "who has no log sees none: $(cat err)"
+    fi
+fi
+
 echo "-- what cannot be merged"
 for words in "nothing-there" "machines" "go logs" "there/.."; do
     # shellcheck disable=SC2086 # several words
     ! "$BCR_ENL" logs $words > merged 2> err < /dev/null || fail "enl logs $words: $(cat merged err)"
     [ "$(wc -l < err)" -ge 1 ] || fail "nothing was said of $words"
 done
+"$BCR_ENL" logs logs > merged 2> err
+cp -rp logs some
+last=$(ls -t some | head -n 1)
+: > "some/${last%.log}.1.log" # of a host whose disk was full
+echo nonsense > "some/${last%.log}.2.log"
+cp merged wanted
+! "$BCR_ENL" logs some > merged 2> err || fail "all is well with an empty log"
+cmp wanted merged || fail "what can be merged was not: $(cat err)"
+has err "${last%.log}.1.log: it is empty, as where the disk of its host was full"
+has err "${last%.log}.2.log: this is no log of a BCR program"
+! "$BCR_ENL" logs nothing-there "some/$last" > merged 2> err || fail "all is well with what is not there"
+cmp wanted merged || fail "what is there was not shown: $(cat err)"
 ! "$BCR_ENL" --log-dir machines "$SYS_CCE" 2> err || fail "a file is no directory"
 has err "machines cannot take logs (logdir): Not a directory"
 
