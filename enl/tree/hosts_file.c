@@ -209,6 +209,11 @@ static int parse_line(struct line *line, struct enl_word rest)
     const struct enl_word whole = name;
     if (name.length == 0)
         return 0;
+    /* From here on words become strings. */
+    if (memchr(name.start, '\0', (size_t)(rest.start + rest.length - name.start)) != NULL)
+        return bcri_refuse(line->error, line->error_size, -1,
+                           "%s: this line has a byte that is zero; write the file as plain text (UTF-8)",
+                           line->place);
     if (!enl_names_times(&name, ENL_HOST_SLOTS_MAX, &line->host.slots) && line->host.slots != 0)
         return bcri_refuse(line->error, line->error_size, -1,
                            "%s: the number behind * is the slots, from 1 to 65000, not as in \"%s\"",

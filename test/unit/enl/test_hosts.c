@@ -125,6 +125,21 @@ TEST(what_cannot_be_is_refused_with_its_line)
     refused("n1 \x1b[2J", "\\x1b[2J");
 }
 
+TEST(a_byte_that_is_zero_ends_no_name)
+{
+    static const char *const lines[] = {"n1\nn\0two\n", "n1\nn2\0\n", "n1\nn2 path=/a\0b\n", "n1\nn2 # \0\n"};
+    static const size_t lengths[] = {10, 7, 16, 10};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct enl_hosts read = {0};
+        CHECK_INT(
+            enl_hosts_parse(&read, ENL_HOSTS_FILE, "machines", lines[i], lengths[i], error, sizeof error),
+            -1);
+        CHECK_STR(error,
+                  "machines:2: this line has a byte that is zero; write the file as plain text (UTF-8)");
+        enl_hosts_free(&read);
+    }
+}
+
 TEST(a_range_is_each_of_its_names)
 {
     CHECK_INT(parse("node[01-03,20]*4\n"
