@@ -3,7 +3,9 @@
 #include "facts_here.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
@@ -129,6 +131,21 @@ static bool say(const char *text, size_t length)
     return true;
 }
 
+/* A daemon begins with its log. */
+static bool can_log(const char *tempdir)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/.", tempdir) < sizeof path &&
+        faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
+        return true;
+    fprintf(
+        stderr,
+        "enl: no log can be created in %s: %s; name a directory that you may write in by the keyword tempdir "
+        "of ~/.bcrrc or by BCR_TEMPDIR\n",
+        tempdir, strerror(errno));
+    return false;
+}
+
 int enl_host_facts(void)
 {
     struct bcri_config config;
@@ -138,9 +155,10 @@ int enl_host_facts(void)
         fprintf(stderr, "enl: %s\n", error);
         return 2;
     }
+    const bool good = can_log(config.tempdir);
     enl_facts_here(&config, &facts);
     bcri_config_fini(&config);
-    if (!say(text, enl_facts_write(&facts, text, sizeof text)))
+    if (!good || !say(text, enl_facts_write(&facts, text, sizeof text)))
         return 1;
     for (;;) {
         struct timespec now;

@@ -40,9 +40,10 @@ static const char *remedy(const struct enl_host *host, const char *step, int err
 {
     if (error == EMFILE)
         return "; enl has no descriptors left: raise the limit of open files (ulimit -n)";
-    return host->local || strcmp(step, "be executed") != 0
-               ? ""
-               : "; rshpath in bcrrc names the program that reaches other machines";
+    if (strcmp(step, "be executed") != 0)
+        return "";
+    return host->local ? "; enl= in the hosts file, or enlistpath in bcrrc, must name enl itself"
+                       : "; rshpath in bcrrc names the program that reaches other machines";
 }
 
 bool enl_pipes_begin(struct enl_pipes *pipes_out, const struct enl_remote *remote,

@@ -24,6 +24,7 @@ static const char rsh[] =
     "}\n"
     "case $1 in\n"
     "good*) exec sh -c \"$2\" ;;\n"
+    "nolog) BCR_TEMPDIR=/there/is/none exec sh -c \"$2\" ;;\n"
     "greets) echo Welcome; exec sh -c \"$2\" ;;\n"
     "silent) exec sleep 1000 ;;\n"
     "mute) facts 1 x86_64 1000000000 now < /dev/null; exec sleep 1000 ;;\n"
@@ -106,6 +107,28 @@ TEST(machines_that_cannot_be_used_are_a_sentence_each)
     has("big: the hosts file says abi=x86_64, and enl there is for s390x; let enl= name another one there");
     has("host endless cannot be used: no enl speaks there; enl= in the hosts file, or enlistpath in bcrrc, "
         "must name enl");
+}
+
+TEST(a_machine_where_no_log_can_be_created_cannot_be_used)
+{
+    list("nolog\n");
+    hosts(1, "machines");
+    has("host nolog cannot be used: rsh-like ended with status 1: enl: no log can be created in "
+        "/there/is/none: "
+        "No such file or directory; name a directory that you may write in by the keyword tempdir of "
+        "~/.bcrrc "
+        "or by BCR_TEMPDIR; the command was: ");
+}
+
+TEST(an_enl_of_a_local_host_that_cannot_be_executed_is_told_with_what_names_it)
+{
+    static const char wanted[] =
+        "host here cannot be used: /there/is/none --host-facts could not be executed: No "
+        "such file or directory; enl= in the hosts file, or enlistpath in bcrrc, must "
+        "name enl itself\n";
+    list("here local enl=/there/is/none\n");
+    hosts(1, "machines");
+    has(wanted);
 }
 
 TEST(a_command_that_cannot_be_started_is_told_as_the_start_of_a_program_tells_it)
