@@ -338,6 +338,8 @@ static int apply_path(const char *keyword, const char *option, const char *file,
                       char *error, size_t error_size)
 {
     char folder[PATH_MAX] = "", path[2 * PATH_MAX];
+    if (file[0] == '\0') /* of a variable that is not set, say: it is not the working directory */
+        return bcri_refuse(error, error_size, -1, "%s needs a path, which may not be empty", option);
     if (file[0] != '/' && getcwd(folder, sizeof folder) == NULL)
         return bcri_refuse(error, error_size, -1, "%s: the working directory is gone; give a whole path",
                            option);

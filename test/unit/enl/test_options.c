@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* enl's command line. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,21 @@ TEST(a_hosts_file_is_looked_for_from_the_working_directory)
     CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), 0);
     CHECK_STR(config.hostsfile, "/etc/machines");
     bcri_config_fini(&config);
+}
+
+TEST(an_empty_path_is_not_the_working_directory)
+{
+    static char *const words[] = {"--hosts=", "--log-dir=", "--output-dir="};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct bcri_config config = {0};
+        char wanted[128];
+        snprintf(wanted, sizeof wanted, "%.*s needs a path, which may not be empty",
+                 (int)strlen(words[i]) - 1, words[i]);
+        CHECK_INT(PARSE(W(words[i]), W("ring")), 0);
+        CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), -1);
+        CHECK_STR(error, wanted);
+        bcri_config_fini(&config);
+    }
 }
 
 TEST(the_program_takes_all_words_behind_it)
