@@ -107,6 +107,8 @@ static void run(uint64_t seed, unsigned kills, unsigned stops)
         clock_later(KILL, 1,
                     test_rand_below(&sim.random, i % 2 == 0 ? 1200 : 60000)); /* while they start, or later */
     for (unsigned i = 0; i < stops; i++)
+        clock_later(CUT, 1, test_rand_below(&sim.random, 60000));
+    for (unsigned i = 0; i < stops; i++)
         clock_later(STOP, 1, test_rand_below(&sim.random, i % 2 == 0 ? 1200 : 60000));
     tree_run_until(kills + stops == 0 ? 100000 : 220000);
     for (uint32_t i = 1; i <= sim.last_number; i++) {

@@ -192,8 +192,8 @@ void member_tells_of_closed(struct host *host)
     struct host *starter = &sim.hosts[host->starter];
     if (host->starter == 0) {
         if (host->state != R_GONE)
-            root_loses(host, host->number % 2 == 0);
-    } else if (starter->runs && !host->on_lane) {
+            root_loses(host, end_is_told(host));
+    } else if (starter->runs) {
         struct bcri_control closed = message_of(BCRI_MSG_closed, host->number);
         closed.present |= BCRI_HAS(text);
         closed.text = bcri_view_of("its pipe has ended");

@@ -124,6 +124,11 @@ static void start(struct host *host)
     root_says(host, start);
 }
 
+bool end_is_told(const struct host *host)
+{
+    return !host->runs && host->number % 2 == 0;
+}
+
 static void dispatch(struct host *host, const struct bcri_control *message)
 {
     struct host *other = message->host <= sim.last_number ? &sim.hosts[message->host] : NULL;
@@ -169,7 +174,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     case BCRI_MSG_output: CHECK_UINT(message->ordinal, host->root_heard++); break;
     case BCRI_MSG_closed:
         if (other->state != R_GONE && !other->root_lane)
-            root_loses(other, other->number % 2 == 0);
+            root_loses(other, end_is_told(other));
         break;
     default: FAIL("the root gets a message of type %s", bcri_control_name(message->type));
     }

@@ -56,7 +56,8 @@ static uint32_t actor(const struct event *event)
     case LOOK:
     case LOSE:
     case KILL:
-    case STOP: return 0;
+    case STOP:
+    case CUT: return 0;
     case CLOSED: return sim.hosts[event->host].starter;
     default: return event->host;
     }
@@ -73,6 +74,11 @@ static void on_fault(enum kind kind)
         return;
     }
     host->was_stopped = true;
+    if (kind == CUT) { /* its pipes; it works on */
+        clock_later(ENDED_PIPE, host->number, 1 + test_rand_below(&sim.random, 3));
+        clock_later(CLOSED, host->number, 1 + test_rand_below(&sim.random, 3));
+        return;
+    }
     host->resumes = sim.now_ms + 1000 + test_rand_below(&sim.random, 2 * TIMEOUT);
 }
 
@@ -112,7 +118,8 @@ static void act(struct event *event)
             member_works(host);
         break;
     case KILL:
-    case STOP: on_fault(event->kind); break;
+    case STOP:
+    case CUT: on_fault(event->kind); break;
     }
     free(event->bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
- * tables, are killed and stand still at any time; hosts whose way is lost go over to the lane; hosts want links to each
+ * tables, are killed, stand still and lose their pipes at any time; hosts whose way is lost go over to the lane; hosts want links to each
  * other, and new keys for those that they have. What decides is the daemons' own code: plan.c, routes.c, sequence.c,
  * lease.h, introducer.c, introduced.c, reserve.c, and the keys are theirs. What carries frames, and who acts on what, is
  * written again here, after uplink.c, branch.c, starting.c and child_lane.c.
@@ -43,6 +43,7 @@ enum kind {
     LOSE,
     KILL,
     STOP,
+    CUT,
     WORK
 };
 
@@ -152,6 +153,8 @@ void root_begins(void);
 /* What has come by the pipe, or lane, of host `by`. */
 void root_takes(uint32_t by, const struct bcri_control *message);
 void root_attaches(struct host *host);
+/* Whether it is known, when its pipe has ended, that its daemon has, too: of some commands it never is. */
+bool end_is_told(const struct host *host);
 /* `end_is_known`: that of its daemon, not only that of its pipe. */
 void root_loses(struct host *host, bool end_is_known);
 void root_looks(struct host *host);
