@@ -72,7 +72,7 @@ static void learn(pid_t daemons[HOSTS + 1], pid_t cces[HOSTS + 1])
     }
 }
 
-TEST(no_daemon_starts_more_than_fanout_and_three_levels_are_there)
+TEST_TIMEOUT(no_daemon_starts_more_than_fanout_and_three_levels_are_there, 300)
 {
     deep();
     start("out hello", "", "abort");
@@ -93,7 +93,7 @@ TEST(no_daemon_starts_more_than_fanout_and_three_levels_are_there)
     run_wait_for_text(log, "host local7 is number 7, started by host local3");
 }
 
-TEST(a_cce_three_levels_down_enlists_on_every_host_and_is_told_of_what_fails)
+TEST_TIMEOUT(a_cce_three_levels_down_enlists_on_every_host_and_is_told_of_what_fails, 300)
 {
     char words[2048], want[64];
     int used = snprintf(words, sizeof words, "out hello tell only 7");
@@ -127,7 +127,7 @@ TEST(a_cce_three_levels_down_enlists_on_every_host_and_is_told_of_what_fails)
     }
 }
 
-TEST(floods_of_output_from_all_levels_come_whole)
+TEST_TIMEOUT(floods_of_output_from_all_levels_come_whole, 300)
 {
     deep();
     start("flood 5000", "", "abort");
@@ -145,7 +145,7 @@ TEST(floods_of_output_from_all_levels_come_whole)
         CHECK_INT(next[i], 5000);
 }
 
-TEST(a_failure_three_levels_down_ends_the_program_with_its_status)
+TEST_TIMEOUT(a_failure_three_levels_down_ends_the_program_with_its_status, 300)
 {
     deep();
     start("only 7 err dying exit 7", "pause", "abort");
@@ -155,7 +155,7 @@ TEST(a_failure_three_levels_down_ends_the_program_with_its_status)
     run_check_error(&run, "[7] dying\n");
 }
 
-TEST(a_crash_three_levels_down_is_reported_with_its_host)
+TEST_TIMEOUT(a_crash_three_levels_down_is_reported_with_its_host, 300)
 {
     deep();
     start("only 7 kill 6", "", "isolate"); /* which sanitizers leave to enl */
@@ -167,7 +167,7 @@ TEST(a_crash_three_levels_down_is_reported_with_its_host)
 
 static struct run command;
 
-TEST(commands_see_and_end_hosts_of_all_levels)
+TEST_TIMEOUT(commands_see_and_end_hosts_of_all_levels, 300)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
     int gone[HOSTS + 1];
@@ -193,7 +193,7 @@ TEST(commands_see_and_end_hosts_of_all_levels)
     run_end(&run);
 }
 
-TEST(what_stops_the_program_stops_all_levels_until_it_goes_on)
+TEST_TIMEOUT(what_stops_the_program_stops_all_levels_until_it_goes_on, 300)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
     deep();
@@ -214,7 +214,7 @@ TEST(what_stops_the_program_stops_all_levels_until_it_goes_on)
     CHECK(strstr(run.text, "[7] alive\n") != NULL);
 }
 
-TEST(a_signal_ends_all_levels)
+TEST_TIMEOUT(a_signal_ends_all_levels, 300)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
     int gone[HOSTS + 1];
@@ -230,7 +230,7 @@ TEST(a_signal_ends_all_levels)
         run_gone(gone[i]);
 }
 
-TEST(a_daemon_that_is_killed_at_any_level_takes_nobody_along)
+TEST_TIMEOUT(a_daemon_that_is_killed_at_any_level_takes_nobody_along, 300)
 {
     deep();
     for (int victim = 1; victim <= HOSTS; victim++) {
@@ -278,7 +278,7 @@ static void list_with_sockets(void)
     list[1] = "machines";
 }
 
-TEST_TIMEOUT(hosts_go_on_whose_starter_ends_before_it_has_read_all_from_a_socket, 120)
+TEST_TIMEOUT(hosts_go_on_whose_starter_ends_before_it_has_read_all_from_a_socket, 300)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
     char text[64];
@@ -311,7 +311,7 @@ static void wait_for_log(const char *text)
 
 /* local1 has started local3, and that local7, whose beats are on their way by both when local1 stands still. They come when
  * local7 has a way of its own, and local3 is no more. */
-TEST_TIMEOUT(what_a_daemon_brings_late_of_hosts_below_one_that_is_lost_is_no_fault_of_its, 120)
+TEST_TIMEOUT(what_a_daemon_brings_late_of_hosts_below_one_that_is_lost_is_no_fault_of_its, 300)
 {
     pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
     char text[64];
@@ -343,7 +343,7 @@ TEST_TIMEOUT(what_a_daemon_brings_late_of_hosts_below_one_that_is_lost_is_no_fau
 
 /* Each daemon starts one: of the four that are started when local1 is lost, the root has the first. local3 was next to
  * start the last one, and would learn of that when it has a way again, which it has not for a day: local2 stands still. */
-TEST_TIMEOUT(a_host_that_is_cut_off_starts_no_other, 120)
+TEST_TIMEOUT(a_host_that_is_cut_off_starts_no_other, 300)
 {
     const char *argv[96] = {run_enl(), "--onfail", "isolate", "--local", "7", run_cce()};
     pid_t daemons[4] = {0};

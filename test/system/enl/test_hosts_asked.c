@@ -75,7 +75,7 @@ static void hosts(int status, const char *file)
     CHECK_INT(run.status, status);
 }
 
-TEST(machines_that_can_be_used_are_a_table)
+TEST_TIMEOUT(machines_that_can_be_used_are_a_table, 300)
 {
     list("good1 slots=2\nhere local\ngreets\n");
     hosts(0, "machines");
@@ -89,7 +89,7 @@ TEST(machines_that_can_be_used_are_a_table)
         FAIL("%s", run.text);
 }
 
-TEST(machines_that_cannot_be_used_are_a_sentence_each)
+TEST_TIMEOUT(machines_that_cannot_be_used_are_a_sentence_each, 300)
 {
     list("good1\nnonsense\nescape\nolder\nbare\nother\nbig abi=x86_64\nendless\nblank\n");
     hosts(1, "machines");
@@ -109,7 +109,7 @@ TEST(machines_that_cannot_be_used_are_a_sentence_each)
         "must name enl");
 }
 
-TEST(a_machine_where_no_log_can_be_created_cannot_be_used)
+TEST_TIMEOUT(a_machine_where_no_log_can_be_created_cannot_be_used, 300)
 {
     list("nolog\n");
     hosts(1, "machines");
@@ -120,7 +120,7 @@ TEST(a_machine_where_no_log_can_be_created_cannot_be_used)
         "or by BCR_TEMPDIR; the command was: ");
 }
 
-TEST(an_enl_of_a_local_host_that_cannot_be_executed_is_told_with_what_names_it)
+TEST_TIMEOUT(an_enl_of_a_local_host_that_cannot_be_executed_is_told_with_what_names_it, 300)
 {
     static const char wanted[] =
         "host here cannot be used: /there/is/none --host-facts could not be executed: No "
@@ -131,7 +131,7 @@ TEST(an_enl_of_a_local_host_that_cannot_be_executed_is_told_with_what_names_it)
     has(wanted);
 }
 
-TEST(a_command_that_cannot_be_started_is_told_as_the_start_of_a_program_tells_it)
+TEST_TIMEOUT(a_command_that_cannot_be_started_is_told_as_the_start_of_a_program_tells_it, 300)
 {
     static const char wanted[] = "could not be executed: No such file or directory; rshpath in bcrrc names "
                                  "the program that reaches other machines\n";
@@ -146,7 +146,7 @@ TEST(a_command_that_cannot_be_started_is_told_as_the_start_of_a_program_tells_it
     run_check_error(&run, wanted);
 }
 
-TEST(without_descriptors_the_sentence_says_how_to_get_more)
+TEST_TIMEOUT(without_descriptors_the_sentence_says_how_to_get_more, 300)
 {
     char line[512];
     list("good[1-8]\n");
@@ -157,7 +157,7 @@ TEST(without_descriptors_the_sentence_says_how_to_get_more)
     has("Too many open files; enl has no descriptors left: raise the limit of open files (ulimit -n)\n");
 }
 
-TEST(machines_that_say_nothing_hold_up_nobody_for_longer_than_connecttimeout)
+TEST_TIMEOUT(machines_that_say_nothing_hold_up_nobody_for_longer_than_connecttimeout, 300)
 {
     setenv("BCR_CONNECTTIMEOUT", "1000", 1);
     list("silent\nmute\n");
@@ -192,7 +192,7 @@ static void grandchild_is_gone(int held)
     unlink("over");
 }
 
-TEST(what_a_command_has_started_ends_with_it_when_a_host_is_given_up)
+TEST_TIMEOUT(what_a_command_has_started_ends_with_it_when_a_host_is_given_up, 300)
 {
     const int held = start_with_grandchild("babbles\n");
     close(open("over", O_WRONLY | O_CLOEXEC));
@@ -202,7 +202,7 @@ TEST(what_a_command_has_started_ends_with_it_when_a_host_is_given_up)
     grandchild_is_gone(held);
 }
 
-TEST(what_a_command_has_started_ends_when_that_has_failed)
+TEST_TIMEOUT(what_a_command_has_started_ends_when_that_has_failed, 300)
 {
     const int held = start_with_grandchild("ends\n");
     close(open("over", O_WRONLY | O_CLOEXEC));
@@ -212,7 +212,7 @@ TEST(what_a_command_has_started_ends_when_that_has_failed)
     grandchild_is_gone(held);
 }
 
-TEST(what_commands_have_started_ends_when_enl_hosts_is_interrupted)
+TEST_TIMEOUT(what_commands_have_started_ends_when_enl_hosts_is_interrupted, 300)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
@@ -226,7 +226,7 @@ TEST(what_commands_have_started_ends_when_enl_hosts_is_interrupted)
     }
 }
 
-TEST(a_signal_that_is_ignored_interrupts_nothing)
+TEST_TIMEOUT(a_signal_that_is_ignored_interrupts_nothing, 300)
 {
     static const char asks[] = "#!/bin/sh\nkill -HUP $PPID\nexec ./rsh-like \"$@\"\n";
     list("good1\n");
@@ -238,14 +238,14 @@ TEST(a_signal_that_is_ignored_interrupts_nothing)
     has("\ngood1         0.");
 }
 
-TEST(who_floods_stderr_behind_a_command_that_has_ended_holds_up_nobody)
+TEST_TIMEOUT(who_floods_stderr_behind_a_command_that_has_ended_holds_up_nobody, 300)
 {
     list("floods\n");
     hosts(1, "machines");
     has("host floods cannot be used: rsh-like ended with status 3: ");
 }
 
-TEST(what_is_only_awkward_is_said_and_no_failure)
+TEST_TIMEOUT(what_is_only_awkward_is_said_and_no_failure, 300)
 {
     list("late\nfull\n");
     hosts(0, "machines");
@@ -255,7 +255,7 @@ TEST(what_is_only_awkward_is_said_and_no_failure)
         "another");
 }
 
-TEST(where_enl_is_pushed_nobody_needs_one)
+TEST_TIMEOUT(where_enl_is_pushed_nobody_needs_one, 300)
 {
     setenv("BCR_PUSH", "yes", 1);
     list("good1\nbare\nother\n");
@@ -282,7 +282,7 @@ TEST(where_enl_is_pushed_nobody_needs_one)
     has("\nbare          is sent enl (push)\n");
 }
 
-TEST(who_waits_at_a_terminal_is_told_how_many_have_answered)
+TEST_TIMEOUT(who_waits_at_a_terminal_is_told_how_many_have_answered, 300)
 {
     char *const words[] = {(char *)run_enl(), "hosts", "machines", NULL};
     list("good1\nheld\ngood2\n");
@@ -297,7 +297,7 @@ TEST(who_waits_at_a_terminal_is_told_how_many_have_answered)
     unlink("over");
 }
 
-TEST(who_interrupts_it_at_a_terminal_is_left_an_empty_line)
+TEST_TIMEOUT(who_interrupts_it_at_a_terminal_is_left_an_empty_line, 300)
 {
     char *const words[] = {(char *)run_enl(), "hosts", "machines", NULL};
     signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
@@ -313,7 +313,7 @@ TEST(who_interrupts_it_at_a_terminal_is_left_an_empty_line)
 }
 
 /* Each waits until as many as may be have begun. */
-TEST(no_more_than_eight_are_asked_at_once)
+TEST_TIMEOUT(no_more_than_eight_are_asked_at_once, 300)
 {
     list("n[01-24]\n");
     run_write_file("begun", "", 0, 0600);
@@ -330,7 +330,7 @@ TEST(no_more_than_eight_are_asked_at_once)
     CHECK_INT(most, 8);
 }
 
-TEST(json_has_the_same)
+TEST_TIMEOUT(json_has_the_same, 300)
 {
     list("good1\nescape\nlate\n");
     run_start(&run, run_enl(), "hosts", "--json", "machines");
@@ -345,7 +345,7 @@ TEST(json_has_the_same)
     has("[{\"bad\":false,\"text\":\"its clock is 7");
 }
 
-TEST(the_list_is_that_of_a_program)
+TEST_TIMEOUT(the_list_is_that_of_a_program, 300)
 {
     list("good1\ngood2\n");
     run_start(&run, run_enl(), "hosts", "--host", "good[1-3]", "--local=1");

@@ -155,13 +155,13 @@ static void kill_while_held(const char *phase, int victim)
     all_are_used();
 }
 
-TEST(daemons_killed_before_those_that_they_have_begun_speak_cost_another_try)
+TEST_TIMEOUT(daemons_killed_before_those_that_they_have_begun_speak_cost_another_try, 300)
 {
     kill_while_held("speaking", 0);
     kill_while_held("speaking", 1);
 }
 
-TEST(daemons_killed_while_startscripts_run_that_they_have_begun_cost_another_try)
+TEST_TIMEOUT(daemons_killed_while_startscripts_run_that_they_have_begun_cost_another_try, 300)
 {
     kill_while_held("startscript", 0);
     kill_while_held("startscript", 1);
@@ -192,13 +192,13 @@ static void kill_above_one_that_holds(const char *phase)
     all_are_used(); /* nobody waits for the daemon that nobody knows any more */
 }
 
-TEST(a_daemon_that_goes_on_over_a_link_gives_up_what_it_was_starting)
+TEST_TIMEOUT(a_daemon_that_goes_on_over_a_link_gives_up_what_it_was_starting, 300)
 {
     kill_above_one_that_holds("speaking");
     kill_above_one_that_holds("startscript");
 }
 
-TEST(a_daemon_killed_before_it_speaks_is_begun_again_by_the_root)
+TEST_TIMEOUT(a_daemon_killed_before_it_speaks_is_begun_again_by_the_root, 300)
 {
     kill_while_held("speaking", 2);
     char log[512];
@@ -206,7 +206,8 @@ TEST(a_daemon_killed_before_it_speaks_is_begun_again_by_the_root)
     run_wait_for_text(log, "it is started by another daemon");
 }
 
-TEST(a_host_that_cannot_be_started_is_told_once_and_has_the_same_sentence_for_whoever_enlists_there)
+TEST_TIMEOUT(a_host_that_cannot_be_started_is_told_once_and_has_the_same_sentence_for_whoever_enlists_there,
+             300)
 {
     char want[64], log[512];
     run_folder();
@@ -233,7 +234,7 @@ TEST(a_host_that_cannot_be_started_is_told_once_and_has_the_same_sentence_for_wh
                     "on n1 was not started: host n1 cannot be used: no-way ended with status 255: no way");
 }
 
-TEST(who_waits_at_a_terminal_is_told_how_many_hosts_are_up)
+TEST_TIMEOUT(who_waits_at_a_terminal_is_told_how_many_hosts_are_up, 300)
 {
     char *const words[] = {(char *)run_enl(), "--start-hosts", "all",  "--fanout", "2", "--local", "7",
                            (char *)run_cce(), "tell",          "wait", NULL};
@@ -253,7 +254,7 @@ TEST(who_waits_at_a_terminal_is_told_how_many_hosts_are_up)
     CHECK_INT((unsigned char)terminal_shell_says(), 0);
 }
 
-TEST(where_no_terminal_is_nothing_is_told_of_hosts_that_come_up)
+TEST_TIMEOUT(where_no_terminal_is_nothing_is_told_of_hosts_that_come_up, 300)
 {
     hold("speaking");
     start_all();
