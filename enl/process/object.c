@@ -196,7 +196,7 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
 int enl_object_find_in(const char *folders, const char *home, const char *name, char *path_out, char *error,
                        size_t error_size)
 {
-    const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
+    const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name, *all = folders;
     char place[PATH_MAX];
     for (size_t length; folders != NULL && last[0] != '\0' && *folders != '\0';
          folders += length + (folders[length] == ':')) {
@@ -209,5 +209,9 @@ int enl_object_find_in(const char *folders, const char *home, const char *name, 
             access(place, X_OK) == 0)
             return enl_object_find(place, path_out, error, error_size);
     }
-    return enl_object_find(name, path_out, error, error_size);
+    const int status = enl_object_find(name, path_out, error, error_size);
+    const size_t used = strlen(error);
+    if (status == 127 && all != NULL && all[0] != '\0' && last[0] != '\0' && used < error_size)
+        snprintf(error + used, error_size - used, "; nor is there a program %s in %s", last, all);
+    return status;
 }

@@ -84,6 +84,12 @@ TEST(a_hosts_folders_come_first_by_the_last_component_of_the_name)
     find_in("~/bin:/bin", "/there/is/no/such/sh", here);
     find_in("~/bin", "/bin/cat", "/bin/cat");
     find_in("~/bin", "/bin/", "/bin/ (/bin/) is not a program but a directory");
+    find_in("~/bin:/no", "no-such",
+            "there is no program no-such in the working directory or on PATH; nor is there a program "
+            "no-such in ~/bin:/no");
+    find_in("~/bin", "/no/such",
+            "there is no program /no/such; check the path; nor is there a program such in ~/bin");
+    find_in("", "no-such", "there is no program no-such in the working directory or on PATH");
 }
 
 TEST(a_directory_on_path_is_no_program)
