@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
- * tables, are killed, stand still and lose their pipes at any time; hosts whose way is lost go over to the lane; hosts want links to each
- * other, and new keys for those that they have. What decides is the daemons' own code: plan.c, routes.c, sequence.c,
- * lease.h, introducer.c, introduced.c, reserve.c, and the keys are theirs. What carries frames, and who acts on what, is
- * written again here, after uplink.c, branch.c, starting.c and child_lane.c.
+ * tables, are killed, stand still and lose their pipes at any time; hosts whose way is lost go over to the lane; hosts
+ * want links to each other, and new keys for those that they have. What decides is the daemons' own code: plan.c,
+ * routes.c, sequence.c, lease.h, introducer.c, introduced.c, reserve.c, and the keys are theirs. What carries frames, and
+ * who acts on what, is written again here, after uplink.c, branch.c, starting.c and child_lane.c.
  *
  *   tree_clock.c    what is to happen, in order
  *   tree_ways.c     frames, and by whom they go
