@@ -230,6 +230,8 @@ TEST(a_port_that_another_program_has_is_told)
 /* Of which the receive pool would be more than is left. */
 TEST(limited_address_space_makes_the_receive_pool_smaller)
 {
+    if (test_is_instrumented())
+        SKIP("a sanitizer needs more address space than any limit leaves");
     const struct rlimit limit = {UINT64_C(1) << 30, RLIM_INFINITY};
     run_folder();
     hosts("n1 local\n");
