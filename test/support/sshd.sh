@@ -26,7 +26,7 @@ sshd_start() {
     "$@" "$(command -v sshd)" -D -e -f "$folder/sshd_config" 2> "$log" &
     # shellcheck disable=SC2034 # who sources this uses it
     sshd=$!
-    until grep -q listening "$log"; do
+    until grep -qs listening "$log"; do
         kill -0 "$sshd" 2> /dev/null || return 1
         sleep 0.05
     done
