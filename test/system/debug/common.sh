@@ -71,6 +71,15 @@ until_true() {
     done
 }
 has() { grep -q -e "$2" "$1" 2> /dev/null; }
+# What tmux, $outer, shows.
+screen() { $outer capture-pane -p > screen.out && has screen.out "$1"; }
+without_gdb() { $outer capture-pane -p > screen.out && ! has screen.out '^(gdb)'; }
+# Types a command there when no debugger before it is to be seen any more, which would pass for its own.
+afresh() {
+    $outer send-keys clear Enter
+    until_true without_gdb
+    $outer send-keys "$1" Enter
+}
 # ends PID STATUS: the process, a child of this one, ends with that status.
 ends() {
     local status=0

@@ -12,7 +12,6 @@ end() {
     remove
 }
 near="gdb -q -nx -batch -iex 'set sysroot /'" # which reads no files through the protocol: seconds less
-screen() { $outer capture-pane -p > screen.out && has screen.out "$1"; }
 traced() { ! grep -q '^TracerPid:.0$' "/proc/$1/status"; }
 untraced() { ! traced "$1"; }
 
@@ -37,7 +36,7 @@ until_true screen 'status-0'
 until_true untraced "$cce"
 
 # A signal ends enl attach: the terminal is as it was before.
-$outer send-keys clear Enter "stty > before.out; $enl attach -d 'gdb -nx' $name 1; stty > after.out" Enter
+afresh "stty > before.out; $enl attach -d 'gdb -nx' $name 1; stty > after.out"
 until_true screen '^(gdb)'
 attaching() { [[ $(tr '\0' ' ' < "/proc/$1/cmdline") =~ enl\ attach ]]; }
 for process in $(marked); do
@@ -64,7 +63,7 @@ goes_on() { grep -q '^State:[[:space:]]*[SR]' "/proc/$1/status"; }
 until_true goes_on "$cce"
 
 # The terminal closes: gdb lets go.
-$outer send-keys clear Enter "$enl attach -d 'gdb -nx' $name 1" Enter
+afresh "$enl attach -d 'gdb -nx' $name 1"
 until_true screen '^(gdb)'
 $outer kill-server
 until_true untraced "$cce"

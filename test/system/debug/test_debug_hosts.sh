@@ -14,7 +14,6 @@ end() {
     for process in $(marked); do kill -KILL "$process" 2> /dev/null || :; done
     remove
 }
-screen() { $outer capture-pane -p > screen.out && has screen.out "$1"; }
 inner() { tmux -L "bcr-$seen" "$@"; }
 pane_shows() { inner capture-pane -p -t "$1" > pane.out && has pane.out "$2"; }
 traced() { ! grep -q '^TracerPid:.0$' "/proc/$1/status"; }
@@ -85,7 +84,7 @@ $outer resize-window -x 100 -y 30
 until_true screen '^30 100'
 $outer send-keys leave Enter
 until_true nothing_but '^(sleep|grep|tr|bash|tmux|[^ ]*sys_cce|[^ ]*enl --(local|child))'
-$outer send-keys clear Enter "$enl attach -d 'gdb -nx' $name 1; echo status-\$?" Enter
+afresh "$enl attach -d 'gdb -nx' $name 1; echo status-\$?"
 until_true screen '^(gdb)'
 traced "$cce" || fail "gdb has not attached"
 refused 1 "CCE 1: process [0-9]* traces it already (on host local1)" attach "$name" 1
@@ -98,7 +97,7 @@ until_true screen 'status-0'
 until_true untraced "$cce"
 
 # The terminal closes, and gdb lets go; so it does when the command is killed.
-$outer send-keys clear Enter "$enl attach -d 'gdb -nx' $name 1" Enter
+afresh "$enl attach -d 'gdb -nx' $name 1"
 until_true screen '^(gdb)'
 $outer kill-server
 until_true untraced "$cce"

@@ -14,7 +14,6 @@ end() {
     tmux -L "bcr-$seen" kill-server 2> /dev/null || :
     remove
 }
-screen() { $outer capture-pane -p > screen.out && has screen.out "$1"; }
 panes() { [ "$(inner list-panes -a | wc -l)" = "$1" ]; }
 pane_shows() { inner capture-pane -p -t "$1" > pane.out && has pane.out "$2"; }
 
