@@ -297,6 +297,10 @@ static void on_timer(uv_timer_t *timer)
     struct enl_child *child = timer->data;
     const uint64_t age = enl_boottime_ms() - child->heard_ms, patience = patience_with(child);
     char why[128];
+    if (child->state == ENL_CHILD_UP && child->program->stop_signal != 0 && !child->stops) {
+        enl_child_heard(child); /* it has stopped, and sends no beats before it goes on */
+        return;
+    }
     switch (child->state) {
     case ENL_CHILD_WAITING: break;
     case ENL_CHILD_STARTING:

@@ -330,6 +330,27 @@ TEST_TIMEOUT(a_host_that_is_cut_off_when_the_program_is_stopped_is_there_when_it
     all_is_there(lost);
 }
 
+/* The others have stopped by then, and send no beats: those times do not count against them. */
+TEST_TIMEOUT(when_a_stop_waits_for_a_host_that_never_answers_that_one_alone_is_lost, 120)
+{
+    siginfo_t stopped;
+    begin("isolate", "6000");
+    note_starters();
+    int hangs = 1;
+    while (level_of(hangs) == 1 || below(hangs) != 0)
+        hangs++;
+    let_go_on(30);
+    kill(board->daemons[hangs], SIGSTOP);
+    kill(run.pid, SIGTSTP);
+    CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
+    kill(run.pid, SIGCONT);
+    let_go_on(50);
+    stop();
+    CHECK_INT(run.status, 0);
+    has_lost(hangs, "nothing came from it for 6000 ms (hosttimeout)");
+    all_is_there(hangs);
+}
+
 /* Ctrl-Z: no lease runs then. */
 TEST_TIMEOUT(when_a_stopped_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
 {
