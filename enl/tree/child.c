@@ -184,8 +184,8 @@ static void end_process(struct enl_child *child)
     if (child->process != 0) {
         kill(-child->process, SIGKILL);
         kill(child->process, SIGKILL);
-    } else if (child->runs && !child->is_cut_off) {
-        child->ops->cut(child);
+    } else if (child->starter != 0 && !child->end_is_known) {
+        child->ops->cut(child); /* one that is cut off itself learns of it by another way */
     }
 }
 
@@ -239,7 +239,6 @@ void enl_child_is_cut_off(struct enl_child *child)
     if (child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING)
         listen_for(child);
     if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED) {
-        child->ops->cut(child); /* which its starter learns if it gets another way */
         enl_child_cut(child, "");
     } else {
         look_whether_gone(child);

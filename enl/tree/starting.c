@@ -258,6 +258,7 @@ void enl_tree_attached(struct enl_child *child)
         }
         enl_plan_ends(&tree->plan, other->number);
         other->is_cut_off = false;
+        other->runs = !other->end_is_known; /* its starter tells of it again */
         enl_peer_go_by(other->conn->peer, child->conn->peer);
         enl_sequence_ask(&other->numbers);
     }

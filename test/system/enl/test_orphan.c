@@ -284,6 +284,74 @@ TEST_TIMEOUT(hosts_below_a_daemon_that_cannot_write_to_them_go_on_at_once_though
     all_is_there(0);
 }
 
+TEST_TIMEOUT(a_host_that_hangs_is_ended_by_a_starter_that_could_not_write_to_it, 120)
+{
+    char log[64], text[64], host[128] = "";
+    const char *library = getenv("DEAF_PIPES_LIB");
+    int orphan = 1;
+    if (library == NULL)
+        SKIP("nothing is preloaded into emulated programs");
+    setenv("LD_PRELOAD", library, 1);
+    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    begin("isolate", "6000");
+    note_starters();
+    const int inner = inner_of(1);
+    while (starters[orphan] != board->daemons[inner])
+        orphan++;
+    const int ended = run_watch(board->daemons[orphan]);
+    board->deaf = board->daemons[inner];
+    CHECK_INT(gethostname(host, sizeof host - 1), 0);
+    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
+    snprintf(text, sizeof text, "host local%d goes on over a link of its own", orphan);
+    run_wait_for_text(log, text);
+    kill(board->daemons[orphan], SIGSTOP);
+    while (!board->dead[orphan])
+        look_on();
+    run_gone(ended);
+    stop();
+    CHECK_INT(run.status, 0);
+}
+
+/* A host of the third level gets that signal when the way to its starter has changed. */
+static void end_below_a_changed_way(int number, const char *how)
+{
+    char part[200];
+    int host = 1, inner = 1, first = 1;
+    begin("isolate", "6000");
+    note_starters();
+    while (level_of(host) != 3)
+        host++;
+    while (board->daemons[inner] != starters[host])
+        inner++;
+    while (board->daemons[first] != starters[inner])
+        first++;
+    const int ended = run_watch(board->daemons[host]);
+    let_go_on(30);
+    kill(board->daemons[first], SIGKILL);
+    while (!board->dead[first])
+        look_on();
+    let_go_on(50);
+    kill(board->daemons[host], number);
+    while (!board->dead[host])
+        look_on();
+    run_gone(ended);
+    stop();
+    CHECK_INT(run.status, 0);
+    snprintf(part, sizeof part, "host local%d is lost: %s", host, how);
+    run_check_error(&run, part);
+}
+
+/* Else its starter would wait for it when all end. */
+TEST_TIMEOUT(a_host_that_hangs_is_ended_by_its_starter_though_the_way_to_that_has_changed, 120)
+{
+    end_below_a_changed_way(SIGSTOP, "nothing came from it for 6000 ms (hosttimeout)");
+}
+
+TEST_TIMEOUT(a_starter_tells_how_a_host_has_ended_though_the_way_to_it_has_changed, 120)
+{
+    end_below_a_changed_way(SIGKILL, "enl was killed by signal 9 (Killed)");
+}
+
 /* Those that have no starter any more find nobody, and end when their leases do. */
 TEST_TIMEOUT(when_the_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
 {
