@@ -163,8 +163,8 @@ static void on_killed(uv_timer_t *timer)
     enl_tree_cut(program);
 }
 
-/* Who has been killed says more for as long as its endscript, which has killafter, and its log take. Another hosttimeout is
- * for whoever else holds it up; then it is waited for no longer, whatever it says. */
+/* Who has been killed says more for as long as its endscript and its log take. One that was at work has killafter; one
+ * that begins now has hosttimeout more, as has whoever else holds it up. Then it is waited for no longer, whatever it says. */
 static void limit_end(struct enl_program *program)
 {
     const struct bcri_config *config = &program->config;
