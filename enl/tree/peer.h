@@ -3,7 +3,7 @@
  * that this one has started. What they carry is in frames (bcri/frames.h).
  *
  * A write never waits: libuv keeps what the pipe does not take. A neighbour that reads nothing until
- * eight megabytes wait loses the connection, as all peers do. What CCEs print waits in a list of its
+ * forty megabytes wait loses the connection, as all peers do. What CCEs print waits in a list of its
  * own, of which one frame at a time is given to libuv when that has nothing else: control overtakes
  * output. The window of output.h bounds that list.
  *
