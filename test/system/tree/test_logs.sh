@@ -7,6 +7,7 @@ fail() {
     echo "FAIL test_logs: $*"
     exit 1
 }
+source "$(dirname "$0")/../../support/told.sh"
 
 : "${SYS_CCE:?run by ctest}" "${BCR_ENL:?run by ctest}" "${OTHER_CLOCK_LIB:?run by ctest}"
 if [ "${1-}" = full ]; then # within a mount namespace: with a directory that is soon full
@@ -147,11 +148,11 @@ cmp wanted merged || fail "what is there was not shown: $(cat err)"
 has err "machines cannot take logs (logdir): Not a directory"
 
 echo "-- the log of a host that is lost is not there, and that is said"
+forget_told
 SYS_CHILD="tell parent pause" BCR_ONFAIL=isolate "$BCR_ENL" --hosts machines --log-dir lost "$SYS_CCE" at near \
     enlist "$SYS_CCE" 1 wait 2> err &
 root=$!
-daemon=
-while [ -z "$daemon" ] && read -r word pid _ <&8; do [ "$word" != parent ] || daemon=$pid; done
+wait_for_cces 1
 kill -9 "$daemon"
 for _ in $(seq 600); do
     ! grep -q "is lost" err || break

@@ -22,6 +22,7 @@ if [ "${1-}" != inside ]; then
 fi
 
 source "$(dirname "$0")/../../support/sshd.sh"
+source "$(dirname "$0")/../../support/told.sh"
 scratch=$(mktemp -d)
 sshd=
 trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null; umount "$scratch/there"; rm -rf "$scratch"' EXIT
@@ -123,10 +124,10 @@ cannot foreign "ended with status 127"
 
 # Starts a root that waits and a CCE on n1; $root and $daemon are the pids of the two enl.
 start_one() {
+    forget_told
     SYS_CHILD="tell parent pause" "$BCR_ENL" --push --hosts machines "./a program" at n1 enlist "a program" 1 pause 2> err &
     root=$!
-    daemon=
-    while [ -z "$daemon" ] && read -r word pid _ <&8; do [ "$word" != parent ] || daemon=$pid; done
+    wait_for_cces 1
     [ -n "$(ls -A there/up)" ] || fail "the daemon there has no directory"
 }
 shell_of() { ps -o ppid= -p "$1" | tr -d ' '; }

@@ -13,6 +13,7 @@ fail() {
     echo "FAIL test_slurm: $*"
     exit 1
 }
+source "$(dirname "$0")/../../support/told.sh"
 
 : "${SYS_CCE:?run by ctest}" "${EXAMPLE_RING:?run by ctest}" "${BCR_ENL:?run by ctest}"
 PATH="$PATH:/usr/sbin:/sbin"
@@ -159,12 +160,10 @@ alone
 
 # A job whose root waits, and a CCE on each node; $job is its number, $root its first process, $daemon an enl.
 begin() {
+    forget_told
     SYS_CHILD="tell parent pause" "$@" &
-    started=$! daemon=
-    for _ in 1 2; do
-        word=
-        while [ "$word" != parent ]; do read -r word daemon _ <&8; done
-    done
+    started=$!
+    wait_for_cces 2
     job=$(squeue -h -t RUNNING -o %i) # the one before may not have been cleared up yet
     root=$(pgrep -f "^$SYS_CCE at" | head -n 1)
     root=$(ps -o ppid= -p "$root" | tr -d ' ')

@@ -26,6 +26,7 @@ if [ "${1-}" != inside ]; then
 fi
 
 source "$(dirname "$0")/../../support/sshd.sh"
+source "$(dirname "$0")/../../support/told.sh"
 scratch=$(mktemp -d)
 sshd=
 trap '[ -z "$sshd" ] || kill "$sshd" 2> /dev/null || :; rm -rf "$scratch"' EXIT
@@ -145,10 +146,10 @@ alone() {
 
 # Starts a root that waits and a CCE on n1; $root and $daemon are the pids of the two enl.
 start_one() {
+    forget_told
     SYS_CHILD="tell parent pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 "$@" 2> err &
     root=$!
-    daemon=
-    while [ -z "$daemon" ] && read -r word pid _ <&8; do [ "$word" != parent ] || daemon=$pid; done
+    wait_for_cces 1
 }
 # The root ends with that status.
 ends() {
