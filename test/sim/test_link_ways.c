@@ -95,8 +95,8 @@ static bool has_ipv6(void)
     return has;
 }
 
-/* After a while on the tree. */
-TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
+/* The two hosts have addresses of both families, and talk by IPv4, since IPv6 is cut. */
+static pthread_t begin_with_two_ways(void)
 {
     pthread_t tree;
     if (!has_ipv6())
@@ -108,6 +108,21 @@ TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
     atomic_store(&sockets.cut_family, AF_INET6);
     pair_introduce();
     CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+    return tree;
+}
+
+static void end_with_two_ways(pthread_t tree)
+{
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    pair_end();
+    sockets.has_two_ways = false;
+}
+
+/* After a while on the tree. */
+TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
+{
+    const pthread_t tree = begin_with_two_ways();
     atomic_store(&sockets.cut_family, AF_INET); /* that was the way */
     const unsigned first = atomic_load(&carried);
     unsigned before;
@@ -118,26 +133,14 @@ TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
         usleep(10000);
     } while (before == first || atomic_load(&carried) != before);
     atomic_store(&sockets.cut_family, 0);
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
-    pair_end();
-    sockets.has_two_ways = false;
+    end_with_two_ways(tree);
 }
 
 /* The host that is not heard by IPv4 hears the other one by it, while both are on the tree. */
 TEST_TIMEOUT(a_way_that_works_in_one_direction_is_left_for_another_address, 120)
 {
     enum { CALLS = 200 };
-    pthread_t tree;
-    if (!has_ipv6())
-        SKIP("this machine has no IPv6");
-    sockets.has_two_ways = true;
-    pair_begin();
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
-    atomic_store(&sockets.cut_family, AF_INET6);
-    pair_introduce();
-    CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+    const pthread_t tree = begin_with_two_ways();
     const struct bcri_link_address here = bcri_link_thread_address(hosts[1].thread);
     atomic_store(&sockets.cut_port, ((const struct sockaddr_in6 *)(const void *)&here.at)->sin6_port);
     atomic_store(&sockets.cut_family, 0);
@@ -152,10 +155,7 @@ TEST_TIMEOUT(a_way_that_works_in_one_direction_is_left_for_another_address, 120)
         }
     } while (before == first || atomic_load(&carried) != before);
     atomic_store(&sockets.cut_port, 0);
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
-    pair_end();
-    sockets.has_two_ways = false;
+    end_with_two_ways(tree);
 }
 
 TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)

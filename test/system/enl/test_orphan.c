@@ -237,18 +237,24 @@ TEST_TIMEOUT(hosts_below_a_daemon_that_stands_still_go_on_before_it_is_lost, 120
     all_is_there(lost);
 }
 
+static const char *log_of_root(void)
+{
+    static char log[64];
+    char host[128] = "";
+    CHECK_INT(gethostname(host, sizeof host - 1), 0);
+    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
+    return log;
+}
+
 TEST_TIMEOUT(a_daemon_that_stood_still_goes_on_and_what_it_brings_late_counts_once, 120)
 {
-    char log[64], host[128] = "";
     begin("isolate", "10000");
     note_starters();
     const int stands = inner_of(1);
-    CHECK_INT(gethostname(host, sizeof host - 1), 0);
     let_go_on(30);
     const pid_t daemon = board->daemons[stands];
     kill(daemon, SIGSTOP);
-    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
-    run_wait_for_text(log, "goes on over a link of its own");
+    run_wait_for_text(log_of_root(), "goes on over a link of its own");
     kill(daemon, SIGCONT);
     let_go_on(100);
     stop();
@@ -257,42 +263,40 @@ TEST_TIMEOUT(a_daemon_that_stood_still_goes_on_and_what_it_brings_late_counts_on
     all_is_there(0);
 }
 
-/* Of the daemons that a test preloads deaf_pipes.c into. */
-TEST_TIMEOUT(hosts_below_a_daemon_that_cannot_write_to_them_go_on_at_once_though_it_passes_their_words_up,
-             120)
+/* Daemons that fail to write where the board says so: deaf_pipes.c. */
+static void preload_deaf_pipes(void)
 {
-    static char text[1 << 20];
-    char log[64], host[128] = "";
     const char *library = getenv("DEAF_PIPES_LIB");
     if (library == NULL)
         SKIP("nothing is preloaded into emulated programs");
     setenv("LD_PRELOAD", library, 1);
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+}
+
+TEST_TIMEOUT(hosts_below_a_daemon_that_cannot_write_to_them_go_on_at_once_though_it_passes_their_words_up,
+             120)
+{
+    static char text[1 << 20];
+    preload_deaf_pipes();
     begin("isolate", "40000");
     note_starters();
     let_go_on(30);
     board->deaf = board->daemons[inner_of(1)];
-    CHECK_INT(gethostname(host, sizeof host - 1), 0);
-    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
-    run_wait_for_text(log, "goes on over a link of its own");
+    run_wait_for_text(log_of_root(), "goes on over a link of its own");
     let_go_on(100);
     stop();
     CHECK_INT(run.status, 0);
     CHECK_PTR(strstr(run.error, "is lost"), NULL);
-    run_read_file(log, text, sizeof text);
+    run_read_file(log_of_root(), text, sizeof text);
     CHECK_PTR(strstr(text, "nothing came from it by way of"), NULL); /* or they would have waited for that */
     all_is_there(0);
 }
 
 TEST_TIMEOUT(a_host_that_hangs_is_ended_by_a_starter_that_could_not_write_to_it, 120)
 {
-    char log[64], text[64], host[128] = "";
-    const char *library = getenv("DEAF_PIPES_LIB");
+    char text[64];
     int orphan = 1;
-    if (library == NULL)
-        SKIP("nothing is preloaded into emulated programs");
-    setenv("LD_PRELOAD", library, 1);
-    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    preload_deaf_pipes();
     begin("isolate", "6000");
     note_starters();
     const int inner = inner_of(1);
@@ -300,10 +304,8 @@ TEST_TIMEOUT(a_host_that_hangs_is_ended_by_a_starter_that_could_not_write_to_it,
         orphan++;
     const int ended = run_watch(board->daemons[orphan]);
     board->deaf = board->daemons[inner];
-    CHECK_INT(gethostname(host, sizeof host - 1), 0);
-    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
     snprintf(text, sizeof text, "host local%d goes on over a link of its own", orphan);
-    run_wait_for_text(log, text);
+    run_wait_for_text(log_of_root(), text);
     kill(board->daemons[orphan], SIGSTOP);
     while (!board->dead[orphan])
         look_on();
