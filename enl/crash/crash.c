@@ -167,11 +167,13 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
                                 .coroutines = message->coroutines,
                                 .release = bcri_incoming_take(in, 0),
                                 .text = {.limit = ENL_CRASH_BYTES_MAX},
+                                .traced = cce->has_ended, /* its number may be another process's by now */
                                 .until_ns = bcri_clock_ns() + patience_ns(program, TRACE_MSEC)};
     cce->crash = crash;
     *crashes->open_end = crash;
     crashes->open_end = &crash->next;
-    ask_for_waiters(crash);
+    if (!cce->has_ended)
+        ask_for_waiters(crash);
     enl_crash_start_tracers(crashes);
     look_in_time(crashes);
     return NULL;

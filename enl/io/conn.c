@@ -36,17 +36,14 @@ static void ended(struct enl_conn *conn)
         enl_cce_disconnected(cce);
 }
 
-static void on_readable(void *data)
+/* Reads one message, if there is one, and does what it asks for, which may close the connection. Returns
+ * whether there was one; -1: the peer has ended the connection, or must not use it any more; it is open still. */
+static int take_one(struct enl_conn *conn)
 {
     static struct bcri_incoming in; /* the loop's thread alone */
-    struct enl_conn *conn = data;
     int came = bcri_channel_recv(conn->watch->fd, &in, false);
-    if (came == -EAGAIN)
-        return;
-    if (came <= 0) {
-        ended(conn);
-        return;
-    }
+    if (came <= 0)
+        return came == -EAGAIN ? 0 : -1;
     const char *wrong = in.wrong;
     conn->spoke = wrong == NULL;
     if (wrong == NULL)
@@ -54,14 +51,31 @@ static void on_readable(void *data)
     else if ((in.message.present & BCRI_HAS(id)) != 0)
         enl_conn_reply(conn, in.message.id, bcrE_ENLIST, wrong);
     bcri_incoming_close(&in);
-    if (wrong != NULL) {
-        static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
-                                            "a helper",           "a pane"};
-        bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
-                       "message of %s (pid %ld) not understood: %s; its connection is ended",
-                       kinds[conn->kind], (long)in.pid, wrong);
+    if (wrong == NULL)
+        return 1;
+    static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
+                                        "a helper",           "a pane"};
+    bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
+                   "message of %s (pid %ld) not understood: %s; its connection is ended", kinds[conn->kind],
+                   (long)in.pid, wrong);
+    return -1;
+}
+
+static void on_readable(void *data)
+{
+    struct enl_conn *conn = data;
+    if (take_one(conn) < 0)
         ended(conn);
-    }
+}
+
+void enl_conn_take_rest(struct enl_cce *cce)
+{
+    struct enl_conn *conn = cce->control;
+    if (conn == NULL)
+        return;
+    shutdown(conn->watch->fd, SHUT_RD); /* a child that it has forked may hold the socket, and add more */
+    while (cce->control == conn && take_one(conn) > 0)
+        ;
 }
 
 static void list(struct enl_conn *conn, struct enl_program *program, enum enl_conn_kind kind)

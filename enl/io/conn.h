@@ -74,6 +74,10 @@ void enl_conn_becomes_pane(struct enl_conn *conn, struct enl_pane *pane);
 /* WAITING becomes CONTROL of `cce`. */
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce);
 
+/* The process of a CCE has ended: reads what it has sent before and does that, in order. Its connection stays
+ * open. */
+void enl_conn_take_rest(struct enl_cce *cce);
+
 /* Sends an answer with a status, and a sentence unless `text` is NULL. */
 void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
 /* Sends the answer to a request for a descriptor, and closes it; negative: there is none to be had. */

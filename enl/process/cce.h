@@ -60,6 +60,7 @@ struct enl_cce {
     bool refused;                 /* hello came and was refused */
     bool hello_late;              /* hello came when its process had ended */
     bool ran_enl;                 /* `process` was an enl at its end */
+    bool has_ended;               /* the CCE has, and what it sent before is being read */
     bool disconnected;            /* its connection ended while the process lives */
     bool disconnect_reported;     /* and a person was told that the CCE is killed */
     uint64_t blocked_reported_ms; /* when stderr last said that others wait for it; 0: never */

@@ -9,6 +9,13 @@
  *   the private socket's end   an exec, or a connection that was ended: the process has a second
  *                              left if it is the daemon's child, none under a wrapper
  *
+ * What a CCE sent to the daemon before its end is read and done before its end is judged, and before the
+ * worker repairs. Of the messages that need no answer: fd_ring wakes another CCE, segment_freed has the worker
+ * look, pages_back gives pages to CCEs that come, note is logged, and blocked_by reported. A request (segment_add,
+ * segment_again, pages_take, fd_set, enlist) is done as one that was read in time, and what it gave goes with the
+ * CCE; crashed tells the signal, but nothing is traced any more. A helper asks only, and nobody else waits for the
+ * answer. Other daemons' frames are read to the end of their pipe (tree/child.c).
+ *
  * The worker repairs what a dead CCE held, after the agent, if the CCE has ordered of it, has
  * forgotten the CCE. The loop stores DYING before that, so that CCEs that
  * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
@@ -267,6 +274,9 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
         enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
         return;
     }
+    /* It has said all that it will, and a part may be unread: it may have rung another CCE and exited. */
+    cce->has_ended = true;
+    enl_conn_take_rest(cce);
     enl_output_drain(cce);
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);

@@ -21,9 +21,12 @@
  *   grow N        an area of N bytes at cell 2; tells the result
  *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
+ *   rung N OBJ    N times: arms 16 cells, enlists a CCE that puts into each ("putter") and ends, and waits for all
+ *   putter        puts into cells 1 to 16 of its enlistor
  *   waiting       tells how many regions are in cell 0
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
+ *   fork-stays    forks a child that tells its pid and pauses
  *   exec P        becomes program P
  *   shut          closes every descriptor above 2, as daemons do
  *   standard      tells which of 0, 1 and 2 are open, and whether the descriptor of cell 0 is one of them
@@ -32,6 +35,7 @@
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -177,6 +181,37 @@ static void hopeless(int count)
             _exit(95);
 }
 
+enum { ARMED = 16 };
+
+static void rung(int rounds, const char *object)
+{
+    struct pollfd fds[ARMED];
+    if (bcr_cagrow(1, 0, ARMED, 0, 0, ARMED, 4096) != 1)
+        _exit(90);
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < ARMED; i++)
+            fds[i] = (struct pollfd){.fd = bcr_fd(1 + i), .events = POLLIN};
+        if (bcr_enlist(NULL, -1, 1 + round, object, NULL, bcr_FREE) != 0)
+            _exit(90);
+        for (int i = 0; i < ARMED; i++) {
+            if (poll(&fds[i], 1, -1) != 1)
+                _exit(90);
+            bcr_region rgid = bcr_deq(bcr_cce, 1 + i, 0);
+            if (rgid == NULL || bcr_rgfree(rgid) != 0)
+                _exit(90);
+        }
+    }
+    tell("rung %d\n", rounds);
+}
+
+static void putter(void)
+{
+    bcr_region rgid = bcr_cagrow(1, 0, 0, 0, 0, 1, 64) >= 0 ? bcr_rgalloc(8, 0) : NULL;
+    for (int i = 0; i < ARMED; i++)
+        if (rgid == NULL || bcr_enq(rgid, bcr_enlistor, 1 + i, bcr_NOFREE) < 0)
+            _exit(90);
+}
+
 static void standard(void)
 {
     const int fd = bcr_fd(0);
@@ -292,6 +327,10 @@ static int perform(char **words)
         return hopeless(atoi(value)), 2;
     if (strcmp(word, "birth") == 0)
         return birth(value, atoi(second)), 3;
+    if (strcmp(word, "rung") == 0)
+        return rung(atoi(value), second), 3;
+    if (strcmp(word, "putter") == 0)
+        return putter(), 1;
     if (strcmp(word, "cell0") == 0)
         return cell0(), 1;
     if (strcmp(word, "waiting") == 0)
@@ -303,6 +342,13 @@ static int perform(char **words)
         if (child == 0)
             exit(9);
         waitpid(child, NULL, 0);
+        return 1;
+    }
+    if (strcmp(word, "fork-stays") == 0) {
+        if (fork() == 0) {
+            tell("stays %d\n", (int)getpid());
+            end_somehow("pause", 0);
+        }
         return 1;
     }
     if (strcmp(word, "shut") == 0)

@@ -55,6 +55,35 @@ TEST(abort_leaves_no_process_of_the_program)
     all_gone(3, watches);
 }
 
+TEST(whoever_a_CCE_rings_before_it_ends_wakes_up)
+{
+    run_folder();
+    setenv("SYS_CHILD", "putter", 1);
+    run_start(&run, run_enl(), run_cce(), "rung", "40", run_cce());
+    CHECK_STR(run_told_by(&run), "rung 40");
+    run_ends(&run, 0, "");
+    setenv("SYS_CHILD", "putter kill 9", 1);
+    setenv("BCR_ONFAIL", "isolate", 1);
+    run_start(&run, run_enl(), run_cce(), "rung", "10", run_cce());
+    CHECK_STR(run_told_by(&run), "rung 10");
+    run_ends(&run, 0, "was killed by signal 9");
+}
+
+/* It exits, and its child still holds its socket. */
+TEST(a_child_that_a_CCE_has_forked_does_not_hold_up_its_end)
+{
+    int pid;
+    run_folder();
+    setenv("SYS_CHILD", "fork-stays putter", 1);
+    run_start(&run, run_enl(), run_cce(), "rung", "1", run_cce());
+    CHECK_INT(sscanf(run_told(), "stays %d", &pid), 1);
+    const int stays = run_watch(pid);
+    CHECK_STR(run_told_by(&run), "rung 1");
+    run_ends(&run, 0, "");
+    CHECK_INT(kill(pid, SIGKILL), 0);
+    run_gone(stays);
+}
+
 TEST(isolate_lets_the_others_go_on)
 {
     run_folder();
