@@ -296,6 +296,10 @@ static void on_timer(uv_timer_t *timer)
     struct enl_child *child = timer->data;
     const uint64_t age = enl_boottime_ms() - child->heard_ms, patience = patience_with(child);
     char why[128];
+    if (child->conn != NULL && enl_peer_has_unread(child->conn->peer)) {
+        uv_timer_start(timer, on_timer, 1, 0); /* this process stood still: what has come is read first */
+        return;
+    }
     if (child->state == ENL_CHILD_UP && child->program->stop_signal != 0 && !child->stops) {
         enl_child_heard(child); /* it has stopped, and sends no beats before it goes on */
         return;

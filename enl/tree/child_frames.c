@@ -45,6 +45,7 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
         return NULL;
     }
     child->state = ENL_CHILD_STARTED;
+    enl_child_await(child);
     enl_setup_send(child, ENL_CHILD_START_ID);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "links.h"
@@ -192,6 +193,13 @@ static void on_readable(void *data)
     }
     if (came < 0)
         peer->ops->ended(peer->owner, why);
+}
+
+bool enl_peer_has_unread(struct enl_peer *peer)
+{
+    const struct enl_peer *pipes = enl_peer_pipes(peer);
+    int bytes = 0;
+    return pipes != NULL && pipes->in != NULL && ioctl(pipes->in->fd, FIONREAD, &bytes) == 0 && bytes != 0;
 }
 
 static void free_peer(struct enl_peer *peer)

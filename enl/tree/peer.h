@@ -57,6 +57,8 @@ void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence);
 void enl_peer_acknowledged(struct enl_peer *peer);
 /* Changes the way; `via` NULL: there is none, and what is sent is dropped. */
 void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via);
+/* Whether something has come from there, or from a host that is reached by the same pipes, and is not read. */
+bool enl_peer_has_unread(struct enl_peer *peer);
 /* The peer whose pipes lead there; NULL: there is no way. */
 struct enl_peer *enl_peer_pipes(struct enl_peer *peer);
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
