@@ -5,9 +5,9 @@
  * elsewhere:
  *
  *   line H   head lock · lock owner · state · head ticket · up to four waiters by ticket
- *   line T   tail lock · sleeps · state · tail ticket · limit · credits · watermark · requests
  *   line C   cold: list of waiting requests · regions before the ring (`first`, `front`) and
- *            behind it (`back`)
+ *            behind it (`back`); it keeps H and T from being one pair of lines (docs/adr/0024)
+ *   line T   tail lock · sleeps · state · tail ticket · limit · credits · watermark · requests
  *   line I   the area's reference; never changes while the cell is open, so that the line can stay
  *            in every cache
  *   ring     entries of 8 bytes:  63..56 lap tag · 55..48 putter's CPU · 47..0 region reference
@@ -117,8 +117,8 @@ struct bcri_fixed_shm {
 };
 struct bcri_cell_shm {
     struct bcri_head_shm h;
-    struct bcri_tail_shm t;
     struct bcri_cold_shm c;
+    struct bcri_tail_shm t;
     struct bcri_fixed_shm i;
 };
 static_assert(sizeof(struct bcri_head_shm) == 64, "docs/layout/cell.md");
@@ -126,6 +126,11 @@ static_assert(sizeof(struct bcri_tail_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_cold_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_fixed_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_cell_shm) == 256, "docs/layout/cell.md");
+static_assert(offsetof(struct bcri_cell_shm, c) == 64, "docs/layout/cell.md");
+static_assert(offsetof(struct bcri_cell_shm, t) == 128, "docs/layout/cell.md");
+static_assert(offsetof(struct bcri_cell_shm, i) == 192, "docs/layout/cell.md");
+static_assert(offsetof(struct bcri_cell_shm, t) - offsetof(struct bcri_cell_shm, h) >= BCRI_LINE_PAIR,
+              "takers' and putters' lines are never one pair, wherever the header begins");
 
 /* A page of headers, the same for all of them: one slot for an area's header, then slots for
  * cells'. An area's header lies in the first of the pages that it has. */

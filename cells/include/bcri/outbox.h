@@ -36,12 +36,12 @@ enum bcri_outbox_kind {
 struct bcri_outbox_shm {
     _Atomic uint64_t taken;     /* how many entries the agent has taken */
     _Atomic uint64_t completed; /* how many puts have ended, in whatever way */
-    uint64_t pad[6];
+    uint64_t pad[14];           /* to the next pair of lines: the CCE writes the entries */
     _Atomic uint64_t entry[BCRI_OUTBOX_ENTRIES];
 };
 static_assert(offsetof(struct bcri_outbox_shm, completed) == 8, "docs/layout/outbox.md");
-static_assert(offsetof(struct bcri_outbox_shm, entry) == 64, "docs/layout/outbox.md");
-static_assert(sizeof(struct bcri_outbox_shm) == 2112, "docs/layout/outbox.md");
+static_assert(offsetof(struct bcri_outbox_shm, entry) == BCRI_LINE_PAIR, "docs/layout/outbox.md");
+static_assert(sizeof(struct bcri_outbox_shm) == 2176, "docs/layout/outbox.md");
 
 /* What the ring of an order names (bell.h): the outbox. No cell lies so far behind in its segment. */
 static inline uint32_t bcri_outbox_ring(bcri_ref outbox)

@@ -17,6 +17,9 @@
 #include <stdint.h>
 
 #define BCRI_CACHELINE 64
+/* Some processors fetch the other line of an aligned pair with each line that they miss. Lines of
+ * which each belongs to a process of its own are not one pair (docs/adr/0024). */
+#define BCRI_LINE_PAIR 128
 
 #define bcri_load(p)             atomic_load_explicit((p), memory_order_relaxed)
 #define bcri_load_acquire(p)     atomic_load_explicit((p), memory_order_acquire)

@@ -287,11 +287,12 @@ static bool names_the_living(const struct wild_target *target, size_t word, uint
 {
     const uint32_t tags = 3; /* enl, one, two */
     uint32_t low = (uint32_t)is, high = (uint32_t)(is >> 32);
+    const size_t tail_lock = offsetof(struct bcri_cell_shm, t.lock) / sizeof(uint64_t);
     if (target->bytes == sizeof(struct bcri_region_shm))
         return word == 0 && high >= 1 && high <= tags;
     if (target->bytes == sizeof(struct bcri_area_shm))
         return word == 8 && ((low >= 1 && low <= tags) || (high >= 1 && high <= tags));
-    return target->bytes == sizeof(struct bcri_cell_shm) && (word == 0 || word == 8) && low >= 1 &&
+    return target->bytes == sizeof(struct bcri_cell_shm) && (word == 0 || word == tail_lock) && low >= 1 &&
            low <= tags;
 }
 
