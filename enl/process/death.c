@@ -280,23 +280,26 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_output_drain(cce);
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);
-    bool blamed = !is_normal(end) && program->phase == ENL_RUNNING;
+    const bool running = program->phase == ENL_RUNNING, blamed = running && !is_normal(end);
+    const bool ends = program->config.onfail == BCRI_ONFAIL_ROOT
+                          ? running && cce == program->root
+                          : blamed && program->config.onfail == BCRI_ONFAIL_ABORT;
     /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
         program->status = status_of(end);
     if (blamed) {
-        bool abort = program->config.onfail == BCRI_ONFAIL_ABORT;
         enl_report(program, BCRI_LOG_ERROR, "%s on %s %s; %s", who, program->hostname, how,
-                   abort ? "that ends the program (onfail abort)" : "the others go on (onfail isolate)");
+                   enl_program_outcome(program, ends));
         if (program->config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
             enl_crash_ended(cce, end.number, waited && WCOREDUMP(wait_status));
         else
             enl_output_show_tail(cce);
     } else {
-        bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s", who, how);
+        bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s%s%s", who, how, ends ? "; " : "",
+                       ends ? enl_program_outcome(program, ends) : "");
     }
     finish(cce);
-    if (blamed && program->config.onfail == BCRI_ONFAIL_ABORT)
+    if (ends)
         enl_program_abort(program, status_of(end));
     finish_life(cce);
 }

@@ -164,6 +164,16 @@ void enl_program_abort(struct enl_program *program, int status)
     enl_program_check_end(program);
 }
 
+const char *enl_program_outcome(const struct enl_program *program, bool ends)
+{
+    switch (program->config.onfail) {
+    case BCRI_ONFAIL_ISOLATE: return "the others go on (onfail isolate)";
+    case BCRI_ONFAIL_ROOT:
+        return ends ? "that ends the program (onfail root)" : "the others go on (onfail root)";
+    default: return "that ends the program (onfail abort)";
+    }
+}
+
 static void on_grace(uv_timer_t *timer)
 {
     struct enl_program *program = (struct enl_program *)((char *)timer - offsetof(struct enl_program, grace));

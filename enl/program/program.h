@@ -154,6 +154,8 @@ void enl_program_check_end(struct enl_program *program);
 /* Kills all processes of the program. `status` becomes enl's exit status; the first caller's
  * wins. */
 void enl_program_abort(struct enl_program *program, int status);
+/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
+const char *enl_program_outcome(const struct enl_program *program, bool ends);
 
 /* Writes a sentence to stderr ("enl: ...") and, at that level, into the log. Waits for no reader:
  * what is not read in time is dropped and counted (writer.h), on stderr only. */

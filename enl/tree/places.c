@@ -335,6 +335,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     struct enl_program *program = child->program;
     const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
+    const bool ends = blamed && alive != 0 && program->config.onfail == BCRI_ONFAIL_ABORT;
     const uint32_t below = enl_tree_below(child);
     enl_tree_gone(child);
     const bool again = begin_again(child, sentence);
@@ -343,15 +344,13 @@ static void on_gone(struct enl_child *child, const char *sentence)
     if (!again && !child->was_up && program->config.starthosts == BCRI_STARTHOSTS_ALL)
         remember_failure(child, sentence);
     if (blamed)
-        enl_report(program, BCRI_LOG_ERROR, "%s; %u CCE%s there%s", sentence, alive,
-                   alive == 1 ? " was" : "s were",
-                   alive == 0                                    ? ""
-                   : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
-                                                                 : "; the others go on (onfail isolate)");
+        enl_report(program, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
+                   alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ",
+                   alive == 0 ? "" : enl_program_outcome(program, ends));
     enl_collect_gone(child);
     if (!again)
         enl_states_gone(child, sentence);
-    if (blamed && below != 0 && (alive == 0 || program->config.onfail != BCRI_ONFAIL_ABORT))
+    if (blamed && below != 0 && !ends)
         enl_report(program, BCRI_LOG_WARN,
                    "%u host%s that %s started through host %s go%s on over %s to this one", below,
                    below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
@@ -361,7 +360,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     if (child->stops)
         enl_tree_stopped(child);
     enl_child_free(child);
-    if (blamed && alive != 0 && program->config.onfail == BCRI_ONFAIL_ABORT)
+    if (ends)
         enl_program_abort(program, 1);
     enl_program_check_end(program);
 }

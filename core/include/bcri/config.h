@@ -45,7 +45,7 @@
     X(endscript, PROGRAM, "*", NULL, "program that each daemon runs just before it ends")                 \
     X(ifacesuffix, SUFFIX, "*", NULL, "string added to each machine name given to bcr_enlist")            \
     X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")                 \
-    X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails")    \
+    X(onfail, CHOICE, "abort", "abort|isolate|root", "which ends of CCEs end the program")                \
     X(crashreport, CHOICE, "yes", "no|yes|locals",                                                        \
       "whether enl looks where a CCE has crashed; also at variables")                                     \
     X(ondeadlock, CHOICE, "report", "report|hup|debug|ignore", "what follows when all CCEs wait")         \
@@ -70,7 +70,7 @@
     X(security, CHOICE, "encrypt", "encrypt|none", "whether what hosts say to each other is encrypted")   \
     X(wrap, COMMAND, "*", NULL, "command put before each program that a daemon starts as a CCE")
 
-enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
+enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE, BCRI_ONFAIL_ROOT };
 enum bcri_crashreport { BCRI_CRASHREPORT_NO, BCRI_CRASHREPORT_YES, BCRI_CRASHREPORT_LOCALS };
 enum bcri_ondeadlock {
     BCRI_ONDEADLOCK_REPORT,

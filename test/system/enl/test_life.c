@@ -100,6 +100,41 @@ TEST(isolate_lets_the_others_go_on)
     CHECK_INT(run.status, 0);
 }
 
+/* Two CCEs that pause, one of which is killed; then the root ends with `status`. */
+static void roots_end_ends_all(const char *status)
+{
+    int watch[2], pid[2], ordinal, killed = 0;
+    run_folder();
+    setenv("SYS_CHILD", "tell pause", 1);
+    run_start(&run, run_enl(), "--onfail", "root", run_cce(), "enlist", run_cce(), "2", "wait", "exit",
+              status);
+    while (killed < 2)
+        if (sscanf(run_told_by(&run), "%d %d", &ordinal, &pid[killed]) == 2) {
+            watch[killed] = run_watch(pid[killed]);
+            killed++;
+        }
+    CHECK_INT(kill(pid[0], SIGKILL), 0);
+    run_gone(watch[0]);
+    run_wait_for_text("bcr.", "was killed by signal 9 (Killed); the others go on (onfail root)");
+    run_go();
+    run_end(&run);
+    run_gone(watch[1]);
+}
+
+TEST(under_root_a_CCE_that_fails_harms_no_other_and_the_roots_good_end_ends_all)
+{
+    roots_end_ends_all("0");
+    CHECK_INT(run.status, 0);
+    CHECK_PTR(strstr(run.error, "CCE 0"), NULL); /* it has not failed */
+}
+
+TEST(under_root_the_roots_failure_ends_all)
+{
+    roots_end_ends_all("5");
+    CHECK_INT(run.status, 5);
+    run_check_error(&run, "exited with status 5; that ends the program (onfail root)");
+}
+
 TEST(the_program_lasts_until_its_last_cce_has_ended_and_gives_the_roots_status)
 {
     int pid = 0;

@@ -203,6 +203,34 @@ TEST(under_isolate_the_others_go_on)
     run_check_error(&run, "on local1 exited with status 7; the others go on (onfail isolate)");
 }
 
+TEST(under_root_those_elsewhere_go_on_until_the_root_ends)
+{
+    int ordinal, watch[2];
+    pid_t pid[2];
+    char log[300];
+    run_folder();
+    setenv("SYS_CHILD", "tell pause", 1);
+    run_start(&run, run_enl(), "--onfail", "root", "--local", "2", run_cce(), "at", "local1", "enlist",
+              run_cce(), "1", "wait", "at", "local2", "from", "2", "enlist", run_cce(), "1", "wait");
+    for (int i = 0; i < 2; i++) {
+        const char *line;
+        while (sscanf(line = run_told_by(&run), "%d %d", &ordinal, &pid[i]) != 2)
+            CHECK_STR(line, "enlist 0 0");
+        watch[i] = run_watch(pid[i]);
+        if (i == 0)
+            run_go();
+    }
+    CHECK_INT(kill(pid[0], SIGKILL), 0);
+    run_gone(watch[0]);
+    snprintf(log, sizeof log, "bcr.%s.1.log", run_program_by(".1.log"));
+    run_wait_for_text(log, "was killed by signal 9 (Killed); the others go on (onfail root)");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_gone(watch[1]);
+    CHECK_PTR(strstr(run.error, "is lost"), NULL);
+}
+
 TEST(what_stops_the_program_stops_those_elsewhere_and_is_no_death)
 {
     int ordinal, status;

@@ -112,6 +112,8 @@ TEST(the_words_of_a_choice_have_the_numbers_that_the_code_uses)
     CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
     parsed(&config, "onfail isolate", 14);
     CHECK_INT(config.onfail, BCRI_ONFAIL_ISOLATE);
+    parsed(&config, "onfail root", 11);
+    CHECK_INT(config.onfail, BCRI_ONFAIL_ROOT);
     parsed(&config, "security none", 13);
     CHECK_INT(config.security, BCRI_SECURITY_NONE);
     parsed(&config, "security encrypt", 16);
@@ -251,7 +253,7 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("packwords *"), "not \"*\""},
         {TEXT("packwords 4294967396"), "not \"4294967396\""},
         {TEXT("packwords 99999999999999999999999999"), "not \"99999999999999999999999999\""},
-        {TEXT("onfail abrt"), "rc:1: onfail must be one of abort, isolate, not \"abrt\""},
+        {TEXT("onfail abrt"), "rc:1: onfail must be one of abort, isolate, root, not \"abrt\""},
         {TEXT("onfail abort|isolate"), "not \"abort|isolate\""},
         {TEXT("onfail abor"), "not \"abor\""},
         {TEXT("onfail *"), "not \"*\""},
@@ -342,7 +344,8 @@ TEST(a_bad_line_in_a_file_is_named_by_the_path)
     char want[300];
 
     scratch_write("host", "output yes\nonfail maybe\n", 0644);
-    snprintf(want, sizeof want, "%s/host:2: onfail must be one of abort, isolate, not \"maybe\"", scratch());
+    snprintf(want, sizeof want, "%s/host:2: onfail must be one of abort, isolate, root, not \"maybe\"",
+             scratch());
     refused(NULL, -EINVAL, want);
 }
 
@@ -366,7 +369,7 @@ TEST(variables_are_checked_like_lines)
     struct bcri_config config;
 
     refused(bad_value, -EINVAL,
-            "environment variable BCR_ONFAIL: onfail must be one of abort, isolate, not \"maybe\"");
+            "environment variable BCR_ONFAIL: onfail must be one of abort, isolate, root, not \"maybe\"");
     refused(control, -EINVAL, "not \"/a\\nb\"");
     refused(space, -EINVAL,
             "environment variable BCR_RSHPATH: rshpath must be the path of a program, without quotes, of at "
@@ -419,7 +422,7 @@ TEST(a_value_can_be_set_from_a_command_line)
 
     /* What is refused changes nothing. */
     CHECK_INT(bcri_config_set(&config, "onfail", "x", "--onfail", error, sizeof error), -EINVAL);
-    CHECK_STR(error, "--onfail: onfail must be one of abort, isolate, not \"x\"");
+    CHECK_STR(error, "--onfail: onfail must be one of abort, isolate, root, not \"x\"");
     CHECK_INT(bcri_config_set(&config, "onfail", "", "--onfail", error, sizeof error), -EINVAL);
     CHECK_INT(bcri_config_set(&config, "frob", "x", "--frob", error, sizeof error), -EINVAL);
     CHECK_STR(error, "--frob: there is no keyword \"frob\"");
