@@ -256,7 +256,7 @@ static void *work_on(void *data)
 static void drop(struct enl_work *work)
 {
     free(work->free_records);
-    free(work->audit);
+    enl_audit_free(work->audit);
     free(work->waiters);
     free(work);
 }
@@ -279,6 +279,7 @@ static void on_bell(uv_async_t *bell)
          !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
         worker->pending -= work->kind != ENL_WORK_BLOCKED_BY; /* that the thread has added */
         worker->done(program, work);
+        work->audit = NULL; /* taken */
         for (size_t i = 0; i < work->free_count; i++)
             bcri_host_cce_release(program->host, work->free_records[i]);
         drop(work);

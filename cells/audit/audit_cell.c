@@ -21,8 +21,8 @@ struct look {
     uint64_t outside; /* regions outside the ring */
 };
 
-#define SAY(look, format, ...)                                                                         \
-    bcri_audit_report((look)->audit, "cell %u of CCE %u: " format, (look)->number, (look)->audit->cce, \
+#define SAY(look, format, ...)                                                                      \
+    bcri_audit_report((look)->audit, "cell %u of %s: " format, (look)->number, (look)->audit->name, \
                       __VA_ARGS__)
 
 static void hold(struct look *look, bcri_ref region, const char *where)
@@ -77,6 +77,7 @@ static uint64_t look_at_waiters(struct look *look)
     const struct bcri_head_shm *h = &look->cell->h;
     uint64_t oldest = look->head;
     uint32_t waiting = 0;
+    char who[BCRI_CCE_TEXT_MAX];
     for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
         uint64_t waiter = bcri_load(&h->waiter[i]);
         bcri_ref ref = waiter & BCRI_REF_MASK;
@@ -88,11 +89,11 @@ static uint64_t look_at_waiters(struct look *look)
             bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_TICKET || bcri_load(&slot->key) != ticket ||
             bcri_load(&slot->cell) != look->ref) {
             SAY(look,
-                "waiter %u, ticket %llu of [%llu, %llu), names an ID in state %u with ticket %llu (owner %u)",
-                i, (unsigned long long)ticket, (unsigned long long)look->head, (unsigned long long)look->tail,
+                "waiter %u, ticket %llu of [%llu, %llu), names an ID in state %u with ticket %llu (of %s)", i,
+                (unsigned long long)ticket, (unsigned long long)look->head, (unsigned long long)look->tail,
                 slot != NULL ? bcri_slot_state(bcri_load(&slot->word)) : 255,
                 slot != NULL ? (unsigned long long)bcri_load(&slot->key) : 0,
-                slot != NULL ? bcri_request_owner(slot) : 0);
+                slot != NULL ? bcri_cce_text(look->audit->ctx, bcri_request_owner(slot), who) : "nobody");
             continue;
         }
         bcri_audit_meet(look->audit, &look->audit->requests, ref, look->ref);
@@ -181,9 +182,10 @@ static void look_at_closed(struct look *look, uint64_t queued)
 static void look_at_write_owner(struct look *look)
 {
     uint32_t taker = bcri_load(&look->cell->h.taker);
+    char who[BCRI_CCE_TEXT_MAX];
     struct bcri_record_shm *record = taker != 0 ? bcri_record(look->audit->ctx, taker - 1) : NULL;
     if (record != NULL && bcri_load(&record->id.state) == BCRI_CCE_DEAD)
-        SAY(look, "its lock owner is CCE %u, which has ended", taker - 1);
+        SAY(look, "its lock owner is %s, which has ended", bcri_audit_tag(look->audit, taker, who));
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -200,14 +202,24 @@ static void look_at_limit(struct look *look, uint64_t oldest)
             (unsigned long long)bound, (unsigned long long)look->tail);
 }
 
+static void look_at_lock(struct look *look, uint32_t tag, const char *end)
+{
+    char who[BCRI_CCE_TEXT_MAX];
+    if (tag == 0)
+        return;
+    bcri_audit_look_now(look->audit, look->ref, tag);
+    SAY(look, "the lock of its %s is held by %s", end, bcri_audit_tag(look->audit, tag, who));
+}
+
 static void look_at_cell(struct look *look)
 {
     const struct bcri_cell_shm *cell = look->cell;
     look->head = bcri_load(&cell->h.head);
     look->tail = bcri_load(&cell->t.tail);
     look->flags = (uint32_t)bcri_load(&cell->h.state);
-    if (bcri_load(&cell->h.lock) != 0 || bcri_load(&cell->t.lock) != 0)
-        SAY(look, "locks held by tags %u, %u", bcri_load(&cell->h.lock), bcri_load(&cell->t.lock));
+    look_at_lock(look, bcri_load(&cell->h.lock), "head");
+    look_at_lock(look, bcri_load(&cell->t.lock), "tail");
+    bcri_audit_look(look->audit, look->ref);
     bcri_ref first = bcri_load(&cell->c.first);
     if (first != BCRI_REF_NONE) {
         hold(look, first, "first");
@@ -242,23 +254,23 @@ static void look_at_waiting_puts(struct audit *audit, const struct bcri_area_shm
     for (bcri_ref ref = bcri_load(&area->put_first); ref != BCRI_REF_NONE; waiting++) {
         const struct bcri_slot_shm *slot = bcri_at(audit->ctx, ref);
         if (slot == NULL || bcri_audit_meet(audit, &audit->requests, ref, area_ref) > 1) {
-            bcri_audit_report(audit, "area %u of CCE %u: its waiting puts lead to %s", area->base, audit->cce,
+            bcri_audit_report(audit, "area %u of %s: its waiting puts lead to %s", area->base, audit->name,
                               slot == NULL ? "nowhere" : "one that is elsewhere too");
             return;
         }
         enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
         if (state != BCRI_SLOT_PUTWAIT)
-            bcri_audit_report(audit, "area %u of CCE %u: an ID in state %u is among its waiting puts",
-                              area->base, audit->cce, state);
+            bcri_audit_report(audit, "area %u of %s: an ID in state %u is among its waiting puts", area->base,
+                              audit->name, state);
         if (bcri_load(&slot->prev) != before)
-            bcri_audit_report(audit, "area %u of CCE %u: its waiting puts are not linked backwards",
-                              area->base, audit->cce);
+            bcri_audit_report(audit, "area %u of %s: its waiting puts are not linked backwards", area->base,
+                              audit->name);
         before = ref;
         ref = bcri_load(&slot->next);
     }
     if (before != bcri_load(&area->put_last) || waiting != bcri_load(&area->waitputs))
-        bcri_audit_report(audit, "area %u of CCE %u: %u puts wait, counted %u; the last is %#llx, said %#llx",
-                          area->base, audit->cce, waiting, bcri_load(&area->waitputs),
+        bcri_audit_report(audit, "area %u of %s: %u puts wait, counted %u; the last is %#llx, said %#llx",
+                          area->base, audit->name, waiting, bcri_load(&area->waitputs),
                           (unsigned long long)before, (unsigned long long)bcri_load(&area->put_last));
 }
 
@@ -268,7 +280,7 @@ static void look_at_nodes(struct audit *audit, const struct bcri_area_shm *area,
     for (bcri_ref ref = bcri_load(&area->node_free); ref != BCRI_REF_NONE;) {
         const struct bcri_node_shm *node = bcri_at(audit->ctx, ref);
         if (node == NULL || bcri_audit_meet(audit, &audit->nodes, ref, area_ref) > 1) {
-            bcri_audit_report(audit, "area %u of CCE %u: its free nodes lead to %s", area->base, audit->cce,
+            bcri_audit_report(audit, "area %u of %s: its free nodes lead to %s", area->base, audit->name,
                               node == NULL ? "nowhere" : "one that is in use, or free twice");
             return;
         }
@@ -278,10 +290,21 @@ static void look_at_nodes(struct audit *audit, const struct bcri_area_shm *area,
     for (uint32_t i = 0; i < area->node_count; i++) {
         bool met = bcri_audit_met(&audit->nodes, area->nodes + i) != NULL;
         if (met && i >= fresh)
-            bcri_audit_report(audit, "area %u of CCE %u: node %u is in use and counts as never used",
-                              area->base, audit->cce, i);
+            bcri_audit_report(audit, "area %u of %s: node %u is in use and counts as never used", area->base,
+                              audit->name, i);
         audit->out->lost_nodes += !met && i < fresh;
     }
+}
+
+static void look_at_area_lock(struct audit *audit, bcri_ref area_ref, uint32_t tag, const char *which)
+{
+    const struct bcri_area_shm *area = bcri_at(audit->ctx, area_ref);
+    char who[BCRI_CCE_TEXT_MAX];
+    if (tag == 0)
+        return;
+    bcri_audit_look_now(audit, area_ref, tag);
+    bcri_audit_report(audit, "area %u of %s: its %s is held by %s", area->base, audit->name, which,
+                      bcri_audit_tag(audit, tag, who));
 }
 
 void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
@@ -289,9 +312,8 @@ void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
     const struct bcri_area_shm *area = bcri_at(audit->ctx, area_ref);
     uint64_t credits = bcri_load(&area->pool);
     uint32_t cells = bcri_area_cells(area);
-    if (bcri_load(&area->lock) != 0 || bcri_load(&area->leaf) != 0)
-        bcri_audit_report(audit, "area %u of CCE %u: locks held by tags %u, %u", area->base, audit->cce,
-                          bcri_load(&area->lock), bcri_load(&area->leaf));
+    look_at_area_lock(audit, area_ref, bcri_load(&area->lock), "lock");
+    look_at_area_lock(audit, area_ref, bcri_load(&area->leaf), "inner lock");
     for (uint32_t i = 0; i < cells; i++) {
         struct look look = {.audit = audit,
                             .area = area,
@@ -307,8 +329,9 @@ void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
         look_at_cell(&look);
         credits += bcri_load(&look.cell->t.credits);
     }
+    bcri_audit_look(audit, area_ref);
     if (credits != area->nrgns)
-        bcri_audit_report(audit, "area %u of CCE %u: %llu credits for %u regions", area->base, audit->cce,
+        bcri_audit_report(audit, "area %u of %s: %llu credits for %u regions", area->base, audit->name,
                           (unsigned long long)credits, area->nrgns);
     look_at_waiting_puts(audit, area, area_ref);
     look_at_nodes(audit, area, area_ref);

@@ -8,7 +8,42 @@
 
 #include "bcri/audit.h"
 
-#define SENTENCE_MAX 256
+/* Three names of CCEs, and what is said of them. */
+#define SENTENCE_MAX (256 + 3 * BCRI_CCE_TEXT_MAX)
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+    return a ^ a >> 32;
+}
+
+uint64_t bcri_audit_work(const struct bcri_record_shm *record)
+{
+    uint64_t sum = bcri_load(&record->sleep.sleeps);
+    for (unsigned i = 0; i < BCRI_COUNTERS; i++)
+        sum += bcri_load(&record->counters[i]);
+    const struct bcri_journal_shm *j = &record->journal;
+    sum = mix(sum, bcri_load(&j->doing));
+    sum = mix(sum, bcri_load(&j->ticket));
+    sum = mix(sum, bcri_load(&j->region));
+    return mix(sum, bcri_load(&j->cw_ref));
+}
+
+void bcri_audit_look(struct audit *audit, uint64_t ref)
+{
+    audit->subject = ref;
+}
+
+void bcri_audit_look_now(struct audit *audit, uint64_t ref, uint32_t tag)
+{
+    const struct bcri_record_shm *record = tag != 0 ? bcri_record(audit->ctx, tag - 1) : NULL;
+    audit->subject = mix(mix(ref, tag), record != NULL ? bcri_audit_work(record) : 0);
+}
+
+const char *bcri_audit_tag(struct audit *audit, uint32_t tag, char out[BCRI_CCE_TEXT_MAX])
+{
+    return bcri_cce_text(audit->ctx, tag - 1, out);
+}
 
 void bcri_audit_report(struct audit *audit, const char *format, ...)
 {
@@ -21,6 +56,7 @@ void bcri_audit_report(struct audit *audit, const char *format, ...)
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
+    audit->out->key = mix(audit->subject, (uintptr_t)format);
     audit->out->found(audit->out->arg, sentence);
 }
 

@@ -104,3 +104,8 @@ struct bcri_record_shm *bcri_record(struct bcri_ctx *ctx, uint32_t index)
     bcri_ref ref = bcri_record_ref(ctx, index);
     return ref != BCRI_REF_NONE ? bcri_at(ctx, ref) : NULL;
 }
+
+const char *bcri_cce_text(struct bcri_ctx *ctx, uint32_t index, char out[BCRI_CCE_TEXT_MAX])
+{
+    return bcri_record_text(ctx, bcri_record(ctx, index), index, out);
+}

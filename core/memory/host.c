@@ -3,6 +3,7 @@
  * tables without it. */
 #include "bcri/host.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -246,6 +247,11 @@ int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct
     bcri_store_release(&host->ctx.record->id.state, BCRI_CCE_ALIVE);
     *host_out = host;
     return 0;
+}
+
+void bcri_host_set_name(struct bcri_host *host, const char *name)
+{
+    snprintf(host->shared->name, sizeof host->shared->name, "%s", name);
 }
 
 void bcri_host_fini(struct bcri_host *host)

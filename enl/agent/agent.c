@@ -256,7 +256,7 @@ void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
         bcri_agent_parks(agent);
     if (agent->ctx->daemon.corrupt) {
         agent->ctx->daemon.corrupt = false;
-        bcri_agent_note(agent,
+        bcri_agent_note(agent, BCRI_NO_HOST,
                         "shared memory is corrupt: the agent has met a wild write; enl audit says where");
     }
     run_by(agent, agent->retry_at);

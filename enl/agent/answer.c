@@ -2,6 +2,7 @@
 /* answer.c -- the answers of orders, into the IDs of this host's CCEs. docs/states/order.md. */
 #include "ask.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,15 +102,19 @@ void bcri_ask_tell_again(struct bcri_agent *agent)
     }
 }
 
-/* A put has failed, which its CCE could not know when it ordered it. */
-static void tell(const struct order *order, int code)
+/* A put has failed, which its CCE could not know when it ordered it. `owner_ordinal` is 1 more than the ordinal
+ * of the cell's owner, as its host has told; 0: unknown. */
+static void tell(const struct order *order, int code, uint64_t owner_ordinal)
 {
     struct bcri_agent *agent = order->asker->agent;
     const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->asker->outbox != NULL;
-    bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s%s",
-                    order->asker->index, order->cell, bcri_identity_index(order->owner),
-                    bcri_identity_host(order->owner), bcr_strerror(code),
-                    code == bcrE_NOMEM ? "; or the region is more than half of recvpool (bcrrc) there" : "");
+    char asker[BCRI_CCE_TEXT_MAX], owner[32] = "a CCE";
+    if (owner_ordinal != 0)
+        snprintf(owner, sizeof owner, "CCE %u", (uint32_t)owner_ordinal - 1);
+    bcri_agent_note(
+        agent, bcri_identity_host(order->owner), "a put of %s into cell %d of %s there failed: %s%s",
+        bcri_cce_text(agent->ctx, order->asker->index, asker), order->cell, owner, bcr_strerror(code),
+        code == bcrE_NOMEM ? "; or the region is more than half of recvpool (bcrrc) there" : "");
     struct untold error = {.index = order->asker->index,
                            .code = code,
                            .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
@@ -175,11 +180,11 @@ static void leave_route(struct order *order)
         list_remove(&order->route->of_busy);
 }
 
-static void count_put(struct order *order, int code)
+static void count_put(struct order *order, int code, uint64_t owner_ordinal)
 {
     order->asker->completed++;
     if (code != 0 && order->op != BCRI_ORDER_RETURN)
-        tell(order, code);
+        tell(order, code, owner_ordinal);
 }
 
 /* While the link has the region of a bcr_putm, the CCE is not told of the last put: its own region is held. */
@@ -215,7 +220,7 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
     order->answered = true;
     if (bcri_order_is_put(order->op)) {
         leave_route(order);
-        count_put(order, code);
+        count_put(order, code, value);
         publish_completed(order->asker);
     } else if (region != NULL)
         hand_over(order, region);
@@ -242,7 +247,7 @@ void bcri_ask_done_up_to(struct order *last)
         order->done = true;
         order->answered = !order->sent;
         if (order->answered)
-            count_put(order, 0);
+            count_put(order, 0, 0);
         if (!more)
             publish_completed(asker);
         bcri_order_end_if_over(order); /* after the last of a CCE that has ended there is no asker */

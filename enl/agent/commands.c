@@ -274,10 +274,10 @@ static void forgotten(void *owner, uint32_t index)
 }
 
 /* A CCE, or a host that lies, may give cause for a note with each message. */
-void bcri_thread_note(void *owner, const char *sentence)
+void bcri_thread_note(void *owner, uint32_t host, const char *sentence)
 {
     struct bcri_link_thread *thread = owner;
-    struct bcri_link_news news = {.told = BCRI_TOLD_NOTE};
+    struct bcri_link_news news = {.told = BCRI_TOLD_NOTE, .number = host};
     if (thread->now - thread->notes_since >= BCRI_NS_PER_S) {
         thread->notes_since = thread->now;
         thread->notes = 0;

@@ -13,6 +13,7 @@
  *        its host and index, 12 bytes
  *    36  SAME: the number of the DATA, 8 bytes
  *
+ * The value of a put that has failed is 1 more than the ordinal of the cell's owner; 0: unknown.
  * All numbers are big-endian. An order goes in the stream from the CCE that orders to the owner of
  * the cell; its answer goes back in the stream of answers of these two (BCRI_ANSWERS), so that
  * neither waits behind the orders of the other direction. docs/protocol.md, "Orders". */

@@ -366,11 +366,10 @@ static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *pat
     char sentence[160];
     if (!bcri_thread_tell(thread, &(struct bcri_link_news){BCRI_TOLD_WANTS_LINK, .number = path->host}))
         return false;
-    snprintf(
-        sentence, sizeof sentence,
-        "somebody has sent this host %llu forged packets in the name of host %u: the two change their keys",
-        (unsigned long long)bcri_link_counts(path->link)->forged, path->host);
-    bcri_thread_note(thread, sentence);
+    snprintf(sentence, sizeof sentence,
+             "somebody has sent %llu forged packets in its name: it and this host change their keys",
+             (unsigned long long)bcri_link_counts(path->link)->forged);
+    bcri_thread_note(thread, path->host, sentence);
     return true;
 }
 

@@ -14,15 +14,15 @@
  * agent looks again after this time. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
-void bcri_agent_note(struct bcri_agent *agent, const char *format, ...)
+void bcri_agent_note(struct bcri_agent *agent, uint32_t host, const char *format, ...)
 {
-    char sentence[256];
+    char sentence[400];
     va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     if (agent->events->note != NULL)
-        agent->events->note(agent->owner, sentence);
+        agent->events->note(agent->owner, host, sentence);
 }
 
 bool bcri_peer_remember(struct peer *peer, size_t bytes)
@@ -34,9 +34,9 @@ bool bcri_peer_remember(struct peer *peer, size_t bytes)
     }
     if (!peer->was_too_much) {
         peer->was_too_much = true;
-        bcri_agent_note(peer->agent,
-                        "host %u has more than %llu MiB of orders waiting here: further ones fail",
-                        peer->host, (unsigned long long)most >> 20);
+        bcri_agent_note(peer->agent, peer->host,
+                        "it has more than %llu MiB of orders waiting here: further ones fail",
+                        (unsigned long long)most >> 20);
     }
     return false;
 }

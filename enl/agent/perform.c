@@ -20,13 +20,23 @@ static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
     return bcri_resolved_key(bcri_cce_find(agent->ctx, identity), message->cell);
 }
 
+/* For the asker's sentence: 1 more than the ordinal of the CCE that the order is for; 0: another has its record. */
+static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_message *message)
+{
+    const struct bcri_record_shm *record = bcri_record(stream->peer->agent->ctx, stream->target);
+    const bool same = record != NULL && memcmp(record->id.identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES,
+                                               message->owner, BCRI_SECRET_BYTES) == 0;
+    return same ? (uint64_t)record->id.ordinal + 1 : 0;
+}
+
 static enum performed answer(struct stream *stream, const struct incoming *incoming)
 {
-    const struct bcri_message answer = {.kind = BCRI_MESSAGE_ANSWER,
-                                        .flags = incoming->flags,
-                                        .code = (uint32_t)incoming->code,
-                                        .request = incoming->message.request,
-                                        .value = incoming->value};
+    const struct bcri_message answer = {
+        .kind = BCRI_MESSAGE_ANSWER,
+        .flags = incoming->flags,
+        .code = (uint32_t)incoming->code,
+        .request = incoming->message.request,
+        .value = incoming->code != 0 ? owner_ordinal(stream, &incoming->message) : incoming->value};
     return bcri_serve_answer(stream, &answer) ? PERFORMED : PERFORM_PARKED;
 }
 

@@ -38,7 +38,7 @@ void bcri_pool_grown(struct bcri_agent *agent, const struct bcri_heap_piece *pie
         bcri_heap_pool_grow(agent->ctx, agent->pool, piece);
         agent->pool_now += (uint64_t)(piece->end - piece->first) * BCRI_HEAP_PAGE;
     } else {
-        bcri_agent_note(agent, "no memory for more than %llu MiB of regions from other hosts",
+        bcri_agent_note(agent, BCRI_NO_HOST, "no memory for more than %llu MiB of regions from other hosts",
                         (unsigned long long)agent->pool_now >> 20);
         agent->pool_again = agent->now + POOL_AGAIN_NS;
     }

@@ -123,7 +123,9 @@ void bcri_peers_want_links(struct bcri_agent *agent);
  * False: no memory, or no link. */
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,
                      struct bcri_slot_shm *region, void *cookie);
-void bcri_agent_note(struct bcri_agent *agent, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* For the log, about that host or BCRI_NO_HOST: agent.h. */
+void bcri_agent_note(struct bcri_agent *agent, uint32_t host, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Whether so much more may be remembered for that host, which is counted then. */
 bool bcri_peer_remember(struct peer *peer, size_t bytes);
 

@@ -242,7 +242,7 @@ enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_mess
 {
     struct bcri_message read;
     if (!bcri_message_read(message->header, message->header_bytes, message->body_bytes, &read)) {
-        bcri_agent_note(peer->agent, "host %u has sent a message that makes no sense", peer->host);
+        bcri_agent_note(peer->agent, peer->host, "it has sent a message that makes no sense");
         return BCRI_LINK_REFUSE;
     }
     const bool is_answer = (message->source & BCRI_ANSWERS) != 0;

@@ -29,7 +29,7 @@ static bool introduce(struct bcri_link_thread *thread, const struct bcri_link_in
     const bool done = bcri_paths_introduce(thread, introduction);
     const char *complaint = bcri_secret_complaint();
     if (complaint != NULL)
-        bcri_thread_note(thread, complaint);
+        bcri_thread_note(thread, BCRI_NO_HOST, complaint);
     return done;
 }
 

@@ -139,7 +139,7 @@ void bcri_thread_ring(struct bcri_link_thread *thread);
 /* What the agent tells goes to the daemon's loop. */
 extern const struct bcri_agent_events bcri_thread_events;
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what);
-void bcri_thread_note(void *owner, const char *sentence);
+void bcri_thread_note(void *owner, uint32_t host, const char *sentence);
 /* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done. What had
  * ended by then is in `ended`. */
 struct command *bcri_thread_commands(struct bcri_link_thread *thread);

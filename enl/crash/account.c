@@ -25,7 +25,7 @@ static void add_waiters(struct enl_crash_text *text, const struct enl_crash *cra
     for (uint32_t i = 0; waiters != NULL && i < waiters->count; i++) {
         const struct enl_waiter *waiter = &waiters->at[i];
         const struct enl_cce *cce = enl_cce_at(crash->cce->program, waiter->index);
-        char who[512];
+        char who[ENL_CCE_TEXT_MAX];
         if (waiter->others != 0)
             enl_crash_text_line(text, "%u request%s of CCEs on other hosts to %s its cell %u wait%s",
                                 waiter->others, waiter->others == 1 ? "" : "s",

@@ -25,7 +25,7 @@ static const char *peer_of(const struct enl_cce *cce, uint32_t peer, char *text,
     if (peer == cce->index)
         return "its own";
     if (other == NULL)
-        return "another CCE's";
+        return "an ended CCE's";
     snprintf(text, size, "CCE %u's", other->ordinal);
     return text;
 }

@@ -154,8 +154,8 @@ void enl_crash_report_show(struct enl_program *program, const struct enl_crash_r
     list_ordinals(report, ordinals, sizeof ordinals);
     if (report->count > 1)
         snprintf(all, sizeof all, "%u CCEs crashed alike (%s); of them ", report->count, ordinals);
-    enl_report(program, BCRI_LOG_ERROR, "crash: %s%s on %s, signal %d (%s)", all, report->who, report->host,
-               report->signal, strsignal(report->signal));
+    enl_report(program, BCRI_LOG_ERROR, "crash: %s%s, signal %d (%s)", all, report->who, report->signal,
+               strsignal(report->signal));
     show_lines(program, report->ordinal, report->text, key);
     if (key < report->length)
         show_lines(program, report->ordinal, report->text + key + 1, report->length - key - 1);

@@ -18,7 +18,7 @@ struct enl_crash_report {
     int signal;
     uint32_t count;                                  /* of CCEs */
     uint32_t ordinal;                                /* of the first, as the next */
-    char who[512];                                   /* "CCE 3 (ring, pid 1234)" */
+    char who[512];                                   /* "CCE 3 (ring, pid 1234) on alpha" */
     uint32_t listed, ordinals[ENL_CRASH_LISTED_MAX]; /* of all, or of some, ascending */
     /* The stack where it crashed, by which reports are equal; then, after a NUL, the rest about the
      * first. Lines that end in newlines, not escaped. */

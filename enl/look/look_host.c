@@ -53,10 +53,12 @@ static void look_at_host(struct look *look)
     row.host.now_ns = bcri_clock_ns();
     memcpy(row.host.program, host->program, LOOK_TEXT_MAX);
     row.host.program[LOOK_TEXT_MAX - 1] = '\0';
-    gethostname(row.host.hostname, sizeof row.host.hostname - 1);
+    memcpy(row.host.hostname, host->name, sizeof host->name);
+    row.host.hostname[sizeof host->name - 1] = '\0';
     look_say(look, &row);
 }
-static_assert(LOOK_TEXT_MAX == BCRI_PROGRAM_NAME_MAX, "a program's name is copied as it is");
+static_assert(LOOK_TEXT_MAX == BCRI_PROGRAM_NAME_MAX && LOOK_TEXT_MAX >= BCRI_HOST_NAME_MAX,
+              "names are copied as they are");
 
 static void look_at_cce(struct look *look, uint32_t index, const struct bcri_record_shm *record)
 {

@@ -4,9 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/escape.h"
 #include "bcri/order.h"
 #include "bcri/record.h"
 
@@ -20,6 +22,19 @@ static bool is_ambiguous(const struct look_view *view, const struct look_cce *on
     return false;
 }
 
+/* " on alpha"; of another machine's daemon, so it is escaped. */
+static void say_host(const struct look_view *view, uint64_t host, char out[LOOK_NAME_MAX])
+{
+    const struct look_host *at = look_view_host(view, host);
+    char name[LOOK_TEXT_MAX];
+    if (at == NULL || at->hostname[0] == '\0')
+        snprintf(out, LOOK_NAME_MAX, " on host %" PRIu64, host);
+    else {
+        bcri_escape(at->hostname, strlen(at->hostname), name, sizeof name, NULL);
+        snprintf(out, LOOK_NAME_MAX, " on %.100s", name);
+    }
+}
+
 const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index, char *out)
 {
     const struct look_cce *cce = look_view_cce(view, host, index);
@@ -27,13 +42,14 @@ const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t i
         snprintf(out, LOOK_NAME_MAX, "enl");
     else if (cce == NULL)
         snprintf(out, LOOK_NAME_MAX, "a CCE that has ended");
-    else if (!is_ambiguous(view, cce))
-        snprintf(out, LOOK_NAME_MAX, "CCE %" PRIu64, cce->ordinal);
-    else if (view->host.count > 1)
-        snprintf(out, LOOK_NAME_MAX, "CCE %" PRIu64 " (host %" PRIu64 ", pid %" PRIu64 ")", cce->ordinal,
-                 cce->host, cce->pid);
-    else
-        snprintf(out, LOOK_NAME_MAX, "CCE %" PRIu64 " (pid %" PRIu64 ")", cce->ordinal, cce->pid);
+    else {
+        char process[40] = "", on[LOOK_NAME_MAX] = "";
+        if (is_ambiguous(view, cce))
+            snprintf(process, sizeof process, " (pid %" PRIu64 ")", cce->pid);
+        if (view->host.count > 1)
+            say_host(view, host, on);
+        snprintf(out, LOOK_NAME_MAX, "CCE %" PRIu64 "%s%.120s", cce->ordinal, process, on);
+    }
     return out;
 }
 

@@ -9,8 +9,8 @@
 
 enum { LOOK_NAME_MAX = 192 };
 
-/* "CCE 3"; with its host where there are several, and with its pid where several CCEs have that
- * ordinal. Each returns `out`, which has LOOK_NAME_MAX bytes. */
+/* "CCE 3", " (pid 12)" if several CCEs have that ordinal, " on alpha" if there are several hosts. Each
+ * returns `out`, which has LOOK_NAME_MAX bytes. */
 const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index, char *out);
 /* "cell 3 of CCE 0". */
 const char *look_say_cell(const struct look_view *view, uint64_t host, uint64_t owner, uint64_t cell,

@@ -27,7 +27,7 @@ void enl_blocked_by(struct enl_program *program, uint32_t holder_index, uint32_t
 {
     struct enl_cce *holder = last_of(program, holder_index);
     const struct enl_cce *waiter = enl_cce_at(program, waiter_index);
-    char who[512], whom[512] = "enl";
+    char who[ENL_CCE_TEXT_MAX], whom[ENL_CCE_TEXT_MAX] = "enl";
     if (holder == NULL || holder->life != ENL_ALIVE)
         return; /* its repair lets the others go on */
     enl_cce_text(holder, who, sizeof who);

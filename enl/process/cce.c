@@ -35,11 +35,16 @@ struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index)
 
 const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
 {
-    pid_t pid = cce->pid != 0 ? cce->pid : cce->process;
+    enum { OBJECT_SHOWN = 300 };
+    const pid_t pid = cce->pid != 0 ? cce->pid : cce->process;
+    const char *host = cce->program->hostname;
+    const size_t length = strlen(cce->object), left_out = length > OBJECT_SHOWN ? length - OBJECT_SHOWN : 0;
+    char object[OBJECT_SHOWN + 4];
+    snprintf(object, sizeof object, "%s%s", left_out != 0 ? "..." : "", cce->object + left_out);
     if (pid != 0)
-        snprintf(buffer, size, "CCE %u (%s, pid %ld)", cce->ordinal, cce->object, (long)pid);
+        snprintf(buffer, size, "CCE %u (%s, pid %ld) on %s", cce->ordinal, object, (long)pid, host);
     else
-        snprintf(buffer, size, "CCE %u (%s)", cce->ordinal, cce->object);
+        snprintf(buffer, size, "CCE %u (%s) on %s", cce->ordinal, object, host);
     return buffer;
 }
 
@@ -369,10 +374,11 @@ static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const c
                                  .id = id,
                                  .status = (uint32_t)status,
                                  .text = bcri_view_of(text)};
+    char who[ENL_CCE_TEXT_MAX];
     bcri_channel_send(fd, &reply, NULL, 0, false);
     close(fd);
-    bcri_log_write(&cce->program->log, BCRI_LOG_WARN, "hello for CCE %u (%s) refused: %s", cce->ordinal,
-                   cce->object, text);
+    bcri_log_write(&cce->program->log, BCRI_LOG_WARN, "hello of %s refused: %s",
+                   enl_cce_text(cce, who, sizeof who), text);
 }
 
 const char *enl_hello_wrong(const struct bcri_control *hello)
@@ -411,7 +417,7 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
         wrong = error != 0 ? text_of(error) : NULL;
     }
     if (wrong != NULL) {
-        char who[512];
+        char who[ENL_CCE_TEXT_MAX];
         cce->refused = true;
         enl_report(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who),
                    wrong);

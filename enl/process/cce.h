@@ -135,7 +135,8 @@ struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index);
  * group that the process leads. */
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group);
 
-/* "CCE 3 (ring, pid 1234)" */
+/* How sentences name it: "CCE 3 (ring, pid 1234) on alpha". Of a long name the beginning is left out. */
+#define ENL_CCE_TEXT_MAX 512
 const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size);
 
 #endif

@@ -125,10 +125,11 @@ static void repair(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
+    char who[ENL_CCE_TEXT_MAX];
     cce->repairing = enl_worker_add(program->worker, &work);
     if (!cce->repairing)
-        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u (%s) held; locks may stay held",
-                   cce->ordinal, cce->object);
+        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
+                   enl_cce_text(cce, who, sizeof who));
 }
 
 void enl_cce_forgotten(struct enl_cce *cce)
@@ -209,7 +210,7 @@ void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *
 void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
 {
     struct enl_program *program = cce->program;
-    char text[1024];
+    char text[1024], who[ENL_CCE_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
@@ -217,8 +218,7 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
     va_end(arguments);
     enl_output_drain(cce);
     if (program->phase == ENL_RUNNING) {
-        enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s did not start: %s", cce->ordinal, cce->object,
-                   program->hostname, text);
+        enl_report(program, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who), text);
         enl_output_show_tail(cce);
         enl_cce_tell_failure(program, &cce->origin, cce->ordinal, code);
     }
@@ -269,7 +269,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
 {
     struct enl_program *program = cce->program;
     struct end end = end_of(cce, waited, wait_status);
-    char who[512], how[128];
+    char who[ENL_CCE_TEXT_MAX], how[128];
     if (cce->life == ENL_HELD) {
         enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
         return;
@@ -288,8 +288,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
         program->status = status_of(end);
     if (blamed) {
-        enl_report(program, BCRI_LOG_ERROR, "%s on %s %s; %s", who, program->hostname, how,
-                   enl_program_outcome(program, ends));
+        enl_report(program, BCRI_LOG_ERROR, "%s %s; %s", who, how, enl_program_outcome(program, ends));
         if (program->config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
             enl_crash_ended(cce, end.number, waited && WCOREDUMP(wait_status));
         else
@@ -345,12 +344,12 @@ void enl_cce_handshake_closed(struct enl_cce *cce)
 
 static void report_disconnected(struct enl_cce *cce)
 {
+    char who[ENL_CCE_TEXT_MAX];
     if (!cce->disconnect_reported)
         enl_report(cce->program, BCRI_LOG_ERROR,
-                   "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec, or it closed "
-                   "descriptors "
-                   "that are not its own); it is killed",
-                   cce->ordinal, cce->object, (long)cce->pid);
+                   "%s gave up its connection to enl and runs on (an exec, or it closed descriptors that are "
+                   "not its own); it is killed",
+                   enl_cce_text(cce, who, sizeof who));
     cce->disconnect_reported = true;
 }
 
@@ -405,7 +404,7 @@ void enl_cce_kill_disconnected(struct enl_program *program)
 
 void enl_cce_repaired(struct enl_cce *cce, int code)
 {
-    char who[512];
+    char who[ENL_CCE_TEXT_MAX];
     if (code != 0)
         enl_report(cce->program, BCRI_LOG_ERROR,
                    "shared memory is corrupt: what %s held could not all be put right; enl audit says where",

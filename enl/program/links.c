@@ -11,6 +11,7 @@
 
 #include <bcr/error.h>
 
+#include "bcri/agent.h"
 #include "bcri/clock.h"
 #include "bcri/descriptor.h"
 #include "bcri/eventfds.h"
@@ -177,6 +178,18 @@ static void reserve(struct enl_program *program, const struct bcri_heap_piece *p
         enl_links_grown(program, piece, false);
 }
 
+/* What the agent notes is of one host, or of none. */
+static void log_note(struct enl_program *program, const struct bcri_link_news *news)
+{
+    const char *name = news->number != BCRI_NO_HOST ? enl_introduce_name(program, news->number) : NULL;
+    if (news->number == BCRI_NO_HOST)
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news->text);
+    else if (name != NULL)
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "host %s: %s", name, news->text);
+    else /* it is gone */
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
+}
+
 /* Both hosts learn of it; one of them tells the user. */
 static void report_silence(struct enl_program *program, const struct bcri_link_news *news)
 {
@@ -238,7 +251,7 @@ static void on_told(uv_async_t *told)
         else if (news.told == BCRI_TOLD_QUIET)
             enl_deadlock_quiet(program, news.number, news.quiet, news.messages);
         else if (news.told == BCRI_TOLD_NOTE)
-            bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news.text);
+            log_note(program, &news);
         else if (cce != NULL)
             enl_cce_forgotten(cce);
     }

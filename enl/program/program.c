@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bcr.h>
+
 #include "audit.h"
 #include "bcri/channel.h"
 #include "bcri/refuse.h"
@@ -71,6 +73,7 @@ static void close_all(struct enl_program *program)
     uv_close((uv_handle_t *)&program->starter, NULL);
     uv_close((uv_handle_t *)&program->grace, NULL);
     uv_close((uv_handle_t *)&program->linger, NULL);
+    enl_audit_stop(program);
 }
 
 /* A child's last words go to its parent. */
@@ -201,11 +204,11 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
     } else if (work->kind == ENL_WORK_WAITERS) {
         enl_crash_waited_for(program, work);
     } else if (work->kind == ENL_WORK_AUDIT) {
-        enl_audit_answer(program, work->audit, work->code);
+        enl_audit_looked(program, work->audit, work->code);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
         bcri_log_write(&program->log, BCRI_LOG_WARN,
-                       "an error region about CCE %d could not be given to its enlistor: code %d",
-                       work->ordinal, work->code);
+                       "an error region about CCE %d could not be given to its enlistor: %s", work->ordinal,
+                       bcr_strerror(work->code));
     }
 }
 
@@ -398,6 +401,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         bcri_host_init(program->name, program->host_number, bcri_layout_signature(), &program->host) != 0) {
         return bcri_refuse(error, error_size, 1, "no memory for the program's host segment%s", limits_here());
     }
+    bcri_host_set_name(program->host, program->hostname);
     if (!enl_links_prepare(program, error, error_size))
         return 1;
     return 0;
@@ -415,6 +419,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     uv_idle_init(loop, &program->starter);
     uv_timer_init(loop, &program->grace);
     uv_timer_init(loop, &program->linger);
+    uv_timer_init(loop, &program->audit_pause);
     program->grace.data = (void *)on_grace;
     program->linger.data = (void *)on_linger;
     int failed = enl_signals_start(program);

@@ -129,7 +129,7 @@ struct enl_program {
     unsigned forgetting;           /* CCEs that the agent is to forget before their repair */
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
     struct enl_deadlock *deadlock; /* NULL: nobody looks for deadlocks */
-    struct enl_audit *audits;      /* that wait until there are none */
+    struct enl_audit *audits;      /* that wait until there are none, or look again soon */
     struct enl_relay *relays;
     struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
     struct enl_links *links;     /* NULL: the program will have no other host */
@@ -140,9 +140,10 @@ struct enl_program {
     struct enl_watch *signals;
     pid_t script; /* running now, or 0 */
     void (*script_done)(struct enl_program *program);
-    uv_timer_t grace;    /* from a signal to SIGKILL */
-    uv_timer_t linger;   /* from the end of a CCE's connection to its SIGKILL */
-    uv_timer_t patience; /* how long the last messages wait to be read */
+    uv_timer_t grace;       /* from a signal to SIGKILL */
+    uv_timer_t linger;      /* from the end of a CCE's connection to its SIGKILL */
+    uv_timer_t patience;    /* how long the last messages wait to be read */
+    uv_timer_t audit_pause; /* between two looks of the audits in `audits` */
 };
 
 /* Runs argv[0..] as `options` say, until the program has ended. Returns the exit status. */

@@ -43,8 +43,9 @@ static void forgotten(void *owner, uint32_t index)
     host->forgotten++;
 }
 
-static void note(void *owner, const char *sentence)
+static void note(void *owner, uint32_t about, const char *sentence)
 {
+    (void)about;
     struct world_host *host = owner;
     host->notes++;
     snprintf(host->note, sizeof host->note, "%s", sentence);

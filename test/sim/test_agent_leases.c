@@ -111,8 +111,9 @@ static void ignore_index(void *owner, uint32_t index)
     (void)index;
 }
 
-static void ignore_note(void *owner, const char *sentence)
+static void ignore_note(void *owner, uint32_t host, const char *sentence)
 {
+    (void)host;
     (void)owner;
     (void)sentence;
 }

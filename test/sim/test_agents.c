@@ -140,6 +140,7 @@ TEST(what_only_the_owner_knows_comes_as_an_error_region)
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     bcr_region error = bcr_get(1, bcr_cce, 0, bcr_BLOCK);
     CHECK_INT(bcr_rgerror(error), bcrE_NOCELL);
+    CHECK(strstr(world.host[0].note, " into cell 77 of CCE 0 there failed: ") != NULL);
     CHECK_INT(bcr_rgfree(error), 0);
     FAILS_NULL(bcr_get(1, there, 77, bcr_BLOCK), bcrE_NOCELL);
     FAILS(bcr_zap(there, 77), bcrE_NOCELL);

@@ -32,6 +32,9 @@ struct bcri_audit {
     /* Called for each finding with one sentence; NULL: only count. */
     void (*found)(void *arg, const char *sentence);
     void *arg;
+    /* While `found` is called: names the finding. A later audit, by the same process, that finds the same of
+     * the same thing has the same key, also if numbers in its sentence have changed. */
+    uint64_t key;
 
     /* What was seen. */
     uint64_t findings;
@@ -40,9 +43,12 @@ struct bcri_audit {
     uint64_t beyond;       /* of those: given back beyond their cell's credits */
     uint64_t waiting_gets; /* not served yet */
     uint64_t waiting_puts;
-    uint64_t inside;     /* CCEs with an open journal */
+    uint64_t inside;     /* CCEs with an open journal at that moment */
     uint64_t lost_nodes; /* lost by deaths while a queue was dropped */
 };
+
+/* A number that changes whenever the CCE (or agent) of that record does something in the library. */
+uint64_t bcri_audit_work(const struct bcri_record_shm *record);
 
 /* Fills in what was seen. Returns 0, also when there are findings; bcrE_NOMEM: not finished. */
 int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *audit);

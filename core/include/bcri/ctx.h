@@ -249,4 +249,12 @@ void bcri_ctx_fini(struct bcri_ctx *ctx);
 struct bcri_record_shm *bcri_record(struct bcri_ctx *ctx, uint32_t index);
 bcri_ref bcri_record_ref(struct bcri_ctx *ctx, uint32_t index);
 
+/* How a sentence for people names the CCE of a record (NULL: there is none): "CCE 3 (pid 12)", and with
+ * this host's name if the program may have others. It only reads, so it may be called in any state of
+ * the process. The second looks for the record. Both return `out`. */
+#define BCRI_CCE_TEXT_MAX 128u
+const char *bcri_record_text(const struct bcri_ctx *ctx, const struct bcri_record_shm *record, uint32_t index,
+                             char out[BCRI_CCE_TEXT_MAX]);
+const char *bcri_cce_text(struct bcri_ctx *ctx, uint32_t index, char out[BCRI_CCE_TEXT_MAX]);
+
 #endif

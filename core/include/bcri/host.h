@@ -27,6 +27,7 @@
 #define BCRI_HOST_MAGIC       0x42435231u /* "BCR1" */
 #define BCRI_LAYOUT_VERSION   1u
 #define BCRI_PROGRAM_NAME_MAX 128u
+#define BCRI_HOST_NAME_MAX    64u
 #define BCRI_HOST_SEG         0u
 
 enum bcri_seg_kind {
@@ -62,7 +63,8 @@ struct bcri_host_shm {
     _Atomic uint32_t area_gen; /* the generation that an area got last; CCEs count it up (cells/area.c) */
     _Atomic uint32_t idle_segments; /* numbers to give out again; if 0, CCEs do not ask */
     _Atomic uint32_t agent;         /* index of the agent's record; 0: no other host can be reached */
-    unsigned char pad[4096 - 44 - BCRI_PROGRAM_NAME_MAX];
+    char name[BCRI_HOST_NAME_MAX];  /* of this host, as people are told */
+    unsigned char pad[4096 - 44 - BCRI_PROGRAM_NAME_MAX - BCRI_HOST_NAME_MAX];
     _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };
@@ -94,6 +96,8 @@ struct bcri_host;
  * Returns 0, bcrE_ARG (name too long, or no such number) or bcrE_NOMEM. */
 int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct bcri_host **host_out);
 void bcri_host_fini(struct bcri_host *host);
+/* How sentences name this host (bcri_cce_text). To be called before any CCE maps the segment. */
+void bcri_host_set_name(struct bcri_host *host, const char *name);
 
 /* The daemon's own context (index 0), usable for cell and region operations on its thread.
  * Borrowed. */

@@ -315,8 +315,8 @@ TEST_TIMEOUT(requests_of_other_hosts_that_wait_for_it_are_counted, 120)
         CHECK_STR(run_told_by(&run), "there");
         const char *log = run_file("bcr.", ".1.log"), *name = strrchr(log, '/') + strlen("/bcr.");
         snprintf(program, sizeof program, "%.*s", (int)(strlen(name) - strlen(".1.log")), name);
-        wait_for_sleeper(program, "CCE 1 waits for a region from cell 5 of CCE 0, asleep");
-        wait_for_sleeper(program, "CCE 2 waits for a region from cell 5 of CCE 0, asleep");
+        wait_for_sleeper(program, "CCE 1 on local2 waits for a region from cell 5 of CCE 0 on ");
+        wait_for_sleeper(program, "CCE 2 on local2 waits for a region from cell 5 of CCE 0 on ");
         CHECK_INT(remove(log), 0);
         run_go();
         run_ends(&run, 128 + SIGSEGV, "CCE 0 (");

@@ -14,6 +14,7 @@
  *   alarm    as circle, but CCE 0 computes in a signal handler once SIGALRM comes, and CCE 1 waits for that first
  *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
+ *   busy     all put and get without end
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
  * "Runs" is a pause outside BCR. Each tells just before it does what it does. */
@@ -158,6 +159,12 @@ static void perform(const char *mode)
                (strcmp(mode, "timed") == 0 && bcr_cceord != 0)) {
         tell();
         get_one(next, WAIT, bcr_BLOCK);
+    } else if (strcmp(mode, "busy") == 0) {
+        tell();
+        for (;;) {
+            put_one(next, WAIT);
+            get_one(bcr_cce, WAIT, bcr_BLOCK);
+        }
     } else if (strcmp(mode, "missing") == 0) {
         tell();
         get_one(bcr_cce, WAIT, bcr_BLOCK);

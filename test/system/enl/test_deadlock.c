@@ -104,7 +104,7 @@ TEST_TIMEOUT(deadlocks_are_told_by_themselves_with_their_reason, 300)
     start(5, "2", "circle", "4", "--");
     for (int i = 0; i <= 5; i++) {
         wait_for_log(i, i != 3 ? "deadlock: all " : "deadlock: the program's only CCE waits");
-        wait_for_log(i, "CCE 0 waits for ");
+        wait_for_log(i, i != 5 ? "CCE 0 waits for " : "CCE 3 on local1 waits for ");
         end(i);
         CHECK_INT(strncmp(runs[i].error, "deadlock: ", 10), 0);
         CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
@@ -119,7 +119,7 @@ TEST_TIMEOUT(deadlocks_are_told_by_themselves_with_their_reason, 300)
     has(4, "CCE 0 waits for the write lock of cell 1 of CCE 1, which CCE 1 has");
     has(4, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
     has(5, "deadlock: all 4 CCEs of the program");
-    has(5, "CCE 3, which waits for CCE 0: a circle.");
+    has(5, "CCE 3 on local1, which waits for CCE 0 on ");
 }
 
 TEST_TIMEOUT(write_locks_taken_in_two_orders_are_suspected_once_while_others_run, 300)

@@ -109,7 +109,7 @@ TEST(who_meets_corrupt_memory_says_so_and_ends_and_enl_says_what_is_left_of_him)
     run_ends(&run, 0, "shared memory is corrupt: the counters of a cell, at segment ");
     run_check_error(&run, "was killed by signal 6");
     run_check_error(&run, "shared memory is corrupt: what CCE 1 (");
-    run_check_error(&run, ") held could not all be put right");
+    run_check_error(&run, " held could not all be put right");
 }
 
 TEST_TIMEOUT(processes_may_be_killed_at_any_moment_of_bcr_init, 1200)

@@ -221,8 +221,8 @@ TEST(other_hosts_are_asked_through_the_tree)
     setenv("SYS_MACH", "local2", 1);
     start_on("2", "circle", "3");
     const char *text = look_until("why", "--", "deadlock: all 3 CCEs");
-    has(text, "CCE 0 waits for a region from cell 1 of CCE 1");
-    has(text, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 2, which waits for CCE 0: a circle.");
+    has(text, " waits for a region from cell 1 of CCE 1 on local2, into which");
+    has(text, " waits for CCE 1 on local2, which waits for CCE 2 on local2, which waits for CCE 0 on ");
     text = look("ps", "--json");
     CHECK_UINT(count(text, "\"hostname\":"), 2);
     CHECK_UINT(count(text, "\"state_name\":\"alive\""), 3);
@@ -233,6 +233,20 @@ TEST(other_hosts_are_asked_through_the_tree)
     CHECK_UINT(count(command.text, "sys_waits"), 2);
     end();
     unsetenv("SYS_MACH");
+}
+
+/* What its CCEs are at when one look comes by is no damage. */
+TEST(an_audit_of_a_program_at_work_finds_nothing)
+{
+    start("busy", "4");
+    for (int i = 0; i < 30; i++) {
+        run_start(&command, run_enl(), "audit", program);
+        run_end(&command);
+        if (command.status != 0)
+            FAIL("audit %d: %s%s", i, command.text, command.error);
+        has(command.text, "all structures agree");
+    }
+    end();
 }
 
 TEST(a_program_that_is_not_there_gets_a_sentence)

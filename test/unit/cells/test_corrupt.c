@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Corrupt shared memory, word by word and by design: the CCE that meets it ends itself and says what
  * was corrupt, the audit names it, and CCEs that do not meet it go on. */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "bcri/cell.h"
@@ -150,6 +151,30 @@ TEST(a_free_ID_is_found_whatever_was_written_over_it)
         CHECK_INT(peek(number(i)), i);
 }
 
+/* The index of a record, by which memory names a CCE, means nothing to people. */
+TEST(sentences_name_a_cce_by_its_ordinal_and_where_there_may_be_others_its_host)
+{
+    set_scene();
+    struct bcri_cell_shm *cell = scene.resolved[0].cell;
+    one->record->id.ordinal = 8;
+    two->record->id.ordinal = 7;
+    store_32(&cell->h.lock, two->tag);
+    char text[128];
+    snprintf(text, sizeof text,
+             "cell %d of CCE 8 (pid %ld): the lock of its head is held by CCE 7 (pid %ld)\n", scene.cell,
+             (long)getpid(), (long)getpid());
+    audit_names(text);
+    bcri_host_set_name(group_host(group), "alpha");
+    store_32(&one->host->agent, 5);
+    snprintf(text, sizeof text, "is held by CCE 7 (pid %ld) on alpha\n", (long)getpid());
+    audit_names(text);
+    store_32(&one->host->agent, 0);
+    store_32(&cell->h.lock, 60000);
+    as(two);
+    ENDS_ITSELF(take(one_of_two, scene.cell), "; CCE 7 (pid ");
+    store_32(&cell->h.lock, 0);
+}
+
 TEST(a_lock_of_nobody_ends_who_needs_it_and_the_daemon_frees_it)
 {
     set_scene();
@@ -158,7 +183,7 @@ TEST(a_lock_of_nobody_ends_who_needs_it_and_the_daemon_frees_it)
     struct bcri_cell_shm *cell = scene.resolved[0].cell;
     store_32(&cell->h.lock, 60000);
     store_32(&cell->t.lock, 60000);
-    audit_names("locks held by tags 60000,");
+    audit_names("the lock of its head is held by no CCE (record 59999)");
     as(two);
     ENDS_ITSELF(take(one_of_two, scene.cell), "a lock of nobody's");
     bury(two);
@@ -186,7 +211,7 @@ TEST(a_count_locked_by_nobody_ends_who_needs_it_and_the_daemon_frees_it)
     as(two);
     struct bcri_region_shm *region = shared_region();
     store_64(&region->count, BCRI_COUNT_WORD(2, 50000));
-    audit_names("is locked by CCE 49999");
+    audit_names("is locked by no CCE (record 49999)");
     ENDS_ITSELF(bcr_rgfree(scene.shared), "a lock of nobody's");
     bury(two);
     as(one);

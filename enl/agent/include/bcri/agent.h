@@ -22,6 +22,8 @@
 
 struct bcri_agent;
 
+#define BCRI_NO_HOST UINT32_MAX
+
 /* What the agent tells whoever runs it, on the thread that runs it. None of these may call the
  * agent. */
 struct bcri_agent_events {
@@ -31,8 +33,8 @@ struct bcri_agent_events {
     /* The CCE that bcri_agent_forget named is forgotten: the agent will not touch its IDs again, and
      * its puts will be carried out. */
     void (*forgotten)(void *owner, uint32_t index);
-    /* A sentence for the log. */
-    void (*note)(void *owner, const char *sentence);
+    /* A sentence for the log. It is about that host, which it calls "it" and "there", or BCRI_NO_HOST. */
+    void (*note)(void *owner, uint32_t host, const char *sentence);
     /* The receive pool needs this piece; bcri_agent_grown is to be called when it is reserved, or
      * cannot be. False: it could not be told. NULL: the whole pool is reserved at once. */
     bool (*wants_pool)(void *owner, const struct bcri_heap_piece *piece);

@@ -122,7 +122,7 @@ struct bcri_link_news {
     bool quiet;        /* nothing is under way in the agent and its links (bcri_agent_rests) */
     uint64_t messages; /* sent and begun so far */
     struct bcri_heap_piece piece;
-    char text[256];
+    char text[480];
 };
 /* The oldest; false: there is none. */
 bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_news *news_out);
