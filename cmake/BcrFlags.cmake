@@ -16,6 +16,8 @@ target_compile_definitions(bcr_flags INTERFACE
     BCR_INSTALL_BINDIR="${CMAKE_INSTALL_FULL_BINDIR}")
 target_compile_options(bcr_flags INTERFACE
     -fvisibility=hidden -fno-omit-frame-pointer
+    # The one object of libbcr.a is made by ld -r and objcopy, which need code instead of what a compiler keeps for link time.
+    -fno-lto
     -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wundef
     $<$<BOOL:${BCR_WERROR}>:-Werror>
     $<$<CONFIG:Debug>:-O1>

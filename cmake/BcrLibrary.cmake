@@ -21,11 +21,18 @@ foreach(name IN LISTS bcr_library_modules)
     list(APPEND bcr_objects $<TARGET_OBJECTS:bcr_${name}>)
 endforeach()
 set(bcr_object "${CMAKE_CURRENT_BINARY_DIR}/bcr${CMAKE_C_OUTPUT_EXTENSION}")
+if(CMAKE_CONFIGURATION_TYPES)
+    set(bcr_object "${CMAKE_CURRENT_BINARY_DIR}/bcr-$<CONFIG>${CMAKE_C_OUTPUT_EXTENSION}")
+endif()
 add_custom_command(OUTPUT "${bcr_object}"
                    COMMAND "${CMAKE_LINKER}" -r -o "${bcr_object}" ${bcr_objects}
                    COMMAND "${CMAKE_OBJCOPY}" --localize-hidden "${bcr_object}"
                    DEPENDS ${bcr_objects} COMMAND_EXPAND_LISTS VERBATIM)
-set_source_files_properties("${bcr_object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+# Makefiles have no rule for an object among a library's sources, nor for objects of other targets: a target of its own is
+# made before the archive and after the modules.
+add_custom_target(bcr_object DEPENDS "${bcr_object}")
+list(TRANSFORM bcr_library_modules PREPEND bcr_ OUTPUT_VARIABLE bcr_object_modules)
+add_dependencies(bcr_object ${bcr_object_modules})
 
 foreach(target bcr bcr_static)
     if(target STREQUAL "bcr")
@@ -40,6 +47,7 @@ foreach(target bcr bcr_static)
     else()
         add_library(bcr_static STATIC "${bcr_object}")
         set_target_properties(bcr_static PROPERTIES OUTPUT_NAME bcr)
+        add_dependencies(bcr_static bcr_object)
     endif()
     foreach(name IN LISTS bcr_library_modules)
         if(target STREQUAL "bcr")

@@ -148,16 +148,16 @@ static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, cons
     there.machine = bcri_view_of("");
     *code_out = bcrE_NOHOST;
     if (place->child != NULL && place->child->state == ENL_CHILD_ENDING)
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s is about to be given up",
-                           place->child->host->name);
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s is about to be given up",
+                                         place->child->host->name);
     if (place->failed != NULL)
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "%s", place->failed);
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "%s", place->failed);
     if (place->child == NULL &&
         !want(program, place, address[0] != '\0' ? address : NULL, false, reason, reason_size))
         return ENL_WAY_NONE;
     if (!enl_errand_add(&place->child->errands, conn, &there)) {
         *code_out = bcrE_NOMEM;
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
     }
     enl_child_ask(place->child);
     return ENL_WAY_ELSEWHERE;
@@ -175,20 +175,20 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
     if (here)
         return ENL_WAY_HERE;
     if (host == NULL && program->hosts.count == 0)
-        return bcri_refuse(
+        return (enum enl_way)bcri_refuse(
             reason, reason_size, ENL_WAY_NONE,
             "machine %s is not this one, and the program has no other: name it in a hosts file "
             "(enl --hosts, or hostsfile in bcrrc)",
             machine);
     if (host == NULL)
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE,
-                           "machine %s is not this one, and not in the program's list of %zu hosts (%s)",
-                           machine, program->hosts.count,
-                           program->hosts.source[0] != '\0' ? program->hosts.source : "enl's options");
+        return (enum enl_way)bcri_refuse(
+            reason, reason_size, ENL_WAY_NONE,
+            "machine %s is not this one, and not in the program's list of %zu hosts (%s)", machine,
+            program->hosts.count, program->hosts.source[0] != '\0' ? program->hosts.source : "enl's options");
     struct enl_tree *tree = enl_tree_of(program);
     if (tree == NULL) {
         *code_out = bcrE_NOMEM;
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
     }
     struct enl_place *place = &tree->places[host - program->hosts.hosts];
     while (place->same != NULL)
@@ -210,7 +210,7 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
         return enlist_of_root(conn, machine, request, code_out, reason, reason_size);
     *code_out = bcrE_ENLIST;
     if (!enl_parent_ask(conn, request))
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "the program is ending");
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "the program is ending");
     return ENL_WAY_ELSEWHERE;
 }
 

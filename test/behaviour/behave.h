@@ -60,30 +60,33 @@ extern const struct place *place;
         check_register(&check_entry_##behaviour##_at_##at);                                                \
     }
 
+/* Where a program has none of a behaviour's places, the behaviour is not used. */
+#define BEHAVIOUR_DECLARED(behaviour) __attribute__((unused)) static void behaviour(void)
+
 /* Promised wherever the cells are; of a CCE's own cells, or of routines that know of no other CCE;
  * of other CCEs' cells. WITHIN: only where CCEs share regions, which between hosts are sent. */
 #define BEHAVIOUR(behaviour)              \
-    static void behaviour(void);          \
+    BEHAVIOUR_DECLARED(behaviour);        \
     OWN_PLACES(BEHAVIOUR_AT, behaviour)   \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) \
     FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_WITHIN(behaviour)     \
-    static void behaviour(void);        \
+    BEHAVIOUR_DECLARED(behaviour);      \
     OWN_PLACES(BEHAVIOUR_AT, behaviour) \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_OF_OWN(behaviour) \
-    static void behaviour(void);    \
+    BEHAVIOUR_DECLARED(behaviour);  \
     OWN_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_OF_OTHERS(behaviour)    \
-    static void behaviour(void);          \
+    BEHAVIOUR_DECLARED(behaviour);        \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) \
     FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_OF_OTHERS_WITHIN(behaviour) \
-    static void behaviour(void);              \
+    BEHAVIOUR_DECLARED(behaviour);            \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 
 #define BEHAVIOUR_FROM_AFAR(behaviour) \
-    static void behaviour(void);       \
+    BEHAVIOUR_DECLARED(behaviour);     \
     FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 
 void behave(const struct place *at, void (*behaviour)(void));

@@ -95,7 +95,9 @@ static void enlist_wanted(const char *root)
         bcr_region birth = region_make(BIRTH_BYTES);
         must(birth != NULL, "no room for a birth region");
         const int host = chaos_host(board, place);
-        snprintf(machine, sizeof machine, host != 0 ? "local%d" : "", host);
+        machine[0] = '\0';
+        if (host != 0)
+            snprintf(machine, sizeof machine, "local%d", host);
         if (bcr_enlist(machine, -1, ordinal, program, birth, bcr_FREE) == 0)
             continue;
         must(host != 0 && bcr_errno == bcrE_NOHOST, "enlist");

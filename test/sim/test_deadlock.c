@@ -42,8 +42,9 @@ enum pc {
     AWAKE,
 };
 
+enum kind { M_PUT, M_GET, M_TIMED_GET, M_ANSWER };
 struct message {
-    enum { M_PUT, M_GET, M_TIMED_GET, M_ANSWER } kind;
+    enum kind kind;
     int cell, asker, from, to; /* hosts */
 };
 struct queue {
@@ -230,7 +231,7 @@ static void ring(int target, int host)
         atomic_fetch_add(&w.cce[target].record->bell.bell, 1);
 }
 
-static void order(struct cce *cce, int kind, enum pc then)
+static void order(struct cce *cce, enum kind kind, enum pc then)
 {
     push(&w.agent[cce->host].outbox, (struct message){.kind = kind,
                                                       .cell = cce->cell,

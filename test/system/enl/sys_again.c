@@ -67,7 +67,7 @@ static void say_hello(void)
 
 static int meet(void)
 {
-    bcr_cce_id cce;
+    bcr_cce_id cce = -1;
     bcr_region rgid = bcr_deq(bcr_cce, HELLO, bcr_BLOCK);
     must(rgid != NULL && bcr_copyfm(bcrT_1CCE, 1, rgid, 0, &cce, sizeof cce) >= 1, "copyfm");
     must(bcr_rgfree(rgid) == 0, "rgfree of the hello");
