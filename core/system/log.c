@@ -145,9 +145,10 @@ static void turn_if_large(struct bcri_log *log)
         (unsigned long long)size, error);
 }
 
-/* `omitted`: how many bytes of the text the caller had to leave out. */
-static void record(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
-                   const char *text, size_t length, size_t omitted)
+/* Writes a record of as much of the text as has room, and returns how much that was. `cut`: the line says that bytes
+ * are missing, and how many; `omitted`: that the caller had to leave out. */
+static size_t record(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
+                     const char *text, size_t length, bool cut, size_t omitted)
 {
     struct line line;
     size_t taken;
@@ -159,7 +160,7 @@ static void record(struct bcri_log *log, enum bcri_log_level level, const struct
     line.length += bcri_escape(text, length, line.bytes + line.length,
                                sizeof line.bytes - line.length - CUT_MAX, &taken);
     omitted += length - taken;
-    if (omitted > 0)
+    if (cut && omitted > 0)
         append(&line, " [+%zu bytes]", omitted);
     line.bytes[line.length++] = '\n';
 
@@ -167,6 +168,7 @@ static void record(struct bcri_log *log, enum bcri_log_level level, const struct
         lose(log);
     turn_if_large(log);
     errno = saved;
+    return taken;
 }
 
 static void format_record(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
@@ -176,11 +178,11 @@ static void format_record(struct bcri_log *log, enum bcri_log_level level, const
     int length = vsnprintf(text, sizeof text, format, args);
 
     if (length < 0) /* an argument that cannot be printed; the format still tells what happened */
-        record(log, level, who, format, strlen(format), 0);
+        record(log, level, who, format, strlen(format), true, 0);
     else if ((size_t)length < sizeof text)
-        record(log, level, who, text, (size_t)length, 0);
+        record(log, level, who, text, (size_t)length, true, 0);
     else
-        record(log, level, who, text, sizeof text - 1, (size_t)length - (sizeof text - 1));
+        record(log, level, who, text, sizeof text - 1, true, (size_t)length - (sizeof text - 1));
 }
 
 void bcri_log_write(struct bcri_log *log, enum bcri_log_level level, const char *format, ...)
@@ -212,8 +214,14 @@ void bcri_log_about(struct bcri_log *log, enum bcri_log_level level, const struc
 void bcri_log_bytes(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                     const char *text, size_t length)
 {
-    if (bcri_log_wants(log, level))
-        record(log, level, who, text, length, 0);
+    if (!bcri_log_wants(log, level))
+        return;
+    do {
+        const size_t taken = record(log, level, who, text, length, false, 0);
+
+        text += taken;
+        length -= taken;
+    } while (length > 0);
 }
 
 void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, const struct bcri_log_who *who)

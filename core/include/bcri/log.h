@@ -7,7 +7,8 @@
  * host/pid/cce names the process that the record is about; cce is - when that is no CCE. Everything
  * that came from outside is escaped (bcri/escape.h), so no program output or peer can forge a line
  * or drive a terminal. A line is at most BCRI_LOG_LINE_MAX bytes, which is what one write to a pipe
- * keeps together. A longer text is cut, and the line says by how much.
+ * keeps together. A longer text is cut, and the line says by how much; what a CCE has printed
+ * (bcri_log_bytes) goes on in further records instead.
  *
  * Must not be given: keys, CCE identities, contents of regions. Nothing here can know what is
  * secret.
@@ -106,7 +107,7 @@ void bcri_log_write(struct bcri_log *log, enum bcri_log_level level, const char 
 void bcri_log_about(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* A record whose text is any `length` bytes, such as what a CCE printed. One call is one line. */
+/* What a CCE printed, any `length` bytes: one record, or several where one has not enough room. */
 void bcri_log_bytes(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                     const char *text, size_t length);
 

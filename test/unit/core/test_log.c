@@ -155,27 +155,50 @@ TEST(a_text_too_long_is_cut_and_says_by_how_much)
     text[10000] = '\0';
     bcri_log_attach(&log, scratch_create("err"), BCRI_LOG_INFO, &me);
     bcri_log_write(&log, BCRI_LOG_INFO, "%s", text);
-    bcri_log_bytes(&log, BCRI_LOG_INFO, &me, text, 10000);
     memset(text, '\n', 10000); /* each takes two bytes of the line */
     bcri_log_write(&log, BCRI_LOG_INFO, "%s", text);
-    bcri_log_bytes(&log, BCRI_LOG_INFO, &me, text, 10000);
     free(text);
 
     char *line = scratch_read("err");
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         char *end = strchr(line, '\n');
         char *bracket = strstr(line, " [+");
 
         CHECK(end && bracket && bracket < end);
         CHECK((size_t)(end + 1 - line) <= BCRI_LOG_LINE_MAX);
-        kept = (unsigned long)(bracket - (strstr(line, "-: ") + 3)) / (i < 2 ? 1 : 2);
+        kept = (unsigned long)(bracket - (strstr(line, "-: ") + 3)) / (i < 1 ? 1 : 2);
         CHECK_INT(sscanf(bracket, " [+%lu bytes]", &cut), 1);
         CHECK_UINT(kept + cut, 10000);
         CHECK(kept > 1000);
         line = end + 1;
     }
     CHECK_STR(line, "");
+}
+
+TEST(what_a_cce_printed_goes_on_in_further_records_and_nothing_of_it_is_lost)
+{
+    enum { BYTES = 10000, ESCAPED = 4 };
+    struct bcri_log log;
+    char bytes[BYTES];
+    size_t seen = 0;
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (char)(1 + i % 7); /* four characters of a line each */
+    bcri_log_attach(&log, scratch_create("err"), BCRI_LOG_INFO, &me);
+    bcri_log_bytes(&log, BCRI_LOG_INFO, &me, bytes, BYTES);
+    bcri_log_bytes(&log, BCRI_LOG_INFO, &me, "", 0);
+    char *line = scratch_read("err");
+    for (char *end; seen < BYTES; line = end + 1) {
+        const char *at = strstr(line, "-: ") + 3;
+        end = strchr(line, '\n');
+        CHECK(end != NULL && end > at && (size_t)(end + 1 - line) <= BCRI_LOG_LINE_MAX);
+        for (; at < end; at += ESCAPED, seen++) {
+            char want[ESCAPED + 1];
+            snprintf(want, sizeof want, "\\x%02x", (unsigned char)bytes[seen]);
+            CHECK_MEM(at, want, ESCAPED);
+        }
+    }
+    CHECK_STR(line, "bcr: info: node-a/1234/-: \n");
 }
 
 TEST(a_line_is_one_write)
