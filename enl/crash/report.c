@@ -141,7 +141,7 @@ static void show_lines(struct enl_program *program, uint32_t ordinal, const char
         bcri_escape(text, bounded, shown, sizeof shown, NULL);
         enl_report_shown(program, "  [%u] %s\n", ordinal, shown);
         bcri_log_write(&program->log, BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
-        const size_t skip = line + (newline != NULL ? 1 : 0);
+        const size_t skip = bounded + (bounded == line && newline != NULL ? 1 : 0); /* a long line goes on */
         text += skip;
         length -= skip;
     }

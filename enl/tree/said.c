@@ -8,23 +8,48 @@
 
 #include "program.h"
 
-/* Reports the whole lines that have come. */
-static void report_lines(struct enl_said *said)
+/* Reports the first so many bytes, and forgets them. */
+static void report_line(struct enl_said *said, size_t length)
 {
-    char *end;
-    while (said->reports && (end = memchr(said->text, '\n', said->length)) != NULL) {
-        *end = '\0';
-        said->text[strcspn(said->text, "\r")] = '\0';
-        if (said->text[0] != '\0')
-            enl_report(said->program, BCRI_LOG_INFO, "host %s: %s", said->host, said->text);
-        said->length -= (size_t)(end + 1 - said->text);
-        memmove(said->text, end + 1, said->length);
+    const size_t shown = length - (length > 0 && said->text[length - 1] == '\r' ? 1 : 0);
+    if (shown != 0)
+        enl_report(said->program, BCRI_LOG_INFO, "host %s: %.*s", said->host, (int)shown, said->text);
+}
+
+static void forget(struct enl_said *said, size_t length)
+{
+    said->length -= length;
+    memmove(said->text, said->text + length, said->length);
+}
+
+/* Reports lines as they come; of one that has no room here the parts. */
+static void report_lines(struct enl_said *said, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const size_t room = sizeof said->text - 1 - said->length;
+        const size_t part = length < room ? length : room;
+        memcpy(said->text + said->length, bytes, part);
+        said->length += part;
+        bytes += part;
+        length -= part;
+        for (const char *end; (end = memchr(said->text, '\n', said->length)) != NULL;) {
+            report_line(said, (size_t)(end - said->text));
+            forget(said, (size_t)(end - said->text) + 1);
+        }
+        if (said->length == sizeof said->text - 1) {
+            report_line(said, said->length);
+            said->length = 0;
+        }
     }
 }
 
 void enl_said_take(struct enl_said *said, const char *bytes, size_t length)
 {
     const size_t most = sizeof said->text - 1;
+    if (said->reports) {
+        report_lines(said, bytes, length);
+        return;
+    }
     if (length > most) { /* the end of a long text tells more */
         bytes += length - most;
         length = most;
@@ -34,7 +59,6 @@ void enl_said_take(struct enl_said *said, const char *bytes, size_t length)
     memmove(said->text, said->text + drop, said->length);
     memcpy(said->text + said->length, bytes, length);
     said->length += length;
-    report_lines(said);
 }
 
 /* False: the end. */
@@ -82,6 +106,9 @@ const char *enl_said_all(struct enl_said *said)
 
 void enl_said_end(struct enl_said *said)
 {
+    if (said->reports && said->length != 0)
+        report_line(said, said->length);
+    said->length = said->reports ? 0 : said->length;
     enl_watch_stop(said->watch);
     said->watch = NULL;
 }
