@@ -15,14 +15,16 @@ plain() {
 
 cd "$(dirname "$average")"
 status=0
-"$enl" ./average 4 >"$scratch/out" 2>&1 </dev/null || status=$?
+"$enl" ./average 4 >"$scratch/averages" 2>"$scratch/out" </dev/null || status=$?
 [ "$status" = 136 ] || { echo "FAIL enl ./average 4: status $status"; cat "$scratch/out"; exit 1; }
 plain <"$scratch/out" >"$scratch/got"
-sed -n '/^\$ enl \.\/average 4$/,/^```$/p' "$chapter" | sed '1d; $d' | plain >"$scratch/wanted"
+sed -n '/^\$ enl \.\/average 4 >averages$/,/^```$/p' "$chapter" | sed '1d; $d' | plain >"$scratch/wanted"
 if ! diff "$scratch/wanted" "$scratch/got"; then
     echo "FAIL enl ./average 4 does not print what the chapter shows"
     exit 1
 fi
+
+grep -q '^0 numbers$' "$scratch/averages" || { echo "FAIL CCE 4 has printed nothing"; exit 1; }
 
 "$enl" --onfail isolate ./average 16 >"$scratch/out" 2>&1 </dev/null
 killed=$(grep -c 'was killed by signal 8' "$scratch/out")

@@ -40,8 +40,9 @@ const char enl_help[] =
     "  --ondeadlock report|hup|debug|ignore  when all CCEs wait for ever: say so (default), send them "
     "SIGHUP,\n"
     "                           open debuggers, or nothing\n"
-    "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
+    "  --output                 lines of CCEs other than the root are shown with their CCE's ordinal\n"
     "  --label                  the same, and the root's lines have its ordinal too\n"
+    "  --output=none            show only what the root prints; what the others print is logged\n"
     "  --timestamp              lines of CCEs begin with the time\n"
     "  --output-dir DIR         files DIR/cce.N.out and DIR/cce.N.err get what CCE N prints\n"
     "  --log-dir DIR            at the end the logs of all hosts come to DIR; enl logs DIR merges them\n"
@@ -114,6 +115,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->child = true;
     else if (strcmp(word, "--output") == 0)
         options->output = options->output != NULL ? options->output : "yes";
+    else if (strncmp(word, "--output=", 9) == 0)
+        options->output = word + 9;
     else if (strcmp(word, "--label") == 0)
         options->output = "label";
     else if (strcmp(word, "--push") == 0)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.c -- lines of CCEs at the program's root.
+/* lines.c -- what CCEs print, at the program's root.
  *
- * A file is opened for each line: CCEs may be many more than a daemon may have open files, they come
+ * Bytes stay as they are; only where labels or times are wanted each line begins with them.
+ *
+ * A file is opened for each piece: CCEs may be many more than a daemon may have open files, they come
  * and go, and those on other hosts are known here by no more than their ordinals. Writing a regular
  * file waits for a disk at worst, as the log does. */
 #include "lines.h"
@@ -13,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,9 +24,16 @@
 
 enum { TIME_BYTES = 40, PREFIX_BYTES = TIME_BYTES + 16 };
 
+/* `no` and `none` are one. */
+static enum bcri_output output_of(const struct enl_program *program)
+{
+    const enum bcri_output output = (enum bcri_output)program->config.output;
+    return output == BCRI_OUTPUT_NO ? BCRI_OUTPUT_NONE : output;
+}
+
 bool enl_lines_wanted(const struct enl_program *program)
 {
-    return program->config.output != BCRI_OUTPUT_NO || program->config.outputdir != NULL;
+    return output_of(program) != BCRI_OUTPUT_NONE || program->config.outputdir != NULL;
 }
 
 bool enl_lines_of_root_wanted(const struct enl_program *program)
@@ -82,10 +90,59 @@ int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
                                      strerror(failed));
 }
 
-bool enl_lines_full(const struct enl_program *program, int fd)
+/* ---- the two streams ---- */
+
+static bool is_full(void *owner)
 {
-    return enl_writer_full(fd == 1 ? program->out : program->err);
+    const struct enl_outlet *outlet = owner;
+    const struct enl_program *program = outlet->program;
+    if (program->upward != NULL)
+        return program->upward->full();
+    if (program->options.child)
+        return false;
+    return enl_writer_full(outlet->fd == 1 ? program->out : program->err);
 }
+
+static void pass(void *owner, const struct enl_printed *text);
+
+int enl_lines_start(struct enl_program *program)
+{
+    static const struct enl_mux_ops ops = {is_full, pass};
+    const bool one = program->out == program->err && !program->options.child;
+    for (int i = one ? 1 : 0; i < 2; i++) {
+        struct enl_outlet *outlet = &program->outlets[i];
+        *outlet = (struct enl_outlet){.program = program, .fd = 1 + i};
+        outlet->mux = enl_mux_new(&program->loop, (unsigned)program->config.linehold, &ops, outlet);
+        if (outlet->mux == NULL)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+struct enl_mux *enl_lines_mux(const struct enl_program *program, int fd, bool root)
+{
+    if (program->upward == NULL && !root && output_of(program) == BCRI_OUTPUT_NONE)
+        return NULL;
+    if (!enl_lines_wanted(program))
+        return NULL;
+    return program->outlets[fd == 1 && program->outlets[0].mux != NULL ? 0 : 1].mux;
+}
+
+void enl_lines_resume(struct enl_program *program)
+{
+    for (int i = 0; i < 2; i++)
+        if (program->outlets[i].mux != NULL)
+            enl_mux_resume(program->outlets[i].mux);
+}
+
+void enl_lines_stop(struct enl_program *program)
+{
+    for (int i = 0; i < 2; i++)
+        if (program->outlets[i].mux != NULL)
+            enl_mux_close(program->outlets[i].mux);
+}
+
+/* ---- what lines begin with ---- */
 
 /* Such as "2026-11-23T12:13:28.123 "; nothing unless it is wanted. */
 static size_t put_time(const struct enl_program *program, char text[TIME_BYTES])
@@ -113,47 +170,146 @@ static int open_file(const struct enl_program *program, const char *name)
     return -1;
 }
 
-static void put_in_file(struct enl_program *program, int fd, uint32_t ordinal, struct iovec parts[2])
+/* Such as "2026-11-23T12:13:28.123 [7] ". */
+static size_t put_prefix(const struct enl_program *program, const struct enl_printed *text, bool label,
+                         char prefix[PREFIX_BYTES])
 {
-    char name[32];
-    snprintf(name, sizeof name, "cce.%u.%s", ordinal, fd == 1 ? "out" : "err");
-    const int file = open_file(program, name);
-    const ssize_t length = (ssize_t)(parts[0].iov_len + parts[1].iov_len);
-    const ssize_t written = file < 0 ? -1 : writev(file, parts, 2);
-    const int error = written < 0 ? errno : written < length ? ENOSPC : 0;
-    if (file >= 0)
-        close(file);
-    if (error == 0 || program->lines_lost)
-        return;
-    program->lines_lost = true;
-    enl_report(program, BCRI_LOG_ERROR,
-               "what CCEs print can no longer be written to %s/%s (%s); the log has it",
-               program->config.outputdir, name, strerror(error));
+    const size_t used = put_time(program, prefix);
+    return used + (label ? (size_t)snprintf(prefix + used, PREFIX_BYTES - used, "[%u] ", text->ordinal) : 0);
 }
 
-void enl_lines_take(struct enl_program *program, int fd, uint32_t ordinal, bool root, const char *text,
-                    size_t length)
+static size_t newlines_in(const struct enl_printed *text)
 {
-    const enum bcri_output output = (enum bcri_output)program->config.output;
-    char line[PREFIX_BYTES + ENL_LINE_BYTES + 1];
-    size_t used = put_time(program, line);
-    if (length > ENL_LINE_BYTES)
-        length = ENL_LINE_BYTES;
-    if (program->config.outputdir != NULL) {
-        char ended[ENL_LINE_BYTES + 1];
-        if (length != 0)
-            memcpy(ended, text, length);
-        ended[length] = '\n';
-        struct iovec parts[] = {{line, used}, {ended, length + 1}};
-        put_in_file(program, fd, ordinal, parts);
+    size_t count = 0;
+    const char *end = text->bytes + text->length;
+    for (const char *at = text->bytes; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A copy in which each line begins with the prefix. NULL: no memory. */
+static char *with_prefixes(const struct enl_printed *text, const char *prefix, size_t prefix_length,
+                           size_t *length_out)
+{
+    char *copy = malloc(text->length + (newlines_in(text) + 1) * prefix_length), *to = copy;
+    const char *at = text->bytes, *end = at + text->length;
+    bool begins = !text->goes_on;
+    while (copy != NULL && at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const size_t line = (size_t)((newline != NULL ? newline + 1 : end) - at);
+        if (begins)
+            to = (char *)memcpy(to, prefix, prefix_length) + prefix_length;
+        to = (char *)memcpy(to, at, line) + line;
+        at += line;
+        begins = true;
     }
-    if (output == BCRI_OUTPUT_NO && !root)
+    *length_out = (size_t)(to - copy);
+    return copy;
+}
+
+/* Calls `put` with the text as it is to be seen. False: no memory. */
+static bool put_prefixed(struct enl_program *program, const struct enl_printed *text, bool label,
+                         void (*put)(struct enl_program *program, const struct enl_printed *text))
+{
+    char prefix[PREFIX_BYTES];
+    const size_t prefix_length = put_prefix(program, text, label, prefix);
+    struct enl_printed seen = *text;
+    if (prefix_length == 0) {
+        put(program, text);
+        return true;
+    }
+    char *copy = with_prefixes(text, prefix, prefix_length, &seen.length);
+    if (copy == NULL)
+        return false;
+    seen.bytes = copy;
+    put(program, &seen);
+    free(copy);
+    return true;
+}
+
+/* ---- files ---- */
+
+static int write_all(int file, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : ENOSPC;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+static void put_in_file(struct enl_program *program, const struct enl_printed *text)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cce.%u.%s", text->ordinal, text->fd == 1 ? "out" : "err");
+    const int file = open_file(program, name);
+    const int error = file < 0 ? errno : write_all(file, text->bytes, text->length);
+    if (file >= 0)
+        close(file);
+    if (error == 0)
         return;
-    if (output == BCRI_OUTPUT_LABEL || !root)
-        used += (size_t)snprintf(line + used, 16, "[%u] ", ordinal);
-    if (length != 0)
-        memcpy(line + used, text, length);
-    line[used + length] = '\n';
+    if (enl_lines_mux(program, text->fd, text->root) == NULL) /* it is not shown either */
+        enl_lines_log(program, text->ordinal, text->bytes, text->length);
+    if (!program->lines_lost)
+        enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be written to %s/%s (%s)",
+                   program->config.outputdir, name, strerror(error));
+    program->lines_lost = true;
+}
+
+/* ---- text ---- */
+
+void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length)
+{
+    const struct bcri_log_who who = {program->hostname, program->log.pid, (int)ordinal};
+    while (length > 0) {
+        const char *newline = memchr(bytes, '\n', length);
+        const size_t line = newline != NULL ? (size_t)(newline - bytes) : length;
+        bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, bytes, line);
+        const size_t skip = line + (newline != NULL ? 1 : 0);
+        bytes += skip;
+        length -= skip;
+    }
+}
+
+static void tell_no_memory(struct enl_program *program)
+{
+    if (!program->lines_lost)
+        enl_report(program, BCRI_LOG_ERROR, "what CCEs print cannot all be shown (no memory)");
+    program->lines_lost = true;
+}
+
+static void show(struct enl_program *program, const struct enl_printed *text)
+{
     enl_report_clear(program);
-    enl_writer_line(fd == 1 ? program->out : program->err, line, used + length + 1);
+    if (!enl_writer_printed(text->fd == 1 ? program->out : program->err, text->ordinal, text->bytes,
+                            text->length))
+        tell_no_memory(program);
+}
+
+/* Its turn has come. */
+static void pass(void *owner, const struct enl_printed *text)
+{
+    struct enl_program *program = ((struct enl_outlet *)owner)->program;
+    const enum bcri_output output = output_of(program);
+    const bool label = output == BCRI_OUTPUT_LABEL || (output == BCRI_OUTPUT_YES && !text->root);
+    if (program->upward != NULL)
+        program->upward->printed(program, text);
+    else if (program->options.child) /* its parent is lost */
+        enl_lines_log(program, text->ordinal, text->bytes, text->length);
+    else if (!put_prefixed(program, text, label, show))
+        tell_no_memory(program);
+}
+
+void enl_lines_take(struct enl_program *program, struct enl_source *source, const struct enl_printed *text)
+{
+    if (program->upward == NULL && program->config.outputdir != NULL &&
+        !put_prefixed(program, text, false, put_in_file))
+        tell_no_memory(program);
+    if (source != NULL && !enl_source_give(source, text))
+        tell_no_memory(program);
 }

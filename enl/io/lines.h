@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the lines of CCEs go at the program's root: to its stdout and stderr (--output, --label),
- * and into files (--output-dir). With --label or --output-dir the root's own lines come here too. */
+/* Where what CCEs print goes at the program's root: to its stdout and stderr (output, --label), and
+ * into files (--output-dir). With --label or --output-dir the root's own comes here, too. In a daemon
+ * that another has started it goes up. What goes nowhere else is logged (output.c). */
 #ifndef ENL_LINES_H
 #define ENL_LINES_H
 
@@ -8,9 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mux.h"
 #include "program.h"
 
-/* Whether the lines of other CCEs go anywhere but into the log; whether those of the root do. */
+/* Whether what other CCEs print goes anywhere but into the log; whether what the root prints comes here. */
 bool enl_lines_wanted(const struct enl_program *program);
 bool enl_lines_of_root_wanted(const struct enl_program *program);
 
@@ -18,10 +20,19 @@ bool enl_lines_of_root_wanted(const struct enl_program *program);
  * left there. Returns 0, or -1 with a sentence. */
 int enl_lines_open(struct enl_program *program, char *error, size_t error_size);
 
-/* Whether a line for stdout (fd 1) or stderr (fd 2) should wait. */
-bool enl_lines_full(const struct enl_program *program, int fd);
-/* Takes a line that CCE `ordinal` has printed to `fd`, without its newline. */
-void enl_lines_take(struct enl_program *program, int fd, uint32_t ordinal, bool root, const char *text,
-                    size_t length);
+/* Makes the streams, whose writers are there. Returns 0 or -errno. */
+int enl_lines_start(struct enl_program *program);
+/* There is room again. */
+void enl_lines_resume(struct enl_program *program);
+/* All sources of the streams have ended. */
+void enl_lines_stop(struct enl_program *program);
+
+/* Where a source of text for stdout (fd 1) or stderr (fd 2) belongs; NULL: it is not shown. */
+struct enl_mux *enl_lines_mux(const struct enl_program *program, int fd, bool root);
+/* Takes what a CCE has printed. `source` is NULL if it is not shown. */
+void enl_lines_take(struct enl_program *program, struct enl_source *source, const struct enl_printed *text);
+
+/* Logs, line by line, what a CCE has printed and nobody could be shown. */
+void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length);
 
 #endif

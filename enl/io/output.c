@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c -- draining two pipes per CCE.
  *
- * A line goes out as a whole. Text that does not end in a newline is shown when the stream ends or
- * the line is full. The text comes from programs, so it is escaped on its way to the log, and to a
- * terminal in messages of enl's own. Where it is shown or put into a file (lines.c) it is as it was
- * printed. */
+ * Nothing is added to what a CCE prints, nor is it cut: it is read when its turn has come (mux.h), so
+ * a CCE that prints faster than the reader reads is slowed down, as it would be without BCR.
+ * The text comes from programs, so it is escaped on its way to the log, and to a terminal in messages
+ * of enl's own. */
 #include "output.h"
 
 #include <errno.h>
@@ -18,10 +18,12 @@
 #include "cce.h"
 #include "lines.h"
 
-static void keep_tail(struct enl_output *output, const char *bytes, size_t length)
+/* A line in the log is broken here; each record holds as much as it can. */
+#define LOG_LINE_BYTES 2048u
+#define READ_BYTES     65536u
+
+static void add_to_tail(struct enl_output *output, const char *bytes, size_t length)
 {
-    if (output->tail == NULL && (output->tail = malloc(ENL_TAIL_BYTES)) == NULL)
-        return;
     if (length > ENL_TAIL_BYTES) {
         output->tail_total += length - ENL_TAIL_BYTES;
         bytes += length - ENL_TAIL_BYTES;
@@ -32,44 +34,67 @@ static void keep_tail(struct enl_output *output, const char *bytes, size_t lengt
     output->tail_total += length;
 }
 
-static void put_line(struct enl_stream *stream, const char *text, size_t length)
+/* In the tail the two streams lie in one, so each begins a line there. */
+static void keep_tail(struct enl_output *output, int fd, const char *bytes, size_t length)
 {
-    struct enl_cce *cce = stream->cce;
-    struct enl_program *program = cce->program;
-    struct bcri_log_who who = {program->hostname, cce->pid != 0 ? cce->pid : cce->process, (int)cce->ordinal};
-    bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, text, length);
-    if (cce != program->root) { /* the root's are shown in any case */
-        keep_tail(&cce->output, text, length);
-        keep_tail(&cce->output, "\n", 1);
-    }
-    if (!enl_lines_wanted(program))
+    if (output->tail == NULL && (output->tail = malloc(ENL_TAIL_BYTES)) == NULL)
         return;
-    if (program->upward != NULL)
-        program->upward->line(program, stream->fd, cce->ordinal, text, length);
-    else
-        enl_lines_take(program, stream->fd, cce->ordinal, cce == program->root, text, length);
+    if (output->tail_fd != fd && output->tail_total != 0 &&
+        output->tail[(output->tail_total - 1) % ENL_TAIL_BYTES] != '\n')
+        add_to_tail(output, "\n", 1);
+    output->tail_fd = fd;
+    add_to_tail(output, bytes, length);
 }
 
-static void take_bytes(struct enl_stream *stream, const char *bytes, size_t length)
+static void log_line(struct enl_stream *stream)
 {
-    if (stream->line == NULL && (stream->line = malloc(ENL_LINE_BYTES)) == NULL)
+    const struct enl_cce *cce = stream->cce;
+    struct enl_program *program = cce->program;
+    const struct bcri_log_who who = {program->hostname, cce->pid != 0 ? cce->pid : cce->process,
+                                     (int)cce->ordinal};
+    bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, stream->line, stream->length);
+    stream->length = 0;
+}
+
+static void log_bytes(struct enl_stream *stream, const char *bytes, size_t length)
+{
+    if (stream->line == NULL && (stream->line = malloc(LOG_LINE_BYTES)) == NULL)
         return;
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         size_t more = newline != NULL ? (size_t)(newline - bytes) : length;
-        size_t room = ENL_LINE_BYTES - stream->length;
-        bool whole = newline != NULL && more <= room;
+        const size_t room = LOG_LINE_BYTES - stream->length;
+        const bool whole = newline != NULL && more <= room;
         if (more > room)
             more = room;
         memcpy(stream->line + stream->length, bytes, more);
         stream->length += more;
         bytes += more + (whole ? 1 : 0);
         length -= more + (whole ? 1 : 0);
-        if (whole || stream->length == ENL_LINE_BYTES) {
-            put_line(stream, stream->line, stream->length);
-            stream->length = 0;
-        }
+        if (whole || (stream->length == LOG_LINE_BYTES && length > 0 && *bytes != '\n'))
+            log_line(stream);
     }
+}
+
+static void take_bytes(struct enl_stream *stream, const char *bytes, size_t length)
+{
+    struct enl_cce *cce = stream->cce;
+    const bool root = cce == cce->program->root;
+    if (!root) /* the root's are shown in any case */
+        keep_tail(&cce->output, stream->fd, bytes, length);
+    if (!enl_lines_wanted(cce->program)) {
+        log_bytes(stream, bytes, length);
+        return;
+    }
+    const struct enl_printed text = {.ordinal = cce->ordinal,
+                                     .fd = stream->fd,
+                                     .root = root,
+                                     .goes_on = stream->in_line,
+                                     .bytes = bytes,
+                                     .length = length,
+                                     .cost = length};
+    stream->in_line = bytes[length - 1] != '\n';
+    enl_lines_take(cce->program, stream->source, &text);
 }
 
 static void end_stream(struct enl_stream *stream)
@@ -79,7 +104,10 @@ static void end_stream(struct enl_stream *stream)
     enl_watch_stop(stream->watch);
     stream->watch = NULL;
     if (stream->line != NULL && stream->length != 0)
-        put_line(stream, stream->line, stream->length);
+        log_line(stream);
+    if (stream->source != NULL)
+        enl_source_end(stream->source);
+    stream->source = NULL;
     free(stream->line);
     stream->line = NULL;
     stream->length = 0;
@@ -88,7 +116,7 @@ static void end_stream(struct enl_stream *stream)
 /* Reads about `limit` bytes at most; true while there may be more. */
 static bool read_some(struct enl_stream *stream, size_t limit)
 {
-    static char bytes[65536];
+    static char bytes[READ_BYTES];
     while (stream->watch != NULL && limit > 0) {
         ssize_t got = read(stream->watch->fd, bytes, sizeof bytes);
         if (got < 0 && errno == EINTR)
@@ -105,20 +133,11 @@ static bool read_some(struct enl_stream *stream, size_t limit)
     return stream->watch != NULL;
 }
 
-/* Whether a line could not be shown now. */
-static bool is_full(const struct enl_program *program, int fd)
-{
-    if (program->upward != NULL)
-        return program->upward->full();
-    return enl_lines_full(program, fd);
-}
-
 static void on_readable(void *data)
 {
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
-    struct enl_program *program = cce->program;
-    if (enl_lines_wanted(program) && is_full(program, stream->fd)) {
+    if (stream->source != NULL && !enl_source_may_give(stream->source)) {
         enl_watch_pause(stream->watch, true);
         return;
     }
@@ -127,26 +146,49 @@ static void on_readable(void *data)
         enl_cce_release(cce);
 }
 
+static void on_turn(void *owner)
+{
+    const struct enl_stream *stream = owner;
+    enl_watch_pause(stream->watch, false);
+}
+
+static void on_passed(void *owner, size_t cost)
+{
+    (void)owner;
+    (void)cost;
+}
+
+static int open_stream(struct enl_stream *stream, int *end_out)
+{
+    static const struct enl_source_ops ops = {on_turn, on_passed};
+    struct enl_program *program = stream->cce->program;
+    struct enl_mux *mux = enl_lines_mux(program, stream->fd, stream->cce == program->root);
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return -errno;
+    stream->watch = enl_watch_start(program, pair[0], on_readable, stream);
+    if (stream->watch != NULL && mux != NULL)
+        stream->source = enl_source_new(mux, &ops, stream);
+    *end_out = pair[1];
+    if (stream->watch != NULL && (mux == NULL || stream->source != NULL))
+        return 0;
+    close(pair[1]);
+    return -ENOMEM;
+}
+
 int enl_output_open(struct enl_cce *cce, int ends_out[2])
 {
     for (int i = 0; i < 2; i++) {
         struct enl_stream *stream = &cce->output.streams[i];
-        int pair[2];
         stream->cce = cce;
         stream->fd = 1 + i;
-        if (pipe2(pair, O_CLOEXEC) == 0) {
-            ends_out[i] = pair[1];
-            stream->watch = enl_watch_start(cce->program, pair[0], on_readable, stream);
-            if (stream->watch != NULL)
-                continue;
-            errno = ENOMEM;
-            close(pair[1]);
-        }
-        int error = errno;
+        const int error = open_stream(stream, &ends_out[i]);
+        if (error == 0)
+            continue;
         if (i == 1)
             close(ends_out[0]);
         enl_output_close(cce);
-        return -error;
+        return error;
     }
     return 0;
 }
@@ -202,12 +244,4 @@ void enl_output_close(struct enl_cce *cce)
     free(cce->output.tail);
     cce->output.tail = NULL;
     cce->output.tail_total = 0;
-}
-
-void enl_output_resume(struct enl_program *program)
-{
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        for (int i = 0; i < 2; i++)
-            if (cce->output.streams[i].watch != NULL)
-                enl_watch_pause(cce->output.streams[i].watch, false);
 }

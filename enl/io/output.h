@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What CCEs other than the root print. It goes to the log line by line, into a bounded tail that is
- * shown if the CCE dies, and with --output to the root's own stdout and stderr. A CCE that prints
- * nothing takes no memory here. */
+/* The two pipes of each CCE, to which it prints; of the root only if its lines are wanted (lines.h).
+ * What comes goes on to lines.c byte by byte, or line by line to the log if it is shown nowhere; the
+ * last of it is kept, to be shown if the CCE dies. */
 #ifndef ENL_OUTPUT_H
 #define ENL_OUTPUT_H
 
@@ -11,13 +11,14 @@
 #include "program.h"
 
 #define ENL_TAIL_BYTES 4096u /* kept of both streams together */
-#define ENL_LINE_BYTES 2048u /* a longer line is shown in pieces */
 
 struct enl_stream {
     struct enl_cce *cce;
-    struct enl_watch *watch; /* NULL: ended */
-    int fd;                  /* 1 or 2 */
-    char *line;              /* the line's beginning, ENL_LINE_BYTES; NULL until the CCE prints */
+    struct enl_watch *watch;   /* NULL: ended */
+    struct enl_source *source; /* NULL: it is not shown */
+    int fd;                    /* 1 or 2 */
+    bool in_line;              /* the last byte was no newline */
+    char *line;                /* for the log: the line's beginning; NULL: none */
     size_t length;
 };
 
@@ -25,6 +26,7 @@ struct enl_output {
     struct enl_stream streams[2];
     char *tail; /* ring of ENL_TAIL_BYTES; NULL until the CCE prints */
     size_t tail_total;
+    int tail_fd; /* of which its last byte is */
 };
 
 /* Makes the two pipes of a CCE that is to be started. ends_out gets their writing ends, which the
@@ -38,7 +40,5 @@ size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES]);
 void enl_output_show_tail(struct enl_cce *cce);
 bool enl_output_ended(const struct enl_cce *cce);
 void enl_output_close(struct enl_cce *cce);
-/* To be called when stdout or stderr has room again. */
-void enl_output_resume(struct enl_program *program);
 
 #endif

@@ -2,7 +2,7 @@
 /* report.c -- what enl says to a person, and how long it waits at the end until that has been read.
  *
  *   what is left at the end     enl waits
- *   lines of CCEs (--output)    until they are read, as any program that prints; after a signal or
+ *   what CCEs have printed      until it is read, as any program that prints; after a signal or
  *                               enl kill, FLUSH_MSEC
  *   only enl's own messages     FLUSH_MSEC: they are in the log, too
  *
@@ -19,7 +19,6 @@
 
 #include "bcri/escape.h"
 #include "lines.h"
-#include "output.h"
 #include "progress.h"
 #include "tree.h"
 #include "writer.h"
@@ -30,7 +29,7 @@ static void look_whether_written(struct enl_program *program);
 
 static void on_changed(struct enl_program *program)
 {
-    enl_output_resume(program);
+    enl_lines_resume(program);
     enl_tree_resume(program);
     look_whether_written(program);
 }
@@ -46,9 +45,9 @@ int enl_report_start(struct enl_program *program)
     uv_timer_init(&program->loop, &program->patience);
     program->err = enl_writer_start(program, 2, on_changed);
     program->out = program->err;
-    if (enl_lines_wanted(program) && !same_file(1, 2))
+    if (!program->options.child && enl_lines_wanted(program) && !same_file(1, 2))
         program->out = enl_writer_start(program, 1, on_changed);
-    if (program->err != NULL && program->out != NULL)
+    if (program->err != NULL && program->out != NULL && enl_lines_start(program) == 0)
         return 0;
     program->err = program->out =
         NULL; /* the report of this failure must be written before the process ends */
@@ -97,17 +96,27 @@ void enl_report_shown(struct enl_program *program, const char *format, ...)
 
 void enl_report(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
 {
-    char text[2048];
+    static const char begin[] = "enl: ";
+    const size_t begins = sizeof begin - 1;
+    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    vsnprintf(text, sizeof text, format, arguments);
+    const int bytes = vasprintf(&text, format, arguments);
     va_end(arguments);
-    char shown[4 * sizeof text + 8] = "enl: "; /* contains names that users chose */
-    size_t length = 5 + bcri_escape(text, strlen(text), shown + 5, 4 * sizeof text, NULL);
-    shown[length++] = '\n';
-    show(program, level, shown, length);
+    if (bytes < 0)
+        return;
+    const size_t room = 4 * (size_t)bytes + 1;
+    char *shown = malloc(begins + room + 1); /* contains names that users chose */
+    if (shown != NULL) {
+        memcpy(shown, begin, begins);
+        size_t length = begins + bcri_escape(text, (size_t)bytes, shown + begins, room, NULL);
+        shown[length++] = '\n';
+        show(program, level, shown, length);
+    }
     bcri_log_write(&program->log, level, "%s", text);
+    free(shown);
+    free(text);
 }
 
 static size_t left(const struct enl_program *program, size_t *lines_out)
@@ -173,6 +182,7 @@ void enl_report_hold(struct enl_program *program, bool hold)
 bool enl_report_stop(struct enl_program *program)
 {
     bool other = program->out != program->err;
+    enl_lines_stop(program);
     bool ended = enl_writer_stop(program->err);
     if (other && !enl_writer_stop(program->out))
         ended = false;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "helper.h"
+#include "lines.h"
 
 /* Time for a thread that has nothing to write to see that it must end. */
 #define STOP_MSEC 2000u
@@ -17,9 +18,10 @@
 struct piece {
     struct enl_task task;
     struct piece *next; /* while it is held */
-    bool line;
-    int error; /* why it was not written; 0: written, or the reader has gone */
-    size_t length;
+    bool printed;       /* by a CCE */
+    uint32_t ordinal;   /* of that */
+    int error;          /* why it was not written, but for the first `written` bytes */
+    size_t length, written;
     char bytes[];
 };
 
@@ -30,7 +32,8 @@ struct enl_writer {
     int fd;
     bool hold;
     struct piece *held, **held_end; /* that wait while `hold` is true */
-    size_t left, lines_left;        /* bytes that were added and are not written */
+    size_t left, printed_left;      /* bytes that were added and are not written */
+    bool in_line;                   /* what a CCE printed last has no newline at its end */
     unsigned long long dropped;     /* messages since the last one that was added */
 };
 
@@ -45,30 +48,22 @@ static void write_piece(void *owner, struct enl_task *task)
 {
     const struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
-    for (size_t at = 0; at < piece->length;) {
-        ssize_t written = write(writer->fd, piece->bytes + at, piece->length - at);
+    while (piece->written < piece->length) {
+        const ssize_t written =
+            write(writer->fd, piece->bytes + piece->written, piece->length - piece->written);
         if (written >= 0)
-            at += (size_t)written;
+            piece->written += (size_t)written;
         else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(writer->fd))) {
-            piece->error = errno != EPIPE ? errno : 0; /* the reader has gone; the log has it */
+            piece->error = errno;
             return;
         }
     }
 }
 
-static void add(struct enl_writer *writer, bool line, const char *bytes, size_t length)
+static void add(struct enl_writer *writer, struct piece *piece)
 {
-    struct piece *piece = malloc(sizeof *piece + length);
-    if (piece == NULL) {
-        writer->dropped++;
-        return;
-    }
-    piece->line = line;
-    piece->error = 0;
-    piece->length = length;
-    memcpy(piece->bytes, bytes, length);
-    writer->left += length;
-    writer->lines_left += line ? length : 0;
+    writer->left += piece->length;
+    writer->printed_left += piece->printed ? piece->length : 0;
     if (!writer->hold) {
         enl_helper_add(writer->helper, &piece->task);
         return;
@@ -76,6 +71,33 @@ static void add(struct enl_writer *writer, bool line, const char *bytes, size_t 
     piece->next = NULL;
     *writer->held_end = piece;
     writer->held_end = &piece->next;
+}
+
+static void add_text(struct enl_writer *writer, const char *bytes, size_t length)
+{
+    const size_t newline = writer->in_line ? 1 : 0;
+    struct piece *piece = malloc(sizeof *piece + newline + length);
+    if (piece == NULL) {
+        writer->dropped++;
+        return;
+    }
+    *piece = (struct piece){.length = newline + length};
+    piece->bytes[0] = '\n';
+    memcpy(piece->bytes + newline, bytes, length);
+    writer->in_line = false;
+    add(writer, piece);
+}
+
+bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length)
+{
+    struct piece *piece = malloc(sizeof *piece + length);
+    if (piece == NULL)
+        return false;
+    *piece = (struct piece){.printed = true, .ordinal = ordinal, .length = length};
+    memcpy(piece->bytes, bytes, length);
+    writer->in_line = bytes[length - 1] != '\n';
+    add(writer, piece);
+    return true;
 }
 
 void enl_writer_hold(struct enl_writer *writer, bool hold)
@@ -97,7 +119,7 @@ static void tell_dropped(struct enl_writer *writer)
                  "enl: %llu messages are not shown here, since nobody read them; they are in the log\n",
                  writer->dropped);
     writer->dropped = 0;
-    add(writer, false, text, (size_t)length);
+    add_text(writer, text, (size_t)length);
 }
 
 static void drop(void *owner, struct enl_task *task)
@@ -105,18 +127,20 @@ static void drop(void *owner, struct enl_task *task)
     struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
     writer->left -= piece->length;
-    writer->lines_left -= piece->line ? piece->length : 0;
+    writer->printed_left -= piece->printed ? piece->length : 0;
     free(piece);
 }
 
-/* Reports this once for a program. */
-static void tell_lost(struct enl_program *program, int error)
+/* What a CCE has printed is not shown: that is said once for a program, unless the reader has gone. */
+static void take_unwritten(struct enl_writer *writer, const struct piece *piece)
 {
-    if (program->lines_lost)
+    struct enl_program *program = writer->program;
+    enl_lines_log(program, piece->ordinal, piece->bytes + piece->written, piece->length - piece->written);
+    if (piece->error == EPIPE || program->lines_lost)
         return;
     program->lines_lost = true;
     enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s); the log has it",
-               strerror(error));
+               strerror(piece->error));
 }
 
 static void written(void *owner, struct enl_task *task)
@@ -124,8 +148,8 @@ static void written(void *owner, struct enl_task *task)
     struct enl_writer *writer = owner;
     bool was_full = enl_writer_full(writer);
     const struct piece *piece = (const struct piece *)task;
-    if (piece->line && piece->error != 0)
-        tell_lost(writer->program, piece->error);
+    if (piece->printed && piece->error != 0)
+        take_unwritten(writer, piece);
     drop(owner, task);
     /* Not as soon as there is any room: else a slow reader would get every other message, and a
      * count of one between them. */
@@ -153,17 +177,12 @@ struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
     return NULL;
 }
 
-void enl_writer_line(struct enl_writer *writer, const char *bytes, size_t length)
-{
-    add(writer, true, bytes, length);
-}
-
 void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length)
 {
     if (writer->dropped != 0 || enl_writer_full(writer))
         writer->dropped++;
     else
-        add(writer, false, bytes, length);
+        add_text(writer, bytes, length);
 }
 
 bool enl_writer_full(const struct enl_writer *writer)
@@ -171,10 +190,10 @@ bool enl_writer_full(const struct enl_writer *writer)
     return writer->left >= ENL_WRITER_FULL_BYTES;
 }
 
-size_t enl_writer_left(const struct enl_writer *writer, size_t *lines_out)
+size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_out)
 {
-    if (lines_out != NULL)
-        *lines_out = writer->lines_left;
+    if (printed_out != NULL)
+        *printed_out = writer->printed_left;
     return writer->left;
 }
 

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes to the root's stdout or stderr: enl's own messages, and what the other CCEs print
- * (--output).
+ * (mux.h).
  *
  * The reader of a terminal or pipe may be slow, or never read (Ctrl-S, a pager), and the daemon's
  * loop must not wait for it. So a thread writes, and what it has not written yet is bounded in two
  * ways:
  *
- *   a line of a CCE    is never dropped. While the writer is full the daemon does not read what
+ *   what a CCE prints  is never dropped. While the writer is full the daemon does not read what
  *                      CCEs print, so a CCE that prints faster than the reader reads is slowed
- *                      down, as it would be without BCR.
+ *                      down, as it would be without BCR. What cannot be written (a full disk, a
+ *                      reader that has gone) is logged.
  *   enl's own message  is dropped while the writer is full, and counted; the log has it. The count
- *                      is told as soon as there is room. */
+ *                      is told as soon as there is room. It goes out at once, and begins a line: if a
+ *                      CCE's is unfinished, with a newline. */
 #ifndef ENL_WRITER_H
 #define ENL_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "program.h"
 
@@ -25,16 +28,15 @@
  * and when all is written. NULL: no thread, no memory. */
 struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
                                     void (*changed)(struct enl_program *program));
-/* Adds a line that must not be lost. */
-void enl_writer_line(struct enl_writer *writer, const char *bytes, size_t length);
+/* Adds what a CCE has printed. False: no memory. */
+bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length);
 /* Adds a message of enl's own, which ends in a newline. */
 void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length);
 /* While `hold` is true what is added is kept and not written. */
 void enl_writer_hold(struct enl_writer *writer, bool hold);
 bool enl_writer_full(const struct enl_writer *writer);
-/* How many bytes are not written yet; `lines_out`, unless NULL: how many of them are in lines that
- * must not be lost. */
-size_t enl_writer_left(const struct enl_writer *writer, size_t *lines_out);
+/* How many bytes are not written yet; `printed_out`, unless NULL: how many of them CCEs have printed. */
+size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_out);
 /* Ends the thread and drops what is left. True: the writer is gone. False: the thread is stuck in
  * its write, and the writer stays. */
 bool enl_writer_stop(struct enl_writer *writer);

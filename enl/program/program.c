@@ -292,7 +292,7 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     if (failed == 0 && !options->child)
         failed = load_hosts(program, error, error_size);
     if (options->child) { /* unless the parent says otherwise */
-        program->config.output = BCRI_OUTPUT_NO;
+        program->config.output = BCRI_OUTPUT_NONE;
         program->config.outputdir = NULL;
         program->config.logdir = NULL;
     }

@@ -41,6 +41,8 @@ struct enl_keys;
 struct enl_program;
 struct enl_tree;
 struct enl_links;
+struct enl_mux;
+struct enl_printed;
 struct enl_job;
 struct enl_far;
 struct enl_push;
@@ -56,8 +58,8 @@ enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
 /* How a child daemon speaks to its user: by its parent. */
 struct enl_parent_hooks {
     void (*report)(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length);
-    void (*line)(struct enl_program *program, int fd, uint32_t ordinal, const char *text, size_t length);
-    bool (*full)(void); /* no line can be taken now; enl_output_resume is called when one can */
+    void (*printed)(struct enl_program *program, const struct enl_printed *text);
+    bool (*full)(void); /* no more should be printed now; enl_lines_resume is called when it should */
     void (*alive)(struct enl_program *program); /* program->alive may have changed */
     void (*failed)(struct enl_program *program, int status);
     void (*flush)(struct enl_program *program, void (*done)(struct enl_program *program));
@@ -135,7 +137,12 @@ struct enl_program {
     struct enl_links *links;     /* NULL: the program will have no other host */
     struct enl_session *session; /* debuggers (session.h) */
     struct enl_worker *worker;
-    struct enl_writer *out, *err; /* one for both if they are one file, or without --output */
+    struct enl_writer *out, *err; /* one for both if they are one file, or nothing of CCEs is shown here */
+    struct enl_outlet {           /* what CCEs print goes to them by these */
+        struct enl_program *program;
+        int fd;
+        struct enl_mux *mux; /* NULL: that of the second is for both */
+    } outlets[2];
     void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
     pid_t script; /* running now, or 0 */

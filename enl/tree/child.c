@@ -13,6 +13,7 @@
 #include "conn.h"
 #include "crash.h"
 #include "lease.h"
+#include "mux.h"
 #include "peer.h"
 #include "remote.h"
 #include "report.h"
@@ -388,5 +389,8 @@ void enl_child_free(struct enl_child *child)
     bcri_seal_wipe(&child->reserve, sizeof child->reserve);
     if (child->crash != NULL)
         enl_crash_report_free(child->crash);
+    for (int i = 0; i < 2; i++)
+        if (child->sources[i] != NULL)
+            enl_source_end(child->sources[i]);
     uv_close((uv_handle_t *)&child->timer, on_freed);
 }

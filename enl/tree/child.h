@@ -69,6 +69,7 @@ struct enl_child {
     struct enl_crash_report *crash; /* a part of one that has come; NULL: none */
     struct enl_log_copy *log;       /* its log as far as it has come (collect.h); NULL: nothing */
     uint32_t unread;                /* bytes of output that it may send more, when there is room for them */
+    struct enl_source *sources[2];  /* what it brings for stdout and stderr; NULL: nothing yet */
 };
 
 /* What a peer of a child's is told to. */
@@ -78,9 +79,9 @@ extern const struct enl_peer_ops enl_child_peer_ops;
 /* The numbers of a daemon's own requests to a child; the others are errands. */
 enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
 
-/* Bytes of output that a child may have under way, and what a line takes of them beside its text. */
+/* Bytes of output that a child may have under way, and what a piece takes of them beside its text. */
 #define ENL_WINDOW_BYTES 65536u
-#define ENL_WINDOW_LINE  32u
+#define ENL_WINDOW_PIECE 32u
 
 /* What a child's starter does. */
 struct enl_child_ops {

@@ -85,13 +85,36 @@ void enl_child_resume(struct enl_child *child)
     let_output_come(child);
 }
 
+static void on_turn(void *owner)
+{
+    (void)owner;
+}
+
+static void on_passed(void *owner, size_t cost)
+{
+    struct enl_child *child = owner;
+    child->unread += (uint32_t)cost;
+    let_output_come(child);
+}
+
 static void take_output(struct enl_child *child, const struct bcri_control *message)
 {
-    struct enl_program *program = child->program;
-    enl_lines_take(program, message->kind == 1 ? 1 : 2, message->ordinal, false, message->bytes.bytes,
-                   message->bytes.length);
-    child->unread += message->bytes.length + ENL_WINDOW_LINE;
-    let_output_come(child);
+    static const struct enl_source_ops ops = {on_turn, on_passed};
+    const int fd = message->kind == 1 ? 1 : 2;
+    const struct enl_printed text = {.ordinal = message->ordinal,
+                                     .fd = fd,
+                                     .goes_on = (message->flags & BCRI_OUTPUT_GOES_ON) != 0,
+                                     .bytes = message->bytes.bytes,
+                                     .length = message->bytes.length,
+                                     .cost = message->bytes.length + ENL_WINDOW_PIECE};
+    struct enl_source **source = &child->sources[fd - 1];
+    struct enl_mux *mux = enl_lines_mux(child->program, fd, false);
+    if (*source == NULL && mux != NULL)
+        *source = enl_source_new(mux, &ops, child);
+    if (text.length != 0)
+        enl_lines_take(child->program, *source, &text);
+    if (text.length == 0 || *source == NULL)
+        on_passed(child, text.cost);
 }
 
 /* What the daemon there says to a person, with its host unless that is in the text. It has escaped

@@ -16,11 +16,14 @@
 #include "far.h"
 #include "greeting.h"
 #include "introduce.h"
-#include "output.h"
+#include "lines.h"
 #include "peer.h"
 #include "sequence.h"
 #include "signals.h"
 #include "uplink.h"
+
+/* Of one message. */
+#define OUTPUT_BYTES 2048u
 
 static struct {
     struct enl_greeting greeting; /* its secrets until enl_parent_open */
@@ -57,15 +60,22 @@ static void up_report(struct enl_program *program, enum bcri_log_level level, co
     }
 }
 
-static void up_line(struct enl_program *program, int fd, uint32_t ordinal, const char *text, size_t length)
+static void up_printed(struct enl_program *program, const struct enl_printed *text)
 {
-    const struct bcri_control message = {.type = BCRI_MSG_output,
-                                         .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(bytes),
-                                         .ordinal = ordinal,
-                                         .kind = (uint32_t)fd,
-                                         .bytes = {text, (uint32_t)length}};
-    parent.window -= (long)(length + ENL_WINDOW_LINE);
-    enl_uplink_send_output(program, &message);
+    bool goes_on = text->goes_on;
+    for (size_t at = 0, part; at < text->length; at += part) {
+        part = text->length - at < OUTPUT_BYTES ? text->length - at : OUTPUT_BYTES;
+        const struct bcri_control message = {.type = BCRI_MSG_output,
+                                             .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(bytes) |
+                                                        BCRI_HAS(flags),
+                                             .ordinal = text->ordinal,
+                                             .kind = (uint32_t)text->fd,
+                                             .flags = goes_on ? BCRI_OUTPUT_GOES_ON : 0,
+                                             .bytes = {text->bytes + at, (uint32_t)part}};
+        goes_on = text->bytes[at + part - 1] != '\n';
+        parent.window -= (long)(part + ENL_WINDOW_PIECE);
+        enl_uplink_send_output(program, &message);
+    }
 }
 
 static bool up_full(void)
@@ -90,8 +100,8 @@ static void up_failed(struct enl_program *program, int status)
     enl_uplink_send(program, &message);
 }
 
-static const struct enl_parent_hooks upward = {up_report, up_line,   up_full,
-                                               up_alive,  up_failed, enl_uplink_flush};
+static const struct enl_parent_hooks upward = {up_report, up_printed, up_full,
+                                               up_alive,  up_failed,  enl_uplink_flush};
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {
@@ -152,7 +162,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         if (message->size > ENL_WINDOW_BYTES * 64u)
             return "a window that is none";
         parent.window += (long)message->size;
-        enl_output_resume(program);
+        enl_lines_resume(program);
         return NULL;
     case BCRI_MSG_beat: return enl_uplink_answered(program, message);
     case BCRI_MSG_unstarted: return take_unstarted(program, message);

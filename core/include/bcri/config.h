@@ -51,7 +51,8 @@
     X(ondeadlock, CHOICE, "report", "report|hup|debug|ignore", "what follows when all CCEs wait")         \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
-    X(output, CHOICE, "no", "no|yes|label", "whether the root shows what the other CCEs print")           \
+    X(output, CHOICE, "plain", "plain|label|none|yes|no", "how the root shows what CCEs print")           \
+    X(linehold, COUNT, "1000", "0..86400000", "milliseconds that an unfinished line makes others wait")   \
     X(timestamp, CHOICE, "no", "no|yes", "whether lines of CCEs begin with the time")                     \
     X(outputdir, FILE, "*", NULL, "directory that gets files with what each CCE prints")                  \
     X(logdir, FILE, "*", NULL, "directory that gets the logs of all hosts when the program ends")         \
@@ -79,7 +80,8 @@ enum bcri_ondeadlock {
     BCRI_ONDEADLOCK_IGNORE
 };
 enum bcri_starthosts { BCRI_STARTHOSTS_USE, BCRI_STARTHOSTS_ALL };
-enum bcri_output { BCRI_OUTPUT_NO, BCRI_OUTPUT_YES, BCRI_OUTPUT_LABEL };
+/* YES: LABEL for all but the root. NO: NONE. */
+enum bcri_output { BCRI_OUTPUT_PLAIN, BCRI_OUTPUT_LABEL, BCRI_OUTPUT_NONE, BCRI_OUTPUT_YES, BCRI_OUTPUT_NO };
 enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 
 #define BCRI_CONFIG_FIELD_PROGRAM const char *

@@ -6,7 +6,12 @@
  *   about         writes what it was given: limits, mask, directory, and so on
  *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
  *   wait          reads a byte from the fifo $SYS_GO
+ *   wait-at F     reads a byte from the fifo F
  *   out T, err T  prints a line
+ *   part T, errpart T  prints that, and no newline
+ *   endless       prints for ever, and no newline
+ *   raw N         prints N bytes (raw.h)
+ *   long N        prints a line of N times a letter, by many writes
  *   flood N       prints N lines
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
@@ -32,6 +37,7 @@
  *   standard      tells which of 0, 1 and 2 are open, and whether the descriptor of cell 0 is one of them
  *   exit N, kill N, pause, spin
  *
+ * $SYS_CHILD2: the words of that ordinal, in place of $SYS_CHILD.
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
 #include <fcntl.h>
 #include <limits.h>
@@ -50,6 +56,8 @@
 #include <unistd.h>
 
 #include <bcr.h>
+
+#include "raw.h"
 
 static const char *own_name;
 static const char *machine; /* of "at" */
@@ -249,6 +257,9 @@ static void end_somehow(const char *word, int number)
     if (strcmp(word, "pause") == 0)
         for (;;)
             pause();
+    if (strcmp(word, "endless") == 0)
+        for (;;)
+            putchar('.');
     if (strcmp(word, "spin") == 0)
         for (volatile int on = 1; on;)
             ;
@@ -268,6 +279,35 @@ static void fill(void)
             tell("not full\n");
 }
 
+static void wait_at(const char *fifo)
+{
+    char byte;
+    int fd = open(fifo, O_RDONLY | O_CLOEXEC);
+    if (read(fd, &byte, 1) != 1)
+        _exit(98);
+    close(fd);
+}
+
+/* Any bytes, also by writes that end anywhere. */
+static void print_raw(size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        putchar(sys_raw_byte(bcr_cceord, i));
+    fflush(stdout);
+}
+
+/* A line of that many times its own letter, printed a part at a time. */
+static void print_long(size_t length)
+{
+    char part[1000];
+    memset(part, 'a' + bcr_cceord % 26, sizeof part);
+    setvbuf(stdout, NULL, _IONBF, 0);
+    for (; length > sizeof part; length -= sizeof part)
+        fwrite(part, 1, sizeof part, stdout);
+    fwrite(part, 1, length, stdout);
+    putchar('\n');
+}
+
 static int perform(char **words)
 {
     const char *word = words[0], *value = words[1] ? words[1] : "",
@@ -278,18 +318,22 @@ static int perform(char **words)
         return about(), 1;
     if (strcmp(word, "cores") == 0)
         return cores(), 1;
-    if (strcmp(word, "wait") == 0) {
-        char byte;
-        int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
-        if (read(fd, &byte, 1) != 1)
-            _exit(98);
-        close(fd);
-        return 1;
-    }
+    if (strcmp(word, "wait") == 0)
+        return wait_at(getenv("SYS_GO")), 1;
+    if (strcmp(word, "wait-at") == 0)
+        return wait_at(value), 2;
     if (strcmp(word, "out") == 0)
         return printf("%s\n", value), fflush(stdout), 2;
     if (strcmp(word, "err") == 0)
         return fprintf(stderr, "%s\n", value), 2;
+    if (strcmp(word, "part") == 0)
+        return printf("%s", value), fflush(stdout), 2;
+    if (strcmp(word, "errpart") == 0)
+        return fprintf(stderr, "%s", value), 2;
+    if (strcmp(word, "raw") == 0)
+        return print_raw(strtoull(value, NULL, 10)), 2;
+    if (strcmp(word, "long") == 0)
+        return print_long(strtoull(value, NULL, 10)), 2;
     if (strcmp(word, "flood") == 0) {
         for (int i = 0; i < atoi(value); i++)
             printf("line %d\n", i);
@@ -387,8 +431,11 @@ int main(int argc, char **argv)
         return 77;
     }
     char **words = argv + 1;
-    if (bcr_cceord > 0 && getenv("SYS_CHILD") != NULL) {
-        split(getenv("SYS_CHILD"), child_words, 63);
+    char own[32];
+    snprintf(own, sizeof own, "SYS_CHILD%d", bcr_cceord);
+    char *of_child = getenv(own) != NULL ? getenv(own) : getenv("SYS_CHILD");
+    if (bcr_cceord > 0 && of_child != NULL) {
+        split(of_child, child_words, 63);
         words = child_words;
     } else if (bcr_cceord > 0 && argc == 1) {
         return 0;

@@ -164,43 +164,55 @@ TEST(output_shows_whole_lines_with_the_ordinal)
     run_check_error(&run, "[2] from-stderr\n");
 }
 
-/* A line longer than enl's room for one, written at once. */
-TEST(a_long_line_is_shown_in_pieces_and_nothing_of_it_is_lost)
+TEST(what_is_shown_is_not_logged_and_what_is_not_shown_is)
 {
-    enum { LONG = 3000, MARK = 7 };
-    static char words[LONG + 64], seen[LONG + 64];
-    char *at = words + sprintf(words, "out ");
-    for (int i = 0; i < LONG; i++)
-        at[i] = (char)('a' + i / MARK % 26);
-    strcpy(at + LONG, " out then");
-    run_folder();
-    setenv("SYS_CHILD", words, 1);
-    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "1");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    size_t length = 0;
-    for (const char *line = run.text; *line != '\0'; line = strchr(line, '\n') + 1) {
-        CHECK(strncmp(line, "[1] ", 4) == 0);
-        const size_t piece = strcspn(line + 4, "\n");
-        CHECK(length + piece < sizeof seen);
-        memcpy(seen + length, line + 4, piece);
-        length += piece;
+    static const struct {
+        const char *option, *shown, *said;
+        bool logged;
+    } cases[] = {{"--output=plain", "for-all\n", "wrong\n", false},
+                 {"--output=none", "", "", true},
+                 {"--output=no", "", "", true},
+                 {"--output=yes", "[1] for-all\n", "[1] wrong\n", false},
+                 {"--label", "[1] for-all\n", "[1] wrong\n", false},
+                 {"--onfail=abort", "for-all\n", "wrong\n", false}};
+    setenv("SYS_CHILD", "out for-all err wrong", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[65536];
+        run_folder();
+        run_start(&run, run_enl(), cases[i].option, run_cce(), "enlist", run_cce(), "1");
+        run_end(&run);
+        CHECK_INT(run.status, 0);
+        CHECK_STR(run.text, cases[i].shown);
+        CHECK_STR(run.error, cases[i].said);
+        const char *log = run_file("bcr.", ".log");
+        run_read_file(log, text, sizeof text);
+        CHECK_INT(strstr(text, "/1 for-all\n") != NULL, cases[i].logged);
+        CHECK_INT(strstr(text, "/1 wrong\n") != NULL, cases[i].logged);
+        CHECK_INT(unlink(log), 0);
     }
-    CHECK(strncmp(seen, at, LONG) == 0);
-    CHECK_STR(seen + LONG, "then");
 }
 
-TEST(without_output_what_others_print_is_in_the_log_only)
+TEST(a_long_line_that_is_not_shown_is_in_the_log_whole)
 {
-    char text[65536];
+    enum { LONG = 9000 };
+    static char words[LONG + 64], text[65536];
+    char seen[LONG + 1] = "", *at = words + sprintf(words, "out ");
+    for (int i = 0; i < LONG; i++)
+        at[i] = (char)('a' + i / 7 % 26);
     run_folder();
-    setenv("SYS_CHILD", "out for-the-log", 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
-    run_end(&run);
-    CHECK_STR(run.text, "");
-    run_check_error(&run, "");
+    setenv("SYS_CHILD", words, 1);
+    run_start(&run, run_enl(), "--output=none", run_cce(), "enlist", run_cce(), "1");
+    run_ends(&run, 0, "");
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
-    CHECK(strstr(text, "/1 for-the-log\n") != NULL);
+    for (const char *part = text; (part = strstr(part, "/1 ")) != NULL;) {
+        const size_t length = strcspn(part += 3, "\n"), had = strlen(seen);
+        if (strspn(part, "abcdefghijklmnopqrstuvwxyz") != length)
+            continue;
+        CHECK(had + length <= LONG);
+        memcpy(seen + had, part, length);
+        seen[had + length] = '\0';
+    }
+    CHECK_STR(seen, at);
 }
 
 static off_t size_of(const char *suffix)
@@ -216,7 +228,7 @@ TEST(what_cces_print_does_not_make_the_log_grow_without_bound)
     run_folder();
     setenv("SYS_CHILD", "flood 100000", 1);
     setenv("BCR_LOGSIZE", "1", 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
+    run_start(&run, run_enl(), "--output=none", run_cce(), "enlist", run_cce(), "1");
     run_ends(&run, 0, "");
     off_t old = size_of(".log.old");
     CHECK(old >= 1 << 20 && old < (1 << 20) + 4096);
@@ -233,7 +245,7 @@ TEST(a_log_that_could_not_be_written_whole_is_said)
     size.rlim_cur = 5 << 20;
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &size), 0);
     setenv("SYS_CHILD", "flood 120000", 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
+    run_start(&run, run_enl(), "--output=none", run_cce(), "enlist", run_cce(), "1");
     run_ends(&run, 0, " lines could not be written into the log on ");
 }
 

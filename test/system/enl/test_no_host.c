@@ -295,7 +295,8 @@ TEST(a_disk_that_is_full_elsewhere_is_told)
     snprintf(text, sizeof text, "#!/bin/sh\nulimit -f 10240\nexec %s \"$@\"\n", run_enl());
     script("limited", text);
     setenv("SYS_CHILD", "flood 120000", 1);
-    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+    run_start(&run, run_enl(), "--output=none", "--hosts", "machines", run_cce(), "at", "n1", "enlist",
+              run_cce(), "1");
     run_told_by(&run);
     run_end(&run);
     CHECK_INT(run.status, 0);

@@ -138,6 +138,28 @@ TEST(lines_of_cces_that_cannot_be_written_are_said_and_a_status)
              run_cce());
     run_start(&run, "/bin/sh", "-c", line);
     run_ends(&run, 1, "what CCEs print can no longer be shown (No space left on device)");
+    run_read_file(run_file("bcr.", ".log"), text, sizeof text);
+    CHECK(strstr(text, "/1 [1] hello\n") != NULL);
+}
+
+TEST(what_cces_print_when_the_reader_has_gone_is_in_the_log)
+{
+    int pair[2];
+    run_folder();
+    setenv("SYS_CHILD", "out hello part there", 1);
+    CHECK_INT(pipe2(pair, O_CLOEXEC), 0);
+    close(pair[0]);
+    pid_t enl = fork();
+    CHECK(enl >= 0);
+    if (enl == 0) {
+        dup2(pair[1], 1);
+        execl(run_enl(), "enl", run_cce(), "enlist", run_cce(), "1", (char *)NULL);
+        _exit(126);
+    }
+    close(pair[1]);
+    CHECK_INT(wait_for(enl), 0);
+    run_read_file(run_file("bcr.", ".log"), text, sizeof text);
+    CHECK(strstr(text, "/1 hello\n") != NULL && strstr(text, "/1 there\n") != NULL);
 }
 
 TEST(a_signal_ends_the_wait_for_a_reader_of_what_cces_print)

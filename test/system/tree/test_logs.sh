@@ -21,7 +21,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unset "$name"; done
-export HOME="$scratch" BCR_TEMPDIR="$scratch/here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
+export HOME="$scratch" BCR_TEMPDIR="$scratch/here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go" BCR_OUTPUT=none # so that it is in the logs
 mkdir here there
 mkfifo tell go
 exec 8<> tell 9<> go

@@ -38,7 +38,8 @@ TEST(nothing_anywhere_gives_the_defaults)
     CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
     CHECK_INT(config.loglevel, BCRI_LOG_INFO);
     CHECK_INT(config.logsize, 100);
-    CHECK_INT(config.output, 0);
+    CHECK_INT(config.output, BCRI_OUTPUT_PLAIN);
+    CHECK_INT(config.linehold, 1000);
     CHECK_STR(config.dataport, "0");
     CHECK_PTR(config.bindaddr, NULL);
     CHECK_INT(config.recvpool, 0);
@@ -118,10 +119,16 @@ TEST(the_words_of_a_choice_have_the_numbers_that_the_code_uses)
     CHECK_INT(config.security, BCRI_SECURITY_NONE);
     parsed(&config, "security encrypt", 16);
     CHECK_INT(config.security, BCRI_SECURITY_ENCRYPT);
+    parsed(&config, "output plain", 12);
+    CHECK_INT(config.output, BCRI_OUTPUT_PLAIN);
+    parsed(&config, "output label", 12);
+    CHECK_INT(config.output, BCRI_OUTPUT_LABEL);
+    parsed(&config, "output none", 11);
+    CHECK_INT(config.output, BCRI_OUTPUT_NONE);
     parsed(&config, "output yes", 10);
-    CHECK_INT(config.output, 1);
+    CHECK_INT(config.output, BCRI_OUTPUT_YES);
     parsed(&config, "output no", 9);
-    CHECK_INT(config.output, 0);
+    CHECK_INT(config.output, BCRI_OUTPUT_NO);
     for (int level = BCRI_LOG_ERROR; level <= BCRI_LOG_DEBUG; level++) {
         char error[128];
 
@@ -216,7 +223,7 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("frobnicate 1"),
          "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, tempdir, "
          "startscript, endscript, ifacesuffix, packwords, onfail, crashreport, ondeadlock, loglevel, "
-         "logsize, output, "
+         "logsize, output, linehold, "
          "timestamp, "
          "outputdir"},
         {TEXT("tempdir=/a"),
@@ -258,7 +265,7 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("onfail abor"), "not \"abor\""},
         {TEXT("onfail *"), "not \"*\""},
         {TEXT("loglevel verbose"), "rc:1: loglevel must be one of error, warn, info, debug, not \"verbose\""},
-        {TEXT("output true"), "rc:1: output must be one of no, yes, label, not \"true\""},
+        {TEXT("output true"), "rc:1: output must be one of plain, label, none, yes, no, not \"true\""},
         {TEXT("output no\ntemp\0dir /a\n"), "rc:2: the line holds a NUL byte; is this a text file?"},
         {TEXT("# \0"), "rc:1: the line holds a NUL byte"},
     };

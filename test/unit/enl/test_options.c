@@ -44,7 +44,7 @@ TEST(a_hosts_file_is_looked_for_from_the_working_directory)
     CHECK_INT(PARSE(W("--hosts"), W("machines"), W("--output"), W("ring")), 0);
     CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), 0);
     CHECK_STR(config.hostsfile, "/tmp/machines");
-    CHECK_INT(config.output, 1);
+    CHECK_INT(config.output, BCRI_OUTPUT_YES);
     CHECK_INT(PARSE(W("--hosts=/etc/machines"), W("ring")), 0);
     CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), 0);
     CHECK_STR(config.hostsfile, "/etc/machines");
@@ -64,6 +64,28 @@ TEST(an_empty_path_is_not_the_working_directory)
         CHECK_STR(error, wanted);
         bcri_config_fini(&config);
     }
+}
+
+TEST(output_takes_a_word_behind_an_equals_sign_alone)
+{
+    static const struct {
+        char word[16];
+        int output;
+    } cases[] = {{"--output=plain", BCRI_OUTPUT_PLAIN}, {"--output=label", BCRI_OUTPUT_LABEL},
+                 {"--output=none", BCRI_OUTPUT_NONE},   {"--output=yes", BCRI_OUTPUT_YES},
+                 {"--output=no", BCRI_OUTPUT_NO},       {"--output", BCRI_OUTPUT_YES},
+                 {"--label", BCRI_OUTPUT_LABEL}};
+    struct bcri_config config = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_INT(PARSE(W(cases[i].word), W("none")), 0);
+        CHECK_INT(options.first, 2);
+        CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), 0);
+        CHECK_INT(config.output, cases[i].output);
+    }
+    CHECK_INT(PARSE(W("--output=loud"), W("ring")), 0);
+    CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), -1);
+    CHECK_STR(error, "--output: output must be one of plain, label, none, yes, no, not \"loud\"");
+    bcri_config_fini(&config);
 }
 
 TEST(the_program_takes_all_words_behind_it)

@@ -40,7 +40,7 @@
  *   start         parent   id host daemon program ...                           reply
  *   unstarted     both     enlistor ordinal status                              none
  *   alive         child    count                                                none
- *   output        child    ordinal kind bytes                                   none
+ *   output        child    ordinal kind bytes flags?                            none
  *   window        parent   size                                                 none
  *   report        child    kind bytes                                           none
  *   died          child    ordinal kind count object text bytes size           none
@@ -224,7 +224,7 @@
       0)                                                                                             \
     X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                         \
     X(alive, K(count), 0, 0)                                                                         \
-    X(output, K(ordinal) | K(kind) | K(bytes), 0, 0)                                                 \
+    X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                          \
     X(window, K(size), 0, 0)                                                                         \
     X(report, K(kind) | K(bytes), 0, 0)                                                              \
     X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0)        \
@@ -278,6 +278,9 @@ enum bcri_control_type {
 #undef BCRI_CONTROL_TYPE
         BCRI_MSG_COUNT
 };
+
+/* Of `flags` in output: the bytes begin within a line of that CCE. */
+enum { BCRI_OUTPUT_GOES_ON = 1 };
 
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
