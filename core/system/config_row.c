@@ -12,8 +12,10 @@
 #include "bcri/network.h"
 #include "bcri/words.h"
 
-/* A word that is two typing slips away is taken for the keyword; no two keywords are that close. */
-#define NEAR_MAX 2
+/* A word that is two typing slips away is taken for the keyword, one if that is short; no two keywords are that
+ * close. */
+#define NEAR_MAX   2
+#define SHORT_NAME 4
 
 const struct bcri_config_row bcri_config_rows[BCRI_CONFIG_COUNT] = {
 #define ROW(keyword, kind, fallback, allowed, about) \
@@ -68,9 +70,10 @@ const struct bcri_config_row *bcri_config_row_near(const char *keyword, size_t l
     if (length > BCRI_CONFIG_WORD_MAX)
         return NULL;
     for (size_t i = 0; i < BCRI_CONFIG_COUNT; i++) {
-        size_t far = distance(bcri_config_rows[i].keyword, keyword, length);
+        const char *name = bcri_config_rows[i].keyword;
+        size_t far = distance(name, keyword, length);
 
-        if (far < best) {
+        if (far < best && far <= (strlen(name) <= SHORT_NAME ? 1 : NEAR_MAX)) {
             best = far;
             nearest = &bcri_config_rows[i];
         }
@@ -82,8 +85,8 @@ bool bcri_config_value_none(const struct bcri_config_row *row, const char *text)
 {
     return strcmp(text, "*") == 0 &&
            (row->kind == BCRI_CONFIG_KIND_PROGRAM || row->kind == BCRI_CONFIG_KIND_FILE ||
-            row->kind == BCRI_CONFIG_KIND_SUFFIX || row->kind == BCRI_CONFIG_KIND_NETWORK ||
-            row->kind == BCRI_CONFIG_KIND_COMMAND);
+            row->kind == BCRI_CONFIG_KIND_NAME || row->kind == BCRI_CONFIG_KIND_SUFFIX ||
+            row->kind == BCRI_CONFIG_KIND_NETWORK || row->kind == BCRI_CONFIG_KIND_COMMAND);
 }
 
 /* Reads "low..high" of a COUNT's row. */
@@ -128,6 +131,19 @@ static bool choice_ok(const struct bcri_config_row *row, const char *text, int *
     return false;
 }
 
+/* "ring.1" would be the log of host 1 of a program "ring" by its name, or a name that enl has made. */
+static bool name_ok(const char *text)
+{
+    const size_t length = strlen(text);
+    size_t digits = length;
+
+    while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
+        digits--;
+    return length <= BCRI_CONFIG_NAME_MAX && !strchr(".-", text[0]) &&
+           (digits == length || text[digits - (digits > 0)] != '.') &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
 static bool suffix_ok(const char *text)
 {
     size_t length = strlen(text);
@@ -164,6 +180,7 @@ bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, i
     case BCRI_CONFIG_KIND_FOLDER: return strlen(text) < PATH_MAX && text[0] == '/';
     case BCRI_CONFIG_KIND_FILE:
         return strlen(text) < PATH_MAX && (text[0] == '/' || (text[0] == '~' && text[1] == '/'));
+    case BCRI_CONFIG_KIND_NAME: return name_ok(text);
     case BCRI_CONFIG_KIND_SUFFIX: return suffix_ok(text);
     case BCRI_CONFIG_KIND_PORTS: return bcri_ports_parse(text, &ports);
     case BCRI_CONFIG_KIND_NETWORK: return bcri_network_parse(text, &network);
@@ -187,6 +204,12 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
     case BCRI_CONFIG_KIND_FOLDER: snprintf(text, capacity, "the absolute path of a directory"); break;
     case BCRI_CONFIG_KIND_FILE:
         snprintf(text, capacity, "a path that begins with / or ~/, or * for none");
+        break;
+    case BCRI_CONFIG_KIND_NAME:
+        snprintf(text, capacity,
+                 "up to %d letters, digits and . _ -, without . or - first or a dot and digits last, or * "
+                 "for none",
+                 BCRI_CONFIG_NAME_MAX);
         break;
     case BCRI_CONFIG_KIND_SUFFIX:
         snprintf(text, capacity, "letters, digits and . - _ %%, or * for none");

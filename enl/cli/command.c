@@ -111,6 +111,9 @@ static bool show_program(void *data, const char *program)
     set_patience(fd, 1); /* a stopped program must not hide those listed after it */
     for (uint32_t index = 1; index != 0;)
         index = show_row(fd, program, index, &in);
+    if (enl_pids_are_foreign(fd))
+        printf("%-28s its process IDs are those of another pid namespace (a container's), not of this one\n",
+               program);
     if (strchr(program, ':') == NULL)
         show_hosts(fd, program);
     close(fd);
@@ -178,7 +181,7 @@ int enl_command_kill(const char *name)
     /* The daemon may be stopped with all its program. A daemon that runs gets no SIGCONT. SIGCONT
      * would take back a SIGSTOP that is under way, and a process that attaches to the daemon just
      * now (a debugger, LeakSanitizer at its end) would wait for that stop for ever. */
-    if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0 &&
+    if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0 && daemon.pid != 0 &&
         bcri_process_stopped((uint32_t)daemon.pid))
         kill(daemon.pid, SIGCONT);
     set_patience(fd, 10); /* a daemon answers at once, unless something is very wrong with it */
@@ -191,7 +194,13 @@ int enl_command_kill(const char *name)
     close(fd);
     if (status != 0 && is_gone(name))
         return 0; /* it ended by itself just then */
-    if (status != 0)
+    if (status != 0 && daemon.pid == 0)
+        fprintf(stderr,
+                "enl: program %s did not answer, and its daemon cannot be seen from here, since it is in "
+                "another pid "
+                "namespace; kill it by hand there\n",
+                name);
+    else if (status != 0)
         fprintf(stderr, "enl: program %s did not answer; kill process %ld by hand: kill -9 %ld\n", name,
                 (long)daemon.pid, (long)daemon.pid);
     return status;

@@ -131,8 +131,5 @@ int main(int argc, char **argv)
         return 2;
     }
     tidy_descriptors(options.child ? enl_pushed_hold() : options.root_socket);
-    const int status = options.metrics != NULL ? enl_metrics_start(options.metrics) : 0;
-    if (status != 0)
-        return status;
     return enl_program_run(&options, argv + options.first);
 }

@@ -34,6 +34,7 @@ const char enl_help[] =
     "       enl metrics SOCKET [NAME]             the same for Prometheus, at a Unix socket or "
     "localhost:PORT\n"
     "\n"
+    "  --name NAME              the program's name, instead of HOST.PID\n"
     "  --onfail abort|isolate|root  when a CCE fails: end the whole program (default), or let the others go "
     "on;\n"
     "                           root: do so, and end all when the root CCE ends, in whatever way\n"
@@ -127,6 +128,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->output_dir = value;
     else if ((value = value_of(word, "--log-dir", argv, at, &missing)) != NULL)
         options->log_dir = value;
+    else if ((value = value_of(word, "--name", argv, at, &missing)) != NULL)
+        options->name = value;
     else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
         options->onfail = value;
     else if ((value = value_of(word, "--ondeadlock", argv, at, &missing)) != NULL)
@@ -357,7 +360,8 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
 {
     const struct {
         const char *keyword, *value, *option;
-    } all[] = {{"onfail", options->onfail, "--onfail"},
+    } all[] = {{"name", options->name, "--name"},
+               {"onfail", options->onfail, "--onfail"},
                {"ondeadlock", options->ondeadlock, "--ondeadlock"},
                {"loglevel", options->loglevel, "--log-level"},
                {"output", options->output, "--output"},

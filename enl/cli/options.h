@@ -44,6 +44,7 @@ struct enl_options {
     bool json, watch, dot, svg; /* how to show what was looked at */
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const char *join;
+    const char *name;
     const char *onfail;
     const char *ondeadlock;
     const char *loglevel;

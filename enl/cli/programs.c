@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 const char enl_silent[] = "it does not answer; it may be stopped: fg or enl kill ends that";
@@ -124,6 +125,30 @@ bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
         fprintf(stderr, "enl: no BCR program of yours is running\n");
     memcpy(name_out, names.first, ENL_DAEMON_NAME_MAX);
     return names.count == 1;
+}
+
+/* How many pid namespaces the process is in that are not above the one whose /proc this is; 0: unknown. */
+static int namespaces_of(pid_t pid)
+{
+    char path[64], line[512];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "NSpid:", 6) == 0)
+            for (char *at = line + 6, *end; strtol(at, &end, 10), end != at; at = end)
+                count++;
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+bool enl_pids_are_foreign(int daemon)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(daemon, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.pid == 0 || namespaces_of(peer.pid) > 1); /* 0: it cannot be seen from here */
 }
 
 int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in)

@@ -22,6 +22,10 @@ bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX]);
  * which is said. Returns `name` or `out`. */
 const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX]);
 
+/* Whether the daemon at the other end of that socket lives in another pid namespace, a container's mostly: the
+ * process IDs that it tells are no process's here, or another's. */
+bool enl_pids_are_foreign(int daemon);
+
 /* What is said of a program whose daemon does not answer in time. */
 extern const char enl_silent[];
 

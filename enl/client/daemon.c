@@ -213,6 +213,7 @@ int bcri_client_start_daemon(void)
         return -bcrE_ENLIST;
     }
     if (child == 0) {
+        unsetenv(BCRI_NAME_ENV);
         close(pair[0]);
         return pair[1];
     }

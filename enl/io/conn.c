@@ -337,22 +337,33 @@ static void on_visit(void *data)
     enl_conn_new(program, ENL_VISITOR, fd, NULL);
 }
 
-int enl_conn_listen(struct enl_program *program)
+int enl_conn_bind(const struct enl_program *program)
 {
     struct sockaddr_un address;
     socklen_t length = bcri_channel_address(&address, geteuid(), program->socket_name);
     int on = 1;
+    if (length == 0)
+        return -ENAMETOOLONG;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
     /* Accepted sockets inherit SO_PASSCRED, so a message that is sent before accept has its
      * credentials, too. */
     if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
-        bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 64) != 0) {
+        bind(fd, (struct sockaddr *)&address, length) != 0) {
         int error = errno;
         close(fd);
         return -error;
     }
+    return fd;
+}
+
+int enl_conn_listen(struct enl_program *program)
+{
+    const int fd = program->address_fd;
+    if (listen(fd, 64) != 0)
+        return -errno;
+    program->address_fd = -1;
     program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     program->listening = enl_watch_start(program, fd, on_visit, program);
     return program->listening != NULL ? 0 : -ENOMEM;

@@ -89,7 +89,9 @@ void enl_conn_answer(struct enl_conn *conn, const struct bcri_control *reply);
 void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, const int *fds,
                    unsigned fd_count);
 
-/* Opens the abstract address. Returns 0 or -errno. */
+/* Binds a socket to the abstract address of the daemon's name. Returns it, or -errno. */
+int enl_conn_bind(const struct enl_program *program);
+/* Takes visitors there. Returns 0 or -errno. */
 int enl_conn_listen(struct enl_program *program);
 
 /* requests.c: does what a message asks for. Descriptors of `in` that it does not take are closed

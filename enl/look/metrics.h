@@ -23,7 +23,8 @@ void look_metrics(FILE *out, const struct look_view *view);
 
 /* enl metrics, whose words `argv` has. Returns the exit status. */
 int enl_command_metrics(char **argv);
-/* For this process, which becomes the daemon. Returns 0, or an exit status when a sentence has told what is wrong with `where`. */
-int enl_metrics_start(const char *where);
+/* For this process, the daemon of program `name`, before it makes a thread. Returns 0, or an exit status when a sentence has told
+ * what is wrong with `where`. */
+int enl_metrics_start(const char *where, const char *name);
 
 #endif

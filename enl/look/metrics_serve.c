@@ -21,7 +21,6 @@
 #include "command.h"
 #include "gather.h"
 #include "metrics.h"
-#include "names.h"
 #include "programs.h"
 
 enum { REQUEST_BYTES_MAX = 8192, REQUEST_MSEC = 1000, ANSWER_MSEC = 10000, DRAIN_MSEC = 200 };
@@ -334,7 +333,9 @@ int enl_command_metrics(char **argv)
         server.program = (int)syscall(SYS_pidfd_open, daemon.pid, 0);
     close(fd);
     if (server.program < 0) {
-        complain(argv[0], "the program has ended");
+        complain(argv[0], daemon.pid == 0
+                              ? "its enl is in another pid namespace; serve its metrics from there"
+                              : "the program has ended");
         return 1;
     }
     const int status = open_listener(argv[0]);
@@ -382,14 +383,12 @@ static int start_server(void)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
 }
 
-int enl_metrics_start(const char *where)
+int enl_metrics_start(const char *where, const char *name)
 {
-    char host[BCRI_LOG_HOST_MAX + 1]; /* as the daemon calls it */
     const int status = open_listener(where);
     if (status != 0)
         return status;
-    enl_host_name(host, sizeof host);
-    snprintf(server.name, sizeof server.name, "%s.%ld", host, (long)getpid());
+    snprintf(server.name, sizeof server.name, "%s", name);
     server.program = (int)syscall(SYS_pidfd_open, getpid(), 0);
     const int error = server.program >= 0 ? start_server() : errno;
     if (error != 0) {

@@ -23,6 +23,8 @@ void enl_host_name(char *out, size_t capacity)
         if (good)
             out[at] = name[at];
     }
+    if (out[0] == '-') /* names of programs begin with it, and no option does so */
+        out[0] = '_';
     out[at] = '\0';
 }
 

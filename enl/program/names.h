@@ -8,7 +8,7 @@
 
 struct ifaddrs;
 
-/* The host's name, of letters, digits, . _ and - only. */
+/* The host's name, of letters, digits, . _ and - only, the last not first. */
 void enl_host_name(char *out, size_t capacity);
 /* An address of this host, for the scripts: IPv4 if there is one; the loopback's only if there is
  * no other. */

@@ -32,8 +32,10 @@
 #include "introduce.h"
 #include "lines.h"
 #include "links.h"
+#include "metrics.h"
 #include "names.h"
 #include "object.h"
+#include "own_name.h"
 #include "parent.h"
 #include "push.h"
 #include "scripts.h"
@@ -333,17 +335,6 @@ static const char *why_no_thread(void)
     return "; this user may have no more processes and threads: raise ulimit -u";
 }
 
-static void name_daemon(struct enl_program *program, char *log_name, size_t size)
-{
-    char number[16] = "";
-    if (program->daemon_number != 0)
-        snprintf(number, sizeof number, "%u", program->daemon_number);
-    const char *between = number[0] != '\0' ? ":" : "";
-    snprintf(program->socket_name, sizeof program->socket_name, "%s%s%s", program->name, between, number);
-    between = number[0] != '\0' ? "." : "";
-    snprintf(log_name, size, "%s%s%s", program->name, between, number);
-}
-
 /* The file of the root's program, also if bcr_init has started this daemon. */
 static const char *root_file(const struct enl_program *program)
 {
@@ -375,26 +366,26 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return status;
     enl_host_name(program->hostname, sizeof program->hostname);
     enl_host_address(program->address, sizeof program->address);
-    snprintf(program->name, sizeof program->name, "%s.%ld", program->hostname, (long)getpid());
     if (program->options.child && enl_parent_await(program, error, error_size) != 0)
         return 2;
     if (!program->options.child)
         enl_tree_take_own(program);
     if (enl_session_prepare(program, error, error_size) != 0)
         return 2;
+    unsetenv(BCRI_NAME_ENV); /* programs that CCEs start are others */
     program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
     if (program->environment != NULL && !enl_pushed_use(program))
         return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
     if (!program->options.child && enl_push_begin(program, root_file(program), error, error_size) != 0)
         return 2;
     program->folder = getcwd(NULL, 0);
-    char log_name[sizeof program->socket_name];
-    name_daemon(program, log_name, sizeof log_name);
-    struct bcri_log_who self = {program->hostname, getpid(), 0};
-    if (bcri_log_open(&program->log, program->config.tempdir, log_name,
-                      (enum bcri_log_level)program->config.loglevel, &self, error, error_size) != 0)
-        return 1;
+    if ((status = enl_own_name_take(program, error, error_size)) != 0)
+        return status;
     program->log.limit_bytes = (uint64_t)program->config.logsize << 20;
+    error[0] = '\0'; /* it has said itself what is wrong */
+    if (program->options.metrics != NULL &&
+        (status = enl_metrics_start(program->options.metrics, program->name)) != 0)
+        return status;
     enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (program->environment == NULL ||
@@ -476,7 +467,8 @@ int enl_program_run(const struct enl_options *options, char **argv)
     if (status == 0)
         status = open_all(&program, error, sizeof error);
     if (status != 0) {
-        enl_report(&program, BCRI_LOG_ERROR, "%s", error);
+        if (error[0] != '\0')
+            enl_report(&program, BCRI_LOG_ERROR, "%s", error);
         return status;
     }
     if (options->child)

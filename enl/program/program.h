@@ -74,11 +74,10 @@ struct enl_program {
     struct enl_inherited inherited;
     char **environment; /* what CCEs get: without BCR's own variables */
 
-    char name[BCRI_PROGRAM_NAME_MAX]; /* of the program: host.pid of the root's daemon */
+    char name[BCRI_PROGRAM_NAME_MAX]; /* of the program (own_name.c) */
     uint32_t host_number;             /* of this host in the program; the root's has 0 */
     uint32_t daemon_number;           /* of this daemon among the program's on this machine, from 0 */
-    /* This daemon's own: NAME for daemon 0, NAME:K for daemon K. Its log is bcr.NAME.log or
-     * bcr.NAME.K.log. */
+    /* This daemon's own: NAME for daemon 0, NAME:K for others. */
     char socket_name[BCRI_PROGRAM_NAME_MAX + 16];
     char hostname[BCRI_LOG_HOST_MAX + 1];
     char address[64];         /* of this host, for the scripts */
@@ -122,6 +121,7 @@ struct enl_program {
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;
+    int address_fd; /* bound to the daemon's address; -1: `listening` has it */
     struct enl_watch *listening;
     int spare_fd;       /* a reserve to accept a connection with (conn.c) */
     unsigned visitors;  /* connections of kind ENL_VISITOR */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* requests.c -- does what each control message asks for. */
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -315,6 +316,14 @@ static const char *host_arch(struct enl_conn *conn, const struct bcri_control *m
     return NULL;
 }
 
+static void tell_killer(struct enl_program *program, pid_t pid)
+{
+    char by[64] = ", in another pid namespace";
+    if (pid != 0)
+        snprintf(by, sizeof by, " (pid %ld)", (long)pid);
+    enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill%s", program->name, by);
+}
+
 static const char *end_program(struct enl_conn *conn, const struct bcri_incoming *in)
 {
     struct enl_program *program = conn->program;
@@ -324,8 +333,7 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
             bcri_log_write(&program->log, BCRI_LOG_WARN,
                            "program %s is ended by the daemon that started this one", program->name);
         else
-            enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
-                       (long)in->pid);
+            tell_killer(program, in->pid);
         enl_program_abort(program, 128 + 9);
     }
     if (program->script != 0)

@@ -25,11 +25,17 @@
 
 /* Bytes of a PROGRAM. Some are sent to other hosts, in a message that has no room for more. */
 #define BCRI_CONFIG_PROGRAM_MAX 1023
+/* Bytes of a NAME, which is a part of an address (bcri/channel.h) and of names of files. */
+#define BCRI_CONFIG_NAME_MAX 64
+
+/* The variable of the keyword `name`. It is the program's alone: those that its CCEs start are others. */
+#define BCRI_NAME_ENV "BCR_NAME"
 
 /* X(keyword, KIND, default, allowed, about)
  *   PROGRAM  const char *, NULL for *; see bcri_config_resolve for how it is found
  *   FOLDER   const char *, absolute
  *   FILE     const char *, absolute or beginning with ~/, NULL for *
+ *   NAME     const char *, NULL for *; of a program, unlike those that enl makes: it ends in no dot and digits
  *   SUFFIX   const char *, NULL for *; goes into host names
  *   PORTS    const char *, see bcri/network.h
  *   NETWORK  const char *, NULL for *; see bcri/network.h
@@ -40,6 +46,7 @@
     X(xtermpath, PROGRAM, "/usr/bin/xterm", NULL, "program that opens a window")                          \
     X(enlistpath, PROGRAM, "*", NULL, "the enl program; * looks beside the library, then on PATH")        \
     X(rshpath, PROGRAM, "/usr/bin/ssh", NULL, "program that starts a process on another machine")         \
+    X(name, NAME, "*", NULL, "name of the program; * is one of host and process ID")                      \
     X(tempdir, FOLDER, "/tmp", NULL, "directory of the daemons' logs")                                    \
     X(startscript, PROGRAM, "*", NULL, "program that each daemon runs when it starts")                    \
     X(endscript, PROGRAM, "*", NULL, "program that each daemon runs just before it ends")                 \
@@ -87,6 +94,7 @@ enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 #define BCRI_CONFIG_FIELD_PROGRAM const char *
 #define BCRI_CONFIG_FIELD_FOLDER  const char *
 #define BCRI_CONFIG_FIELD_FILE    const char *
+#define BCRI_CONFIG_FIELD_NAME    const char *
 #define BCRI_CONFIG_FIELD_SUFFIX  const char *
 #define BCRI_CONFIG_FIELD_PORTS   const char *
 #define BCRI_CONFIG_FIELD_NETWORK const char *

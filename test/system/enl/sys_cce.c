@@ -15,6 +15,7 @@
  *   flood N       prints N lines
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
+ *   variable V    tells the environment variable V
  *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
  *   enlistor      tells the hosts of its own identity and of its enlistor's, and the error of a put to that one
  *   arch          tells its enlistor's archtype, and the error of asking for it
@@ -367,6 +368,8 @@ static int perform(char **words)
         return fill(), 1;
     if (strcmp(word, "grow-on") == 0)
         return grow_on(atoi(value)), 2;
+    if (strcmp(word, "variable") == 0)
+        return tell("variable %s\n", getenv(value) != NULL ? getenv(value) : "none"), 2;
     if (strcmp(word, "hopeless") == 0)
         return hopeless(atoi(value)), 2;
     if (strcmp(word, "birth") == 0)

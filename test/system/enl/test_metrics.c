@@ -189,6 +189,17 @@ TEST(a_program_is_told_in_the_text_format_to_its_user_alone)
         sched_yield();
 }
 
+TEST(a_program_with_a_name_of_its_users_choice_is_found_by_it)
+{
+    char name[64];
+    snprintf(name, sizeof name, "metrics-%ld-x", (long)getpid());
+    setenv("BCR_NAME", name, 1);
+    start("metrics");
+    CHECK_STR(program, name);
+    CHECK_INT(get("metrics"), 200);
+    end();
+}
+
 TEST(requests_that_make_no_sense_are_answered_and_harm_nothing)
 {
     static char large[9000];

@@ -31,6 +31,7 @@ TEST(nothing_anywhere_gives_the_defaults)
     CHECK_PTR(config.enlistpath, NULL);
     CHECK_STR(config.rshpath, "/usr/bin/ssh");
     CHECK_STR(config.tempdir, "/tmp");
+    CHECK_PTR(config.name, NULL);
     CHECK_PTR(config.startscript, NULL);
     CHECK_PTR(config.endscript, NULL);
     CHECK_PTR(config.ifacesuffix, NULL);
@@ -113,6 +114,13 @@ TEST(the_words_of_a_choice_have_the_numbers_that_the_code_uses)
     CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
     parsed(&config, "onfail isolate", 14);
     CHECK_INT(config.onfail, BCRI_ONFAIL_ISOLATE);
+    parsed(&config, "name ring.1a", 12);
+    CHECK_STR(config.name, "ring.1a");
+    parsed(&config, "name 64aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 69);
+    parsed(&config, "name 7", 6);
+    CHECK_STR(config.name, "7");
+    parsed(&config, "name *", 6);
+    CHECK_PTR(config.name, NULL);
     parsed(&config, "onfail root", 11);
     CHECK_INT(config.onfail, BCRI_ONFAIL_ROOT);
     parsed(&config, "security none", 13);
@@ -221,7 +229,8 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("\n\ntempdri /a"), "rc:3: unknown keyword \"tempdri\"; did you mean \"tempdir\"?"},
         {TEXT("TempDir /a"), "rc:1: unknown keyword \"TempDir\"; did you mean \"tempdir\"?"},
         {TEXT("frobnicate 1"),
-         "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, tempdir, "
+         "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, name, "
+         "tempdir, "
          "startscript, endscript, ifacesuffix, packwords, onfail, crashreport, ondeadlock, loglevel, "
          "logsize, output, linehold, "
          "timestamp, "
@@ -245,6 +254,17 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
          "rc:1: ifacesuffix must be letters, digits and . - _ %, or * for none, not \"a;b\""},
         {TEXT("hostsfile machines"), "rc:1: hostsfile must be a path that begins with / or ~/, "
                                      "or * for none, not \"machines\""},
+        {TEXT("name -ring"),
+         "rc:1: name must be up to 64 letters, digits and . _ -, without . or - first or a dot and digits "
+         "last, or * for none, not \"-ring\""},
+        {TEXT("name .ring"), "not \".ring\""},
+        {TEXT("name ring.1"), "not \"ring.1\""},
+        {TEXT("name vm.1.23"), "not \"vm.1.23\""},
+        {TEXT("name ring:1"), "not \"ring:1\""},
+        {TEXT("name a/b"), "not \"a/b\""},
+        {TEXT("name a b"), "not \"a b\""},
+        {TEXT("name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+         "rc:1: name must be up to 64"},
         {TEXT("ifacesuffix a b"), "rc:1: ifacesuffix must be letters"},
         {TEXT("dataport 4000-"),
          "rc:1: dataport must be a port, a range of ports FIRST-LAST, or 0 for any, not \"4000-\""},
