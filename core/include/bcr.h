@@ -153,10 +153,11 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
 
 /* bcr_host -- tell the name of a machine that bcr_enlist may start CCEs on.
  * k counts from 0, in the order of the list that the program was given: a hosts file, or enl's
- * options --host and --local; enl(1) has their form. Without a list there is one name, this
- * machine's. name has room for length bytes, the NUL included; 256 always suffice. length 0: only
- * the result is wanted, and name may be NULL.
- * Returns: how many CCEs it is meant for (slots in the hosts file; 1 unless said); 0: no such one.
+ * options --host and --local; enl(1) has their form. Without a list there is one name, that of the
+ * root's machine. name has room for length bytes, the NUL included; 256 always suffice. length 0:
+ * only the result is wanted, and name may be NULL.
+ * Returns: how many CCEs it is meant for: slots in the hosts file, 1 unless said; without a list as
+ *     many as there are processors that the program may use. 0: no such one.
  * Errors: bcrE_ARG     k or length is negative, name is NULL or too short; name holds "" then.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
  * Blocks: until enl has answered. */

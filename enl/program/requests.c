@@ -10,6 +10,7 @@
 
 #include "audit.h"
 #include "bcri/eventfds.h"
+#include "bcri/machine.h"
 #include "bcri/stopped.h"
 #include "blocked_by.h"
 #include "cce.h"
@@ -275,7 +276,7 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
     return NULL;
 }
 
-/* The host of that place in the list; of a program without a list there is this one. */
+/* The host of that place in the list; of a program without a list there is this one, with a slot for each processor. */
 static const char *host_name(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = conn->program;
@@ -292,7 +293,7 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
     if (listed || (hosts->count == 0 && message->index == 0)) {
         reply.present |= BCRI_HAS(text);
         reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->hostname);
-        reply.count = listed ? hosts->hosts[message->index].slots : 1;
+        reply.count = listed ? hosts->hosts[message->index].slots : bcri_machine_cpus();
     }
     enl_conn_send(conn, &reply, NULL, 0);
     return NULL;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Which machines a program may use, as its user says it and the program asks for it. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bcri/machine.h"
 #include "check.h"
 #include "run.h"
 
@@ -21,15 +23,35 @@ static void list(const char *text)
     run_write_file("machines", text, strlen(text), 0600);
 }
 
-TEST(a_program_without_a_list_has_this_machine)
+/* Runs a program without a list, and checks how many slots its one machine has. */
+static void check_slots(unsigned slots)
 {
     char name[200] = "", want[256];
     CHECK_INT(gethostname(name, sizeof name - 1), 0);
-    snprintf(want, sizeof want, "hosts %s:1", name);
+    snprintf(want, sizeof want, "hosts %s:%u", name, slots);
     RUN(run_cce(), "hosts");
     CHECK_STR(run_told_by(&run), want);
     run_end(&run);
     CHECK_INT(run.status, 0);
+}
+
+TEST(a_program_without_a_list_has_this_machine_with_a_slot_for_each_processor)
+{
+    check_slots(bcri_machine_cpus());
+}
+
+TEST(a_program_without_a_list_that_may_use_one_processor_has_one_slot)
+{
+    cpu_set_t allowed, one;
+    CHECK_INT(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    if (CPU_COUNT(&allowed) < 2)
+        SKIP("this machine has one processor for us");
+    CPU_ZERO(&one);
+    for (size_t core = 0; CPU_COUNT(&one) == 0; core++)
+        if (CPU_ISSET(core, &allowed))
+            CPU_SET(core, &one);
+    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    check_slots(1);
 }
 
 TEST(hosts_come_from_a_file_from_names_and_from_a_number)
