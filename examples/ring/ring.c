@@ -14,7 +14,6 @@
 #include "args.h"
 #include "must.h"
 #include "startup.h"
-#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 #include <time.h>
@@ -24,9 +23,8 @@ static const char USAGE[] =
     "usage: ring [-m machinesfile] [-r] [nCCEs minlog maxlog passes]\n"
     "Passes regions of 10^minlog to 10^maxlog bytes round a ring of CCEs, so many times.\n"
     "Without the four numbers it reads them from its input, one per line, and asks if that is a terminal.\n"
-    "  -m, --machines file   names of machines, one per line, used in turn (default: ./machines where it "
-    "is,\n"
-    "                        else the machines that the program has: see enl --hosts)\n"
+    "  -m, --machines file   names of machines, one per line, used in turn (default: those that the program\n"
+    "                        has, each as often as it has slots: see enl --hosts)\n"
     "  -r, --reduce          first reduce values of all CCEs to a result in each of them\n";
 
 enum { CCES_MAX = 10000, LOG_MAX = 9, PASSES_MAX = 1000000, MACHINE_CHARS = 256 };
@@ -233,25 +231,25 @@ static void ask_for_task(struct ring_task *task)
     task->passes = ask("passes round the ring", 1, PASSES_MAX);
 }
 
-/* The machines that enl was given; without a list it names its own. */
+/* The machines that enl was given, each as often as it has slots; without a list it names its own. */
 static void ask_for_machines(struct strings *machines)
 {
     char name[MACHINE_CHARS];
-    for (int k = 0; must(bcr_host(k, name, sizeof name), "look for a machine") != 0; k++)
-        if (addstring(machines, name) != 0)
-            must_end("remember the machines", "out of memory");
+    for (int k = 0, slots; (slots = must(bcr_host(k, name, sizeof name), "look for a machine")) != 0; k++)
+        for (int slot = 0; slot < slots; slot++)
+            if (addstring(machines, name) != 0)
+                must_end("remember the machines", "out of memory");
 }
 
-/* The file that was named must be there; the default one may. */
 static void find_machines(const char *program, const char *path, struct strings *machines)
 {
-    const int error = readstrings(path != NULL ? path : "machines", machines);
-    if (error == ENOENT && path == NULL) {
-        ask_for_machines(machines);
-    } else if (error != 0) {
-        fprintf(stderr, "%s: %s: %s\n", program, path != NULL ? path : "machines", strerror(error));
+    const int error = path != NULL ? readstrings(path, machines) : 0;
+    if (error != 0) {
+        fprintf(stderr, "%s: %s: %s\n", program, path, strerror(error));
         exit(EXIT_USAGE);
     }
+    if (path == NULL)
+        ask_for_machines(machines);
 }
 
 /* True if the four numbers were there. */

@@ -5,6 +5,7 @@
 #include "startup.h"
 #include "must.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { PATIENCE_MSEC = 60000 }; /* from one birthcry to the next */
 
@@ -37,18 +38,25 @@ static struct place read_place(bcr_region region)
     return place;
 }
 
+static const char *machine_of(const struct strings *machines, int ord)
+{
+    return machines->item[(ord - 1) % machines->count];
+}
+
 static void enlist_all(const char *program, const struct ring_task *task, const struct strings *machines)
 {
     bcr_region birth = must_have(bcr_rgalloc(RING_START_BYTES, 0), "allocate the task");
     must_copy(bcr_copyto(TASK, 1, birth, 0, task, sizeof *task), "write the task");
-    if (machines->count == 1 && task->cces > 1)
-        must(bcr_enlist(machines->item[0], -(task->cces - 1), 1, program, birth, bcr_NOFREE),
-             "enlist the ring");
-    for (int ord = 1; machines->count > 1 && ord < task->cces; ord++) {
-        const char *machine = machines->item[(ord - 1) % machines->count];
+    for (int ord = 1; ord < task->cces;) {
+        /* One call for as many as follow each other on one machine. */
+        const char *machine = machine_of(machines, ord);
+        int count = 1;
+        while (ord + count < task->cces && strcmp(machine_of(machines, ord + count), machine) == 0)
+            count++;
         char what[300];
         snprintf(what, sizeof what, "enlist CCE %d of the ring on machine %s", ord, machine);
-        must(bcr_enlist(machine, -1, ord, program, birth, bcr_NOFREE), what);
+        must(bcr_enlist(machine, -count, ord, program, birth, bcr_NOFREE), what);
+        ord += count;
     }
     must(bcr_rgfree(birth), "free the task");
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # example_questions.sh ENL RING -- answers ring's questions on a terminal, one of them wrongly at first; the same from a
-# pipe, where nobody can be asked again; and ring reads ./machines where there is one.
+# pipe, where nobody can be asked again; and ring reads the file of machines that -m
+# names, and no other.
 set -eu
 
 fail() {
@@ -31,9 +32,10 @@ esac
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 printf '# two\nlocalhost\nno.such.machine.invalid\n' >"$folder/machines"
-said=$(cd "$folder" && "$1" "$2" 2 0 1 5 2>&1) || fail "ring failed with a file ./machines whose first line is this machine"
-if said=$(cd "$folder" && "$1" "$2" 3 0 1 5 2>&1); then
-    fail "ring did not read ./machines"
+said=$("$1" "$2" -m "$folder/machines" 2 0 1 5 2>&1) || fail "ring failed with a file whose first line is this machine"
+said=$(cd "$folder" && "$1" "$2" 3 0 1 5 2>&1) || fail "ring read ./machines, which may be a hosts file"
+if said=$("$1" "$2" -m "$folder/machines" 3 0 1 5 2>&1); then
+    fail "ring did not read its file of machines"
 fi
 case $said in
 *"enlist CCE 2 of the ring on machine no.such.machine.invalid"*) ;;
