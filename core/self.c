@@ -13,6 +13,7 @@
 
 BCRI_TLS struct bcri_ctx *bcri_self_thread;
 BCRI_TLS int bcri_self_errno;
+_Atomic bool bcri_self_disconnected;
 
 static _Atomic(struct bcri_ctx *) process;
 static _Atomic int forked;

@@ -142,6 +142,8 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *     bcr_errors also an error region in cell 0: operation bcr_op_enlist, the ordinal for the cell.
  * Errors: bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_NOMEM
  *         bcrE_NOHOST  mach is no machine that the program can use, or enl cannot be started there.
+ *         bcrE_HOSTLOST  That machine was lost to the program meanwhile. Call again, and a daemon is
+ *             started there anew.
  *         bcrE_NOCORE  prcssr is no core that the program may use.
  *         bcrE_NOPROG  No such program, not executable, or of another architecture.
  *         bcrE_ENLIST  Over 65,000 CCEs; or the program is ending, or closed the connection to enl.

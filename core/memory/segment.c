@@ -200,7 +200,7 @@ static bool take_again(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t s
 static int use_again(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes,
                      uint64_t reserve_bytes, uint32_t seg)
 {
-    int fd = ctx->upcalls->segment_fd(ctx->up, seg), error = bcrE_NOMEM;
+    int fd = ctx->upcalls->segment_fd(ctx->up, seg), error = -fd;
     if (fd >= 0) {
         error = bcri_segment_reserve(fd, 0, reserve_bytes);
         if (error == 0 && ctx->map[seg].base == NULL && bcri_segment_map_fd(ctx, seg, fd, size_bytes) == NULL)

@@ -20,6 +20,7 @@
 #include "look_hosts.h"
 #include "object.h"
 #include "programs.h"
+#include "silence.h"
 #include "spawn.h"
 
 /* How long an answer may take; 0: for ever. */
@@ -41,9 +42,10 @@ static const char *state_name(uint32_t state)
     }
 }
 
-static void show_silence(const char *program)
+static void show_silence(const char *program, int fd)
 {
-    printf("%-28s does not answer; it may be stopped: fg or enl kill ends that\n", program);
+    char why[ENL_SILENCE_TEXT_MAX];
+    printf("%-28s %s\n", program, enl_silence(fd, why));
 }
 
 /* A script runs, or debuggers hold a program whose CCEs have ended. */
@@ -52,13 +54,21 @@ static void show_none(const char *program)
     printf("%-28s has no CCE now; enl kill ends it\n", program);
 }
 
+struct shown {
+    unsigned count;
+    unsigned silent; /* of them */
+};
+
 /* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
  * end. */
-static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcri_incoming *in)
+static uint32_t show_row(int fd, struct shown *shown, const char *program, uint32_t index,
+                         struct bcri_incoming *in)
 {
     const int got = enl_ask_row(fd, index, in);
-    if (got == -EAGAIN)
-        show_silence(program);
+    if (got == -EAGAIN) {
+        show_silence(program, fd);
+        shown->silent++;
+    }
     if (got != 1)
         return 0;
     const struct bcri_control *row = &in->message;
@@ -98,19 +108,19 @@ static void show_hosts(int fd, const char *program)
 static bool show_program(void *data, const char *program)
 {
     static struct bcri_incoming in;
-    int *count = data;
+    struct shown *shown = data;
     int fd = bcri_channel_connect(program, 200);
     if (fd < 0 && fd != -EAGAIN)
         return true; /* the program has ended meanwhile, or is another user's */
-    if ((*count)++ == 0)
+    if (shown->count++ == 0)
         printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
     if (fd < 0) {
-        show_silence(program);
+        show_silence(program, fd);
+        shown->silent++;
         return true;
     }
-    set_patience(fd, 1); /* a stopped program must not hide those listed after it */
     for (uint32_t index = 1; index != 0;)
-        index = show_row(fd, program, index, &in);
+        index = show_row(fd, shown, program, index, &in);
     if (enl_pids_are_foreign(fd))
         printf("%-28s its process IDs are those of another pid namespace (a container's), not of this one\n",
                program);
@@ -122,18 +132,19 @@ static bool show_program(void *data, const char *program)
 
 int enl_command_ps(void)
 {
-    int count = 0;
-    enl_each_program(show_program, &count);
-    if (count == 0)
+    struct shown shown = {0};
+    enl_each_program(show_program, &shown);
+    if (shown.count == 0)
         fprintf(stderr, "enl: no BCR program of yours is running\n");
-    return 0;
+    return shown.silent != 0;
 }
 
 static const char *why_not(int error)
 {
+    static char silence[ENL_SILENCE_TEXT_MAX];
     switch (error) {
     case -ECONNREFUSED: return "no program of yours has that name; enl ps lists them";
-    case -EAGAIN: return "it does not answer; it may be stopped";
+    case -EAGAIN: return enl_silence(-1, silence);
     default: return strerror(-error);
     }
 }
@@ -207,15 +218,15 @@ int enl_command_kill(const char *name)
 }
 
 /* Receives the next message. An audit may take long: if no message comes in time, the daemon is
- * asked for something else, which it answers at once unless it is stopped. -EAGAIN: it is
- * stopped. */
+ * asked for something else, which it answers at once unless it is stopped. -EAGAIN: it is silent. */
 static int hear(int fd, struct bcri_incoming *in)
 {
     const struct bcri_control ask = {
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 2, .index = 1};
+    set_patience(fd, 5);
     int got = bcri_channel_recv(fd, in, true);
     if (got == -EAGAIN && bcri_channel_send(fd, &ask, NULL, 0, true) == 0)
-        got = bcri_channel_recv(fd, in, true);
+        got = enl_hear(fd, in);
     return got;
 }
 
@@ -228,7 +239,6 @@ int enl_command_audit(const char *name)
         return 2;
     struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
     int status = 2, got = -EPIPE;
-    set_patience(fd, 5);
     if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
         while (status == 2 && (got = hear(fd, &in)) == 1 && in.wrong == NULL) {
             const struct bcri_control *answer = &in.message;
@@ -239,11 +249,12 @@ int enl_command_audit(const char *name)
                 status = answer->status == 0 ? 0 : 1;
             bcri_incoming_close(&in);
         }
+    char why[ENL_SILENCE_TEXT_MAX] = "it ended before it was looked through";
+    if (status == 2 && got == -EAGAIN)
+        enl_silence(fd, why);
     close(fd);
     if (status == 2)
-        fprintf(stderr, "enl: program %s %s\n", name,
-                got == -EAGAIN ? "does not answer; it may be stopped: fg or enl kill ends that"
-                               : "ended before it was looked through");
+        fprintf(stderr, "enl: program %s: %s\n", name, why);
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-const char enl_silent[] = "it does not answer; it may be stopped: fg or enl kill ends that";
+#include "silence.h"
 
 /* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
  * another name there, and that is not shown to a terminal. */
@@ -157,7 +157,7 @@ int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in)
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
     int got = bcri_channel_send(daemon, &request, NULL, 0, true);
     if (got == 0)
-        got = bcri_channel_recv(daemon, in, true);
+        got = enl_hear(daemon, in);
     if (got != 1)
         return got;
     bcri_incoming_close(in);

@@ -26,9 +26,6 @@ const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX]);
  * process IDs that it tells are no process's here, or another's. */
 bool enl_pids_are_foreign(int daemon);
 
-/* What is said of a program whose daemon does not answer in time. */
-extern const char enl_silent[];
-
 /* Asks a daemon for its first CCE with at least that index. Returns 1 with its answer in `in`, which
  * is a row, or a reply if there is none; else what bcri_channel_recv returns, or -EPROTO. */
 int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in);

@@ -7,6 +7,7 @@
 #include <bcr/error.h>
 
 #include "bcri/client.h"
+#include "bcri/self.h"
 
 /* Gives an answer to the call that waits for it. If none does, since a signal handler's longjmp has
  * abandoned the call, drops the answer. */
@@ -24,6 +25,12 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
     call->code = (int)in->message.status;
     bcri_incoming_close(in);
     call->answered = true;
+}
+
+static int broken(void)
+{
+    bcri_store(&bcri_self_disconnected, true);
+    return bcrE_ENLIST;
 }
 
 bool bcri_client_has_socket(const struct bcri_client *client)
@@ -47,13 +54,13 @@ bool bcri_client_lost(struct bcri_client *client)
 static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
 {
     if (bcri_client_lost(client))
-        return bcrE_NOMEM;
+        return broken();
     request->id = ++client->last_id;
     request->present |= BCRI_HAS(id);
     int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
     if (error == -EMSGSIZE)
         return bcrE_ARG;
-    return error == 0 ? 0 : bcrE_INTERNAL;
+    return error == 0 ? 0 : broken();
 }
 
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
@@ -62,7 +69,7 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
     int error = send_request(client, request, fd_out);
     while (error == 0) {
         if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
-            return bcrE_INTERNAL;
+            return broken();
         if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
             return 0;
         keep_for_its_call(client, in);

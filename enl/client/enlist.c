@@ -33,13 +33,7 @@ static int call(struct bcri_client *client, struct bcri_control *request)
         return later.code;
     }
     bcri_incoming_close(&in);
-    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_INTERNAL;
-}
-
-static int ask(struct bcri_client *client, struct bcri_control *request)
-{
-    int code = call(client, request);
-    return code == bcrE_NOMEM && client->lost_said ? bcrE_ENLIST : code;
+    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_ENLIST;
 }
 
 /* What no message to the daemon has room for: 0 or a code. */
@@ -97,7 +91,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
     bcri_heap_collect(ctx);
     int code = too_much(mach, obj, count);
     if (code == 0)
-        code = ask(ctx->client, &request);
+        code = call(ctx->client, &request);
     if (code != 0) {
         bcri_set_errno(code);
         return -1;
@@ -120,12 +114,12 @@ static int ask_arch(struct bcri_ctx *ctx, struct bcri_cce *cce)
     }
     int code = bcri_client_call(ctx->client, &request, -1, &in);
     if (code != 0)
-        return code == bcrE_NOMEM ? bcrE_ENLIST : code;
+        return code;
     bcri_incoming_close(&in);
     if (in.message.type != BCRI_MSG_reply)
-        return bcrE_INTERNAL;
+        return bcrE_ENLIST;
     if (in.message.status == 0 && !bcri_archtype_valid((int)in.message.archtype))
-        return bcrE_INTERNAL;
+        return bcrE_ENLIST;
     cce->archtype = (int)in.message.archtype;
     return (int)in.message.status;
 }

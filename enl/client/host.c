@@ -28,11 +28,11 @@ int bcr_host(int k, char *name, int length)
         .type = BCRI_MSG_host_name, .present = BCRI_HAS(index), .index = (uint32_t)k};
     int code = bcri_client_call(ctx->client, &request, -1, &in);
     if (code != 0)
-        return refuse(code == bcrE_NOMEM ? bcrE_ENLIST : code);
+        return refuse(code);
     bcri_incoming_close(&in);
     const struct bcri_control *reply = &in.message;
     if (reply->type != BCRI_MSG_reply)
-        return refuse(bcrE_INTERNAL);
+        return refuse(bcrE_ENLIST);
     if (reply->status != 0)
         return refuse((int)reply->status);
     if (reply->count == 0)

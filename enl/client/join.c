@@ -36,7 +36,7 @@ static int fd_of_cell(void *up, bcri_ref cell, int fd)
     if (code != 0)
         return code;
     bcri_incoming_close(&in);
-    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_INTERNAL;
+    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_ENLIST;
 }
 
 static void ring_cell(void *up, bcri_ref cell)

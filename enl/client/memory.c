@@ -20,7 +20,7 @@ static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind
         return code;
     bcri_incoming_close(&in);
     if (in.message.type != BCRI_MSG_reply || in.message.status != 0)
-        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
+        return in.message.status != 0 ? (int)in.message.status : bcrE_ENLIST;
     *seg_out = in.message.seg;
     close(fd);
     return 0;
@@ -61,7 +61,7 @@ static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_S
             out->fd[sort] = bcri_incoming_take(&in, came++);
     bcri_incoming_close(&in);
     if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(cell)) == 0)
-        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
+        return in.message.status != 0 ? (int)in.message.status : bcrE_ENLIST;
     return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "far_end.h"
 #include "gather.h"
 #include "programs.h"
+#include "silence.h"
 
 enum { ANSWER_SECONDS = 5, FAR_SECONDS = 20 };
 
@@ -98,10 +99,11 @@ static bool ask(int daemon, const struct bcri_control *request, int fd, const ch
 {
     int got = bcri_channel_send(daemon, request, &fd, fd >= 0 ? 1 : 0, true);
     if (got == 0)
-        got = bcri_channel_recv(daemon, in, true);
+        got = enl_hear(daemon, in);
     if (got == 1 && in->wrong == NULL && in->message.type == BCRI_MSG_reply)
         return true;
-    const char *why = got == -EAGAIN ? enl_silent : "the program has ended";
+    char silence[ENL_SILENCE_TEXT_MAX];
+    const char *why = got == -EAGAIN ? enl_silence(daemon, silence) : "the program has ended";
     say(what, why, strlen(why));
     return false;
 }

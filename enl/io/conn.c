@@ -15,6 +15,7 @@
 #include "cce.h"
 #include "enlist.h"
 #include "far.h"
+#include "often.h"
 #include "peer.h"
 #include "relay.h"
 #include "session.h"
@@ -55,9 +56,15 @@ static int take_one(struct enl_conn *conn)
         return 1;
     static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
                                         "a helper",           "a pane"};
-    bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
-                   "message of %s (pid %ld) not understood: %s; its connection is ended", kinds[conn->kind],
-                   (long)in.pid, wrong);
+    char who[ENL_CCE_TEXT_MAX];
+    if (conn->cce != NULL)
+        bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
+                       "message of %s (pid %ld) not understood: %s; its connection is ended",
+                       enl_cce_text(conn->cce, who, sizeof who), (long)in.pid, wrong);
+    else
+        enl_log_often(conn->program, ENL_OFTEN_MALFORMED,
+                      "message of %s (pid %ld) not understood: %s; its connection is ended",
+                      kinds[conn->kind], (long)in.pid, wrong);
     return -1;
 }
 
@@ -206,10 +213,10 @@ void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, co
     int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
     if (error == 0 || error == -EPIPE || error == -ECONNRESET)
         return; /* on_readable reads the end in a moment */
-    bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
-                   "%s for pid %ld cannot be sent (%s); its connection is ended",
-                   bcri_control_name(message->type), (long)(conn->cce != NULL ? conn->cce->pid : conn->pid),
-                   strerror(-error));
+    enl_log_often(conn->program, ENL_OFTEN_UNREAD,
+                  "%s for pid %ld cannot be sent (%s); its connection is ended",
+                  bcri_control_name(message->type), (long)(conn->cce != NULL ? conn->cce->pid : conn->pid),
+                  strerror(-error));
     shutdown(conn->watch->fd, SHUT_RDWR); /* on_readable reads the end, when no caller uses conn */
 }
 
@@ -277,7 +284,7 @@ static bool show_out(struct enl_program *program)
             silent = conn;
     if (silent == NULL)
         return false;
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "a visitor that says nothing has to make room for another");
+    enl_log_often(program, ENL_OFTEN_SILENT, "a visitor that says nothing has to make room for another");
     enl_conn_close(silent);
     return true;
 }
@@ -297,19 +304,9 @@ static int accept_visitor(struct enl_program *program)
     if (fd >= 0)
         close(fd);
     program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "a visitor was turned away: enl has no descriptors left");
+    enl_log_often(program, ENL_OFTEN_FULL, "a visitor was turned away: enl has no descriptors left (%s)",
+                  strerror(EMFILE));
     return -1;
-}
-
-/* Another user can do this as often as he likes, and shall not fill the disk with it: only the 1st,
- * 2nd, 4th, 8th ... time is logged. */
-static void log_stranger(struct enl_program *program, const struct ucred *peer)
-{
-    uint64_t count = ++program->strangers;
-    if ((count & (count - 1)) == 0)
-        bcri_log_write(&program->log, BCRI_LOG_WARN,
-                       "a connection of user %ld (pid %ld) was refused, the %llu. of another user's",
-                       (long)peer->uid, (long)peer->pid, (unsigned long long)count);
 }
 
 static void on_visit(void *data)
@@ -326,7 +323,8 @@ static void on_visit(void *data)
         return;
     }
     if (peer.uid != geteuid() && peer.uid != 0) {
-        log_stranger(program, &peer);
+        enl_log_often(program, ENL_OFTEN_STRANGER, "a connection of user %ld (pid %ld) was refused",
+                      (long)peer.uid, (long)peer.pid);
         close(fd);
         return;
     }

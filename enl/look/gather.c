@@ -13,8 +13,10 @@
 #include "bcri/channel.h"
 #include "bcri/escape.h"
 #include "programs.h"
+#include "silence.h"
 
-enum { HOSTS_MAX = 1024, SNAPSHOT_MAX = 256 << 20, PATIENCE_MS = 3000 };
+/* Whether a daemon on another host is stopped is not known here: when only such are left, they have FAR_MS. */
+enum { HOSTS_MAX = 1024, SNAPSHOT_MAX = 256 << 20, TURN_MS = 250, FAR_MS = 10000 };
 
 /* One host that is asked; its number is its place in the list. */
 struct asked {
@@ -33,6 +35,7 @@ struct gathering {
     size_t count; /* hosts asked */
     size_t hosts; /* that there may be */
     bool names;
+    char silence[ENL_SILENCE_TEXT_MAX];
 };
 
 static void give_up(struct asked *one, const char *wrong)
@@ -121,10 +124,17 @@ static void read_more(struct asked *one)
     }
 }
 
+static bool is_given_up(const struct gathering *all, unsigned waited_ms)
+{
+    const bool far = all->asked[0].stream < 0;
+    return enl_is_silent(all->daemon, waited_ms) || (far && waited_ms >= FAR_MS);
+}
+
 /* Reads from all that are left, until each has ended or none has said anything for a while. */
 static void read_all(struct gathering *all)
 {
     static struct pollfd fds[HOSTS_MAX + 1];
+    unsigned waited_ms = 0;
     for (size_t open = 1; open != 0;) {
         open = 0;
         while (all->daemon >= 0 && all->count < all->hosts)
@@ -135,9 +145,12 @@ static void read_all(struct gathering *all)
         }
         fds[all->count] = (struct pollfd){.fd = all->daemon, .events = POLLIN};
         const size_t count = all->count;
-        const int ready = open != 0 ? poll(fds, count + 1, PATIENCE_MS) : 0;
-        if (ready == 0 || (ready < 0 && errno != EINTR))
+        const int ready = open != 0 ? poll(fds, count + 1, TURN_MS) : 0;
+        waited_ms = ready == 0 ? waited_ms + TURN_MS : 0;
+        if (open == 0 || (ready < 0 && errno != EINTR) || (ready == 0 && is_given_up(all, waited_ms)))
             break;
+        if (ready <= 0)
+            continue;
         if (fds[count].revents != 0 && !hear(all)) {
             close(all->daemon);
             all->daemon = -1;
@@ -148,7 +161,8 @@ static void read_all(struct gathering *all)
     }
     for (size_t i = 0; i < all->count; i++)
         if (all->asked[i].stream >= 0)
-            give_up(&all->asked[i], enl_silent);
+            give_up(&all->asked[i], i == 0 || !all->asked[0].tells ? enl_silence(all->daemon, all->silence)
+                                                                   : "it does not answer");
 }
 
 /* Adds what host `i` has told. */
@@ -162,6 +176,7 @@ static void take(struct gathering *all, size_t i, FILE *complaints, struct look_
         fprintf(complaints, "enl: program %s: %s\n", all->program, one->wrong);
     else if (one->wrong != NULL && one->tells)
         fprintf(complaints, "enl: program %s, host %zu: %s\n", all->program, i, one->wrong);
+    view->unanswered |= one->wrong != NULL && (i == 0 || one->tells);
     view->partial |= one->wrong != NULL && (i == 0 || one->tells);
     if (one->stream >= 0)
         close(one->stream);
@@ -178,7 +193,7 @@ bool look_gather(const char *name, bool names, FILE *complaints, struct look_vie
         fprintf(complaints, "enl: program %s: %s\n", name,
                 all.daemon == -ECONNREFUSED
                     ? "no program of yours has that name, or it has ended; enl ps lists them"
-                : all.daemon == -EAGAIN ? enl_silent
+                : all.daemon == -EAGAIN ? enl_silence(-1, all.silence)
                                         : strerror(-all.daemon));
         free(all.asked);
         return false;

@@ -25,6 +25,9 @@ struct look_form {
     unsigned kinds;
 };
 
+/* The exit status of enl why. */
+enum { DEADLOCK = 3 };
+
 #define KIND(name) (1u << LOOK_KIND_##name)
 static const struct look_form forms[] = {
     {look_show_ps, 0, ENL_PS, KIND(HOST) | KIND(CCE) | KIND(DAEMON)},
@@ -79,6 +82,8 @@ static int show_why(const struct enl_options *options, const struct look_view *v
         look_why_json(stdout, &why);
     else
         look_why_text(stdout, &why);
+    if (status == 0 && why.all_stuck)
+        status = DEADLOCK;
     look_why_fini(&why);
     return status;
 }
@@ -121,9 +126,12 @@ static int look_on(const struct enl_options *options, const struct look_form *fo
         if (names)
             look_hosts_add(&view, name);
         const int status = show(options, form, &view, twice ? before : NULL);
+        const bool unanswered = view.unanswered;
         look_view_fini(before);
         *before = view;
-        if (!options->watch || status != 0 || fflush(stdout) != 0 || ferror(stdout))
+        if (!options->watch)
+            return status == 0 && unanswered ? 1 : status;
+        if ((status != 0 && status != DEADLOCK) || fflush(stdout) != 0 || ferror(stdout))
             return status;
         pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
     }

@@ -3,12 +3,11 @@
 #include "look_hosts.h"
 
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "bcri/channel.h"
 #include "bcri/escape.h"
+#include "silence.h"
 
 enum { PATIENCE_MS = 1000 };
 
@@ -33,7 +32,7 @@ bool look_host_next(int daemon, uint64_t number, struct look_daemon *host_out)
                                      .id = 1,
                                      .host = (uint32_t)number};
     if (number > BCRI_HOST_NUMBER_MAX || bcri_channel_send(daemon, &ask, NULL, 0, true) != 0 ||
-        bcri_channel_recv(daemon, &in, true) != 1)
+        enl_hear(daemon, &in) != 1)
         return false;
     bcri_incoming_close(&in);
     if (in.wrong != NULL || message->type != BCRI_MSG_host_state || message->host < number)
@@ -47,12 +46,10 @@ bool look_host_next(int daemon, uint64_t number, struct look_daemon *host_out)
 
 void look_hosts_add(struct look_view *view, const char *name)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
     struct look_row row = {.kind = LOOK_KIND_DAEMON};
     const int daemon = bcri_channel_connect(name, PATIENCE_MS);
     if (daemon < 0)
         return;
-    setsockopt(daemon, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     for (uint64_t number = 0; look_host_next(daemon, number, &row.daemon); number = row.daemon.host + 1)
         if (!look_view_keep(view, &row))
             break;

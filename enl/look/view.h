@@ -17,6 +17,7 @@
 struct look_view {
     LOOK_KINDS(LOOK_LIST)
     bool partial;    /* there are CCEs of the program that are not in it */
+    bool unanswered; /* a host of the program has not told, or not all */
     bool standstill; /* the daemons have found that no CCE of the program can go on (enl/deadlock/) */
 };
 #undef LOOK_LIST

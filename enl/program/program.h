@@ -27,6 +27,7 @@
 #include "bcri/log.h"
 #include "cores.h"
 #include "hosts.h"
+#include "often.h"
 #include "options.h"
 #include "spawn.h"
 
@@ -123,10 +124,10 @@ struct enl_program {
     uv_idle_t starter;
     int address_fd; /* bound to the daemon's address; -1: `listening` has it */
     struct enl_watch *listening;
-    int spare_fd;       /* a reserve to accept a connection with (conn.c) */
-    unsigned visitors;  /* connections of kind ENL_VISITOR */
-    uint64_t strangers; /* connections of other users, refused */
-    int numbers_told;   /* segment numbers: 1: reported that few are left; 2: that none is */
+    int spare_fd;      /* a reserve to accept a connection with (conn.c) */
+    unsigned visitors; /* connections of kind ENL_VISITOR */
+    struct enl_often often[ENL_OFTEN_KINDS];
+    int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 
     unsigned forgetting;           /* CCEs that the agent is to forget before their repair */
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */

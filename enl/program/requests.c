@@ -209,8 +209,8 @@ static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *mes
 static void write_note(struct enl_conn *conn, const struct bcri_control *message)
 {
     char who[ENL_CCE_TEXT_MAX];
-    bcri_log_write(&conn->program->log, BCRI_LOG_WARN, "%s %.*s", enl_cce_text(conn->cce, who, sizeof who),
-                   (int)message->text.length, message->text.bytes);
+    enl_log_often(conn->program, ENL_OFTEN_NOTE, "%s %.*s", enl_cce_text(conn->cce, who, sizeof who),
+                  (int)message->text.length, message->text.bytes);
 }
 
 static uint32_t state_of(const struct enl_cce *cce)

@@ -147,9 +147,12 @@ static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, cons
     struct bcri_control there = *request;
     there.machine = bcri_view_of("");
     *code_out = bcrE_NOHOST;
-    if (place->child != NULL && place->child->state == ENL_CHILD_ENDING)
-        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s is about to be given up",
+    if (place->child != NULL && place->child->state == ENL_CHILD_ENDING) {
+        *code_out = bcrE_HOSTLOST;
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE,
+                                         "host %s is about to be given up: enlist there again in a while",
                                          place->child->host->name);
+    }
     if (place->failed != NULL)
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "%s", place->failed);
     if (place->child == NULL &&
@@ -280,7 +283,8 @@ static void fail_errands(struct enl_child *child, const char *sentence)
     struct bcri_control request;
     for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
         if (errand->conn != NULL && sentence[0] != '\0')
-            enl_enlist_refuse(errand->conn, &request, child->host->name, bcrE_NOHOST, sentence);
+            enl_enlist_refuse(errand->conn, &request, child->host->name,
+                              child->was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
         else if (errand->conn != NULL)
             enl_enlist_refuse(errand->conn, &request, child->host->name, bcrE_ENLIST,
                               "the program is ending");

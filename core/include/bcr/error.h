@@ -41,10 +41,12 @@
     X(RESERVED, 23, "cell 0 takes no puts and no locks, and gives to its own CCE only; use another cell")  \
     X(NOCCE, 40, "no CCE is known by this ID; pass IDs on as bcrT_CCE through the copy routines only")     \
     X(DEAD, 41, "that CCE has ended; stop using its cells")                                                \
-    X(ENLIST, 42, "the CCE did not join the program; see the root's stderr or enl's log for why")          \
+    X(ENLIST, 42,                                                                                          \
+      "no CCE joined, or the connection to enl is lost; the root's stderr or enl's log says why")          \
     X(NOHOST, 43, "the program cannot use a machine of that name; give NULL for this one")                 \
     X(NOCORE, 44, "the program may not use that core; give one from 0 below nproc, or a negative number")  \
     X(NOPROG, 45, "no such program, or not one that can be started there; the root's stderr says why")     \
+    X(HOSTLOST, 46, "the program has lost that machine; call again, and a new daemon is started there")    \
     X(INTERNAL, 60, "shared memory is corrupt by some CCE's wild write; find that, and end the program")   \
     X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")          \
     X(LONGJMP, 81,                                                                                         \

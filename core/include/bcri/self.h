@@ -43,9 +43,13 @@ static inline struct bcri_ctx *bcri_self_or_error(void)
     return bcri_likely(ctx != NULL) ? ctx : bcri_self_missing();
 }
 
+/* The connection to the daemon is broken. What needs it in the midst of a call has no memory then, as
+ * far as that knows, and no reason is worth a way of its own through the layers: the process ends soon. */
+extern _Atomic bool bcri_self_disconnected;
+
 static inline void bcri_set_errno(int code)
 {
-    bcri_self_errno = code;
+    bcri_self_errno = code == bcrE_NOMEM && bcri_load(&bcri_self_disconnected) ? bcrE_ENLIST : code;
 }
 
 /* Makes `ctx` the calling thread's, for tests; NULL: the process's own again, if there is one. */

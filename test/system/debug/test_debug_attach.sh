@@ -97,9 +97,9 @@ refused 2 "by its ordinal, or by pid:" attach -D server "$name" first
 kill -STOP $root
 "$enl" attach "$name" > all.out 2>&1 < /dev/null &
 all=$!
-refused 1 "CCE 1: it does not answer; it may be stopped" attach "$name" 1
+refused 1 ", is stopped: fg, kill -CONT or enl kill" attach "$name" 1
 ends $all 1
-has all.out "program $name: it does not answer; it may be stopped" || fail "no word of a stopped program"
+has all.out "program $name: it does not answer; its daemon, process " || fail "no word of a stopped program"
 kill -CONT $root
 refused 1 "no program of yours has that name" attach nobody.1 0
 refused 2 "attach to which program" attach

@@ -126,12 +126,12 @@ static void arch_is(uint32_t status, uint32_t archtype, const char *told)
 
 TEST(how_another_host_represents_data_is_asked_of_the_root_once)
 {
-    char nocce[32], internal[32];
+    char nocce[32], broken[32];
     snprintf(nocce, sizeof nocce, "arch 0 %d", bcrE_NOCCE);
-    snprintf(internal, sizeof internal, "arch 0 %d", bcrE_INTERNAL);
+    snprintf(broken, sizeof broken, "arch 0 %d", bcrE_ENLIST);
     start_with_cce("tell arch arch arch arch wait");
     arch_is(bcrE_NOCCE, 0, nocce);
-    arch_is(0, 0, internal);
+    arch_is(0, 0, broken);
     arch_is(0, 0x02babaa5, "arch 0x2babaa5 0");
     CHECK_STR(run_told(), "arch 0x2babaa5 0"); /* it is kept */
 }

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bcr/error.h>
+
 #include "check.h"
 #include "run.h"
 
@@ -101,6 +103,38 @@ TEST(under_isolate_a_lost_host_is_told_and_can_be_used_again)
     run_end(&run);
     CHECK_INT(run.status, 0);
     run_check_error(&run, "1 CCE was there; the others go on (onfail isolate)");
+}
+
+/* What the root tells, between what the others do. */
+static const char *next_enlist(void)
+{
+    const char *line;
+    while (strncmp(line = run_told_by(&run), "enlist ", 7) != 0)
+        ;
+    return line;
+}
+
+TEST(who_enlists_at_a_host_that_is_lost_meanwhile_is_told_so_and_may_try_again)
+{
+    char want[64];
+    pid_t daemon = 0;
+    run_folder();
+    setenv("BCR_HOSTTIMEOUT", "3000", 1);
+    setenv("SYS_CHILD", "parent pause", 1);
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_HOSTLOST);
+    run_start(&run, run_enl(), "--onfail", "root", "--local", "1", run_cce(), "at", "local1", "enlist",
+              run_cce(), "1", "wait", "enlist", run_cce(), "1", "wait", "enlist", run_cce(), "1", "wait");
+    for (int told = 0; told < 2; told++)
+        sscanf(run_told_by(&run), "parent %d", &daemon);
+    CHECK(daemon != 0);
+    CHECK_INT(kill(daemon, SIGSTOP), 0); /* so the next request there is not answered */
+    run_go();
+    CHECK_STR(next_enlist(), want);
+    run_go();
+    CHECK_STR(next_enlist(), "enlist 0 0");
+    run_go();
+    run_end(&run);
+    unsetenv("BCR_HOSTTIMEOUT");
 }
 
 TEST(a_daemon_that_is_silent_for_hosttimeout_is_lost)

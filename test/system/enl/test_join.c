@@ -55,7 +55,7 @@ TEST(a_stopped_program_is_listed_as_such_and_can_be_killed)
     run_start(&command, run_enl(), "audit", run_program());
     run_end(&command);
     CHECK_INT(command.status, 2);
-    run_check_error(&command, "does not answer; it may be stopped");
+    run_check_error(&command, ", is stopped: ");
     run_start(&command, run_enl(), "kill", run_program());
     run_end(&command);
     CHECK_INT(command.status, 0);

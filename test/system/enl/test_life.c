@@ -322,7 +322,7 @@ TEST(a_cce_under_a_wrapper_that_gives_up_its_connection_is_killed_and_named)
 TEST(nothing_is_written_into_what_a_program_has_opened_in_place_of_the_librarys_descriptors)
 {
     char want[64];
-    snprintf(want, sizeof want, "grow -1 %d, enlist -1 %d, found 0", bcrE_NOMEM, bcrE_ENLIST);
+    snprintf(want, sizeof want, "grow -1 %d, enlist -1 %d, found 0", bcrE_ENLIST, bcrE_ENLIST);
     run_start(&run, run_enl(), run_cce(), "own-sockets", "exit", "0");
     CHECK_STR(run_told(), want);
     run_end(&run);

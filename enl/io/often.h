@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of the log for which any process of this machine, or of this user, can give cause as often as it likes: it
+ * shall not fill the disk with them. Of each kind so many are written in a minute; the next one after that tells how
+ * many were left out. */
+#ifndef ENL_OFTEN_H
+#define ENL_OFTEN_H
+
+#include <stdint.h>
+
+struct enl_program;
+
+enum enl_often_kind {
+    ENL_OFTEN_STRANGER,  /* another user's process */
+    ENL_OFTEN_MALFORMED, /* a message that makes no sense, of no CCE */
+    ENL_OFTEN_SILENT,    /* a visitor that says nothing */
+    ENL_OFTEN_FULL,      /* no descriptors for a visitor */
+    ENL_OFTEN_UNREAD,    /* an answer that its asker does not read */
+    ENL_OFTEN_NOTE,      /* what the library notes, of a CCE */
+    ENL_OFTEN_KINDS
+};
+
+struct enl_often {
+    uint64_t since_ms, left_out;
+    unsigned count;
+};
+
+/* For the loop's thread. A warning. */
+void enl_log_often(struct enl_program *program, enum enl_often_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
