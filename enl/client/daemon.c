@@ -132,18 +132,25 @@ static void look_beside_library(struct search *search)
     look(search, BCR_INSTALL_BINDIR "/enl", "where BCR is installed");
 }
 
-/* Turns the original process into the daemon. Returns only if that failed. */
-static void turn_into_enl(const char *path, int socket, pid_t root)
+/* Turns the original process into the daemon. Returns only if that failed, with a sentence on stderr. */
+static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t root)
 {
+    char why[1024];
     char socket_option[48], pid_option[48];
     snprintf(socket_option, sizeof socket_option, "--root-socket=%d", socket);
     snprintf(pid_option, sizeof pid_option, "--root-pid=%ld", (long)root);
     char *arguments[] = {(char *)(uintptr_t) "enl", socket_option,           pid_option,
                          (char *)(uintptr_t) "--",  program_invocation_name, NULL};
+    setenv(BCRI_BECOMES_ENL_ENV, path, 1);
+    if (!is_certain && !bcri_client_becomes_enl(path, why, sizeof why)) {
+        bcri_client_complain("%s %s; a script in its place must end by: exec enl \"$@\"", path, why);
+        return;
+    }
     int flags = fcntl(socket, F_GETFD);
     fcntl(socket, F_SETFD, flags & ~FD_CLOEXEC);
-    setenv(BCRI_BECOMES_ENL_ENV, path, 1);
     execv(path, arguments);
+    bcri_client_complain("cannot run %s: %s; name a working enl as enlistpath in ~/.bcrrc", path,
+                         strerror(errno));
 }
 
 /* enlistpath may name a script that runs a BCR program. That program would take itself for one that
@@ -189,7 +196,8 @@ int bcri_client_start_daemon(void)
         exit(127);
     }
 
-    if (!bcri_client_may_be_enl(search.found)) {
+    const enum bcri_client_marker marker = bcri_client_marker(search.found);
+    if (marker == BCRI_MARKER_OTHER) {
         bcri_client_complain(
             "%s is not an enl that this program can run under; enlistpath must name enl itself: "
             "see enl --show-config",
@@ -218,9 +226,7 @@ int bcri_client_start_daemon(void)
         return pair[1];
     }
     close(pair[1]);
-    turn_into_enl(search.found, pair[0], child);
-    bcri_client_complain("cannot run %s: %s; name a working enl as enlistpath in ~/.bcrrc", search.found,
-                         strerror(errno));
+    turn_into_enl(search.found, marker == BCRI_MARKER_ENL, pair[0], child);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     _exit(127);

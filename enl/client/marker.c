@@ -3,9 +3,9 @@
  *
  * enlistpath may name another program by mistake. Once the original process has become that
  * program, no process is left that could end with status 127. So enl has a note (BCRI_ENL_NOTE in
- * its main.c), and bcr_init looks for the note first. Two kinds of file are believed without one: a
+ * its main.c), and bcr_init looks for the note first. Two kinds of file have none to be looked at: a
  * script, which may have to start enl in a way of its own, and a file that may be run but not
- * read. */
+ * read. They are asked (probe.c). */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -50,22 +50,23 @@ static bool is_own_kind(const ElfW(Ehdr) * head)
            head->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-bool bcri_client_may_be_enl(const char *path)
+enum bcri_client_marker bcri_client_marker(const char *path)
 {
     ElfW(Ehdr) head;
     memset(&head, 0, sizeof head);
     ElfW(Phdr) header;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return true;
+        return BCRI_MARKER_UNKNOWN;
     ssize_t got = pread(fd, &head, sizeof head, 0);
-    bool may_be = got < SELFMAG || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0;
-    if (got == (ssize_t)sizeof head && !may_be && is_own_kind(&head))
-        for (unsigned i = 0; i < head.e_phnum && !may_be; i++) {
+    const bool is_elf = got >= SELFMAG && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    bool is_enl = false;
+    if (got == (ssize_t)sizeof head && is_elf && is_own_kind(&head))
+        for (unsigned i = 0; i < head.e_phnum && !is_enl; i++) {
             off_t place = (off_t)(head.e_phoff + (size_t)i * sizeof header);
-            may_be = pread(fd, &header, sizeof header, place) == (ssize_t)sizeof header &&
+            is_enl = pread(fd, &header, sizeof header, place) == (ssize_t)sizeof header &&
                      header.p_type == PT_NOTE && has_note(fd, &header);
         }
     close(fd);
-    return may_be;
+    return !is_elf ? BCRI_MARKER_UNKNOWN : is_enl ? BCRI_MARKER_ENL : BCRI_MARKER_OTHER;
 }

@@ -257,6 +257,12 @@ static void fail_without_hello(struct enl_cce *cce)
             "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
             "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
             how);
+    else if (program->config.wrap != NULL)
+        enl_cce_fail(
+            cce, bcrE_ENLIST,
+            "it %s and never called bcr_init; the command before it (%s) must end by running it, and "
+            "it must be a CCE",
+            how, program->config.wrap);
     else
         enl_cce_fail(cce, bcrE_ENLIST,
                      "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "

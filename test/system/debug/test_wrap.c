@@ -52,6 +52,18 @@ TEST(those_of_other_hosts_do_too)
     run_ends(&run, 0, "");
 }
 
+TEST(a_wrapper_that_runs_nothing_and_ends_with_0_is_an_error)
+{
+    run_start(&run, run_enl(), "--wrap", "true -q", run_cce());
+    run_ends(&run, 1,
+             "it exited with status 0 and never called bcr_init; the command before it (true -q) must end");
+    run_write_file("own-wrapper", "#!/bin/sh\ncase $2 in birth) exec \"$@\" ;; esac\n", 46, 0700);
+    run_start(&run, run_enl(), "--wrap", "./own-wrapper", run_cce(), "birth", run_cce(), "1", "cell0");
+    CHECK_STR(run_told_by(&run), "enlist 0 0");
+    CHECK_STR(run_told_by(&run), "error 42 1 1"); /* bcrE_ENLIST */
+    run_ends(&run, 0, "the command before it (./own-wrapper) must end");
+}
+
 TEST(a_wrapper_that_is_not_there_is_told)
 {
     run_start(&run, run_enl(), "--wrap", "no-such-tool -q", run_cce());

@@ -100,15 +100,62 @@ TEST(enlistpath_that_names_another_program_is_said)
     run_check_error(&run, "/bin/true is not an enl that this program can run under");
 }
 
-TEST(enlistpath_may_name_a_script_that_runs_enl)
+/* The program with a script in enl's place, in which %s is enl. Ends it. */
+static void with_script(const char *text)
+{
+    char script[512];
+    snprintf(script, sizeof script, text, run_enl());
+    run_write_file("some-enl", script, strlen(script), 0700);
+    setenv("BCR_ENLISTPATH", "./some-enl", 1);
+    run_start(&run, run_cce());
+    run_end(&run);
+}
+
+TEST(enlistpath_may_name_a_script_that_becomes_enl)
+{
+    with_script("#!/bin/sh\necho loading\necho warming up >&2\nexec %s \"$@\"\n");
+    CHECK_STR(run.text, "loading\n"); /* once, though it was asked before */
+    CHECK_STR(run.error, "warming up\n");
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_program_that_ignores_its_childrens_ends_may_have_such_a_script)
 {
     char script[512];
     snprintf(script, sizeof script, "#!/bin/sh\nexec %s \"$@\"\n", run_enl());
     run_write_file("some-enl", script, strlen(script), 0700);
     setenv("BCR_ENLISTPATH", "./some-enl", 1);
-    run_start(&run, run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 0);
+    run_start(&run, "sh", "-c", "trap '' CHLD; exec \"$0\"", run_cce());
+    run_ends(&run, 0, "");
+}
+
+TEST(a_script_in_enls_place_that_runs_nothing_is_an_error_whatever_its_status)
+{
+    static const struct {
+        const char *text, *said;
+    } scripts[] = {
+        {"#!/bin/sh\nexit 0\n", "./some-enl does not become enl: run with --version, it ended with status 0; "
+                                "a script in its place must end by: exec enl \"$@\""},
+        {"#!/bin/sh\necho no licence left. >&2\nexit 3\n", "it ended with status 3: no licence left; a"},
+        {"#!/bin/sh\nkill -9 $$\n", "it was killed by signal 9; a script"},
+        {"#!/bin/sh\nsleep 1000 &\nexit 0\n", "it ended with status 0; a script"}, /* and has its output */
+        {"#!/bin/sh\nexec %s\n", "it ended with status 2: enl: which program?"},
+        {"#!/there/is/none\n", "cannot be run: No such file or directory"},
+        {"exit 0\n", "cannot be run: Exec format error"},
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
+        with_script(scripts[i].text);
+        run_check_error(&run, scripts[i].said);
+        CHECK_STR(run.text, "");
+        CHECK_INT(run.status, 127);
+    }
+}
+
+TEST(a_script_that_starts_enl_beside_itself_is_an_error_whatever_its_status)
+{
+    with_script("#!/bin/sh\n%s \"$@\"\nexit 0\n");
+    run_check_error(&run, "./some-enl does not become enl, but starts it as another process; a script");
+    CHECK_INT(run.status, 127);
 }
 
 TEST(too_few_open_files_are_said_with_how_many_are_needed)

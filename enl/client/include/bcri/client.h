@@ -87,8 +87,12 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
  * on stderr, or does not return if no daemon can be had. */
 int bcri_client_start_daemon(void);
 
-/* False: `path` is certainly not an enl that this process could become. */
-bool bcri_client_may_be_enl(const char *path);
+/* What the note in a file says of it: an enl that this process could become, or certainly none. */
+enum bcri_client_marker { BCRI_MARKER_UNKNOWN, BCRI_MARKER_ENL, BCRI_MARKER_OTHER };
+enum bcri_client_marker bcri_client_marker(const char *path);
+/* Runs a file that has no note to be looked at, and sees whether it becomes enl. False: `why` has what is to be
+ * said of it behind its name. For the process that is about to become enl: waits as long as the file runs. */
+bool bcri_client_becomes_enl(const char *path, char *why, size_t size);
 
 /* One line on stderr that begins with "bcr: " and the program's name. */
 void bcri_client_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* probe.c -- whether a script becomes enl.
+ *
+ * bcr_init turns the original process into enl. Were that a script which does something else, no process would be
+ * left that could tell the shell: the script's own exit status, 0 perhaps, would be the program's, and nothing has
+ * run. So a file of which the note cannot be read (marker.c) is first run once for `--version`, by a process of its
+ * own. It becomes enl if enl answers from that same process: one that the script starts beside itself could not
+ * become the original process either. The kernel tells who has written each message. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/client.h"
+
+extern char **environ;
+
+struct probe {
+    pid_t process;
+    int from, end; /* what it prints; its pidfd */
+    bool is_enl, starts_enl;
+    char said[512]; /* the last message that was not enl's answer */
+};
+
+/* Runs it with its output, stdout and stderr, into `to`. Returns 0 or an errno. */
+static int start(struct probe *probe, const char *path, int to)
+{
+    char *arguments[] = {(char *)(uintptr_t) "enl", (char *)(uintptr_t) "--version", NULL};
+    posix_spawn_file_actions_t files;
+    int error = posix_spawn_file_actions_init(&files);
+    if (error != 0)
+        return error;
+    error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    for (int fd = 1; fd <= 2 && error == 0; fd++)
+        error = posix_spawn_file_actions_adddup2(&files, to, fd);
+    if (error == 0)
+        error = posix_spawn(&probe->process, path, &files, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+static void keep_last_line(struct probe *probe, const char *text, size_t length)
+{
+    while (length > 0 && strchr("\r\n .", text[length - 1]) != NULL)
+        length--;
+    size_t first = length;
+    while (first > 0 && text[first - 1] != '\n')
+        first--;
+    if (first < length)
+        snprintf(probe->said, sizeof probe->said, "%.*s", (int)(length - first), text + first);
+}
+
+static pid_t writer_of(struct msghdr *message)
+{
+    struct ucred who = {.pid = 0};
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL; part = CMSG_NXTHDR(message, part))
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS)
+            memcpy(&who, CMSG_DATA(part), sizeof who);
+    return who.pid;
+}
+
+/* Takes one message. False: there will be no more. */
+static bool take(struct probe *probe)
+{
+    static const char answer[] = "enl (BCR) ";
+    char text[2048];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+    struct iovec bytes = {.iov_base = text, .iov_len = sizeof text};
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    const ssize_t got = recvmsg(probe->from, &message, MSG_CMSG_CLOEXEC);
+    if (got <= 0)
+        return got < 0 && errno == EINTR;
+    if ((size_t)got < sizeof answer - 1 || memcmp(text, answer, sizeof answer - 1) != 0)
+        keep_last_line(probe, text, (size_t)got);
+    else if (writer_of(&message) == probe->process)
+        probe->is_enl = true;
+    else
+        probe->starts_enl = true;
+    return true;
+}
+
+/* Until enl has answered, or the process has ended and all is read that it had printed by then. */
+static void listen_to(struct probe *probe)
+{
+    struct pollfd look[2] = {{.fd = probe->from, .events = POLLIN}, {.fd = probe->end, .events = POLLIN}};
+    while (!probe->is_enl) {
+        if (poll(look, 2, -1) < 0)
+            continue; /* a signal handler of the program's */
+        if (look[0].revents != 0 ? !take(probe) : look[1].revents != 0)
+            return;
+    }
+}
+
+/* Reaps it. Why it is no enl, if it is none. */
+static void finish(struct probe *probe, char *why, size_t size)
+{
+    int status = 0;
+    while (waitpid(probe->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    const char *said = probe->said[0] != '\0' ? ": " : "";
+    if (probe->starts_enl)
+        snprintf(why, size, "does not become enl, but starts it as another process");
+    else if (WIFSIGNALED(status))
+        snprintf(why, size, "does not become enl: run with --version, it was killed by signal %d%s%s",
+                 WTERMSIG(status), said, probe->said);
+    else
+        snprintf(why, size, "does not become enl: run with --version, it ended with status %d%s%s",
+                 WEXITSTATUS(status), said, probe->said);
+}
+
+bool bcri_client_becomes_enl(const char *path, char *why, size_t size)
+{
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    struct sigaction before;
+    struct probe probe = {.end = -1};
+    int pair[2];
+    int error = -bcri_channel_pair(pair);
+    if (error != 0) {
+        snprintf(why, size, "cannot be asked whether it is enl: no socket: %s", strerror(error));
+        return false;
+    }
+    sigaction(SIGCHLD, &plain, &before); /* ignored, or handled by the program, its end would be lost */
+    error = start(&probe, path, pair[1]);
+    close(pair[1]);
+    probe.from = pair[0];
+    if (error == 0) {
+        probe.end = (int)syscall(SYS_pidfd_open, probe.process, 0);
+        listen_to(&probe);
+        close(probe.from); /* what still writes there ends by SIGPIPE */
+        finish(&probe, why, size);
+        if (probe.end >= 0)
+            close(probe.end);
+    } else {
+        close(probe.from);
+        snprintf(why, size, "cannot be run: %s", strerror(error));
+    }
+    sigaction(SIGCHLD, &before, NULL);
+    return probe.is_enl;
+}
