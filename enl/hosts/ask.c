@@ -99,6 +99,18 @@ static void end(struct ask *ask)
     *ask = (struct ask){.state = OVER, .in = -1, .out = -1, .err = -1, .end = -1};
 }
 
+/* The command that asks it. This machine is asked by this enl, whatever a name of its own says of another. */
+static bool find_command(struct ask *ask, const struct bcri_config *config, char *error, size_t room)
+{
+    char own[PATH_MAX];
+    struct enl_host host = *ask->asked->entry;
+    if (ask->asked->is_here && enl_remote_own_path(own, sizeof own)) {
+        host.local = true;
+        host.enl = own;
+    }
+    return enl_remote_command(&ask->remote, config, &host, ask->asked->address, "--host-facts", error, room);
+}
+
 static void begin(struct ask *ask, struct enl_asked *asked, const struct bcri_config *config,
                   const struct enl_inherited *inherited)
 {
@@ -106,11 +118,10 @@ static void begin(struct ask *ask, struct enl_asked *asked, const struct bcri_co
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): an ask that is OVER has no memory (end) */
     ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
     asked->round_trip_ns = UINT64_MAX;
-    asked->pushed = config->push != 0 && enl_push_takes(asked->host);
+    asked->pushed = config->push != 0 && !asked->is_here && enl_push_takes(asked->entry);
     char *error = asked->failed;
     const size_t room = sizeof asked->failed;
-    if (!enl_remote_command(&ask->remote, config, asked->host, NULL, "--host-facts", error, room) ||
-        !begin_process(ask, inherited, error, room)) {
+    if (!find_command(ask, config, error, room) || !begin_process(ask, inherited, error, room)) {
         end(ask);
         return;
     }

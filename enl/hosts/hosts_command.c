@@ -2,11 +2,13 @@
 /* See hosts_command.h. */
 #include "hosts_command.h"
 
+#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bcri/config.h"
+#include "entries.h"
 #include "facts_here.h"
 #include "findings.h"
 #include "json.h"
@@ -197,6 +199,24 @@ static int load(struct enl_hosts *hosts, struct bcri_config *config, const struc
     return enl_hosts_load(hosts, config, &wish, error, error_size);
 }
 
+/* Each name is asked as a program would start its daemon. False: no memory. */
+static bool prepare(struct enl_asked *all, const struct enl_hosts *hosts, const struct bcri_config *config)
+{
+    char address[600];
+    struct ifaddrs *known = NULL;
+    bool whole = true;
+    for (size_t i = 0; i < hosts->count; i++) {
+        struct enl_asked *asked = &all[i];
+        asked->host = &hosts->hosts[i];
+        asked->entry = enl_entry_for(config, hosts, asked->host->name, address, sizeof address);
+        asked->is_here = enl_entry_is_here(config, asked->entry, &known);
+        asked->address = address[0] != '\0' ? strdup(address) : NULL;
+        whole = whole && (address[0] == '\0' || asked->address != NULL);
+    }
+    freeifaddrs(known);
+    return whole;
+}
+
 int enl_command_hosts(const struct enl_options *options, const char *file)
 {
     char error[1024];
@@ -210,11 +230,9 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
     else if (hosts.count == 0)
         fprintf(stderr,
                 "enl: there is no list of machines: enl hosts FILE names one, or hostsfile in bcrrc\n");
-    else if ((all = calloc(hosts.count, sizeof *all)) == NULL)
+    else if ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare(all, &hosts, &config))
         fprintf(stderr, "enl: not enough memory for %zu hosts\n", hosts.count);
     else {
-        for (size_t i = 0; i < hosts.count; i++)
-            all[i].host = &hosts.hosts[i];
         enl_facts_here(&config, &shown.here);
         enl_ask_all(&config, all, hosts.count);
         enl_findings_compare(all, hosts.count);
@@ -222,6 +240,8 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
         shown.count = hosts.count;
         status = show(&shown);
     }
+    for (size_t i = 0; all != NULL && i < hosts.count; i++)
+        free(all[i].address);
     free(all);
     enl_hosts_free(&hosts);
     bcri_config_fini(&config);

@@ -4,12 +4,10 @@
 #include "places.h"
 
 #include <ifaddrs.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include <bcr/error.h>
 
@@ -17,9 +15,8 @@
 #include "collect.h"
 #include "conn.h"
 #include "enlist.h"
+#include "entries.h"
 #include "introduce.h"
-#include "names.h"
-#include "object.h"
 #include "parent.h"
 #include "states.h"
 #include "tree.h"
@@ -34,47 +31,12 @@ static struct enl_place *place_of(const struct enl_child *child)
 
 /* -------------------------------------------------------------------- where a request goes --- */
 
-/* `known`: names.h. */
-static bool is_here(const struct enl_program *program, const char *machine, struct ifaddrs **known)
-{
-    const size_t length = strcspn(program->hostname, ".");
-    return strcasecmp(machine, program->hostname) == 0 ||
-           (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0) ||
-           enl_host_has_address(machine, known);
-}
-
-static bool is_own_user(const char *login)
-{
-    const struct passwd *user = login != NULL ? getpwuid(geteuid()) : NULL;
-    return login == NULL || (user != NULL && strcmp(user->pw_name, login) == 0);
-}
-
-/* Whether this enl is of the architecture that an entry of this machine says, or the file has that it names
- * as enl. */
-static bool is_own_abi(const struct enl_program *program, const struct enl_host *host)
-{
-    char *path = NULL;
-    if (host->abi != NULL || host->enl == NULL ||
-        bcri_config_resolve(&program->config, host->enl, &path) != 0)
-        return host->abi == NULL || strcmp(host->abi, enl_abi()) == 0;
-    const bool own = !enl_object_is_foreign(path);
-    free(path);
-    return own;
-}
-
-/* Whether an entry is this machine, as far as can be known without asking it. */
-static bool entry_is_here(const struct enl_program *program, const struct enl_host *host,
-                          struct ifaddrs **known)
-{
-    return !host->local && is_here(program, host->address != NULL ? host->address : host->name, known) &&
-           is_own_user(host->login) && is_own_abi(program, host);
-}
-
 /* That entry, or without one the machine of that name. */
 static bool one_is_here(const struct enl_program *program, const struct enl_host *host, const char *machine)
 {
     struct ifaddrs *known = NULL;
-    const bool here = host != NULL ? entry_is_here(program, host, &known) : is_here(program, machine, &known);
+    const bool here =
+        host != NULL ? enl_entry_is_here(&program->config, host, &known) : enl_name_is_here(machine, &known);
     freeifaddrs(known);
     return here;
 }
@@ -84,30 +46,10 @@ void enl_tree_take_own(struct enl_program *program)
     struct ifaddrs *known = NULL;
     for (size_t i = 0; i < program->hosts.count && program->programs == NULL; i++) {
         const struct enl_host *host = &program->hosts.hosts[i];
-        if (host->path != NULL && entry_is_here(program, host, &known))
+        if (host->path != NULL && enl_entry_is_here(&program->config, host, &known))
             program->programs = strdup(host->path);
     }
     freeifaddrs(known);
-}
-
-/* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
- * `address_out` gets the entry's address with the suffix, unless that is a number. */
-static const struct enl_host *entry_for(const struct enl_program *program, const char *machine,
-                                        char *address_out, size_t size)
-{
-    char name[600];
-    address_out[0] = '\0';
-    if (program->config.ifacesuffix == NULL)
-        return enl_hosts_find(&program->hosts, machine);
-    snprintf(name, sizeof name, "%s%s", machine, program->config.ifacesuffix);
-    const struct enl_host *host = enl_hosts_find(&program->hosts, name);
-    if (host != NULL)
-        return host;
-    host = enl_hosts_find(&program->hosts, machine);
-    const char *plain = host == NULL ? NULL : host->address != NULL ? host->address : host->name;
-    if (host != NULL && !host->local && !enl_host_is_address(plain))
-        snprintf(address_out, size, "%s%s", plain, program->config.ifacesuffix);
-    return host;
 }
 
 /* Makes room for the archtype of host `number`, which is kept for ever. False: no memory. */
@@ -172,7 +114,8 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
 {
     struct enl_program *program = conn->program;
     char address[600];
-    const struct enl_host *host = entry_for(program, machine, address, sizeof address);
+    const struct enl_host *host =
+        enl_entry_for(&program->config, &program->hosts, machine, address, sizeof address);
     const bool here = one_is_here(program, host, machine);
     *code_out = bcrE_NOHOST;
     if (here)
@@ -225,10 +168,10 @@ void enl_tree_start_all(struct enl_program *program)
         enl_tree_of(program) == NULL)
         return;
     for (size_t i = 0; i < program->hosts.count; i++) {
-        const struct enl_host *host =
-            entry_for(program, program->hosts.hosts[i].name, address, sizeof address);
+        const struct enl_host *host = enl_entry_for(&program->config, &program->hosts,
+                                                    program->hosts.hosts[i].name, address, sizeof address);
         struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
-        if (entry_is_here(program, host, &known) || place->child != NULL)
+        if (enl_entry_is_here(&program->config, host, &known) || place->child != NULL)
             continue;
         if (!want(program, place, address[0] != '\0' ? address : NULL, false, error, sizeof error))
             enl_report(program, BCRI_LOG_ERROR, "%s", error);

@@ -43,8 +43,7 @@ static void add(struct words *words, const char *format, ...)
     words->used += (size_t)length + 1;
 }
 
-/* The path of this enl. */
-static bool own_path(char *out, size_t size)
+bool enl_remote_own_path(char *out, size_t size)
 {
     const ssize_t length = readlink("/proc/self/exe", out, size - 1);
     if (length <= 0)
@@ -90,7 +89,7 @@ static bool begins_with(const struct enl_remote *remote, const char *name)
 static bool path_there(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX])
 {
     const char *path = host->enl != NULL ? host->enl : config->enlistpath;
-    if (path == NULL && !own_path(out, PATH_MAX))
+    if (path == NULL && !enl_remote_own_path(out, PATH_MAX))
         path = "enl";
     if (path != NULL)
         snprintf(out, PATH_MAX, "%s", path);
@@ -151,7 +150,7 @@ static bool find_local(const struct bcri_config *config, const struct enl_host *
         return find_program(config, "enl= in the hosts file", host->enl, out, error, error_size);
     if (config->enlistpath != NULL)
         return find_program(config, "enlistpath in bcrrc", config->enlistpath, out, error, error_size);
-    return own_path(out, PATH_MAX) ||
+    return enl_remote_own_path(out, PATH_MAX) ||
            bcri_refuse(error, error_size, false, "/proc does not say where this enl is");
 }
 
@@ -333,5 +332,10 @@ const char *enl_remote_remedy(const struct enl_host *host, const char *why, cons
         return host->local ? "; " NAME_IT
                            : "; install BCR there, or say where enl is: enl= in the hosts file, or "
                              "enlistpath in bcrrc";
-    return code == ANY || code == 255 || strstr(said, "enl: ") != NULL ? "" : "; " NAME_IT;
+    if (code == ANY || code == 255 || strstr(said, "enl: ") != NULL)
+        return "";
+    return host->local || code != 0
+               ? "; " NAME_IT
+               : "; rshpath in bcrrc must name a program that runs the command there and "
+                 "ends when that has ended, and " NAME_IT;
 }

@@ -20,6 +20,9 @@ struct enl_remote {
     char *words; /* what argv points into */
 };
 
+/* The path of this enl. False: /proc does not say it. */
+bool enl_remote_own_path(char *out, size_t size);
+
 /* The command that runs `enl mode` there. `address` NULL: the host's own. False: a sentence says why there is no
  * command. */
 bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config *config,

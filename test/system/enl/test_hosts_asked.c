@@ -47,6 +47,8 @@ static const char rsh[] =
     "late) facts 1 x86_64 1000000000 '2 hours ago' ;;\n"
     "full) facts 1 x86_64 0 now ;;\n"
     "held) read line < over; facts 1 x86_64 1000000000 now ;;\n"
+    "fast-ib) exec sh -c \"$2\" ;;\n"
+    "quiet) exit 0 ;;\n"
     "n*) echo + >> begun; while [ $(wc -l < begun) -lt 8 ]; do sleep 0.01; done\n"
     "    facts 1 x86_64 1000000000 now; echo - >> begun ;;\n"
     "esac\n";
@@ -107,6 +109,52 @@ TEST_TIMEOUT(machines_that_cannot_be_used_are_a_sentence_each, 300)
     has("big: the hosts file says abi=x86_64, and enl there is for s390x; let enl= name another one there");
     has("host endless cannot be used: no enl speaks there; enl= in the hosts file, or enlistpath in bcrrc, "
         "must name enl");
+}
+
+/* A program never logs in to them either. */
+TEST_TIMEOUT(names_and_addresses_of_this_machine_are_told_without_a_login, 300)
+{
+    char name[256] = "", text[1024];
+    CHECK_INT(gethostname(name, sizeof name - 1), 0);
+    snprintf(text, sizeof text, "%s\nloop addr=127.0.0.1\nalso addr=%s enl=%s\n", name, name, run_enl());
+    list(text);
+    setenv("BCR_RSHPATH", "/there/is/no/rsh", 1);
+    hosts(0, "machines");
+    snprintf(text, sizeof text, "\nloop: it is the same machine as %s, and shares its daemon; ", name);
+    has(text);
+    snprintf(text, sizeof text, "\nalso: it is the same machine as %s, and shares its daemon; ", name);
+    has(text);
+    if (strstr(run.text, "cannot be used") != NULL)
+        FAIL("%s", run.text);
+    setenv("BCR_PUSH", "yes", 1);
+    hosts(0, "machines");
+    if (strstr(run.text, "push") != NULL)
+        FAIL("%s", run.text);
+    setenv("BCR_TEMPDIR", "/there/is/none", 1);
+    hosts(1, "machines");
+    has("host loop cannot be used: enl ended with status 1: enl: no log can be created in /there/is/none: ");
+}
+
+TEST_TIMEOUT(a_machine_that_ifacesuffix_renames_is_asked_by_the_name_that_programs_use, 300)
+{
+    list("fast\nslow\nslow-if addr=good1\n");
+    setenv("BCR_IFACESUFFIX", "-ib", 1);
+    hosts(1, "machines");
+    has("\nfast          0.");
+    has("\nslow          cannot be used\n");
+    list("slow\nslow-ib addr=good1\n");
+    hosts(0, "machines");
+    has("\nslow          0.");
+}
+
+TEST_TIMEOUT(a_command_that_runs_nothing_and_ends_with_0_is_told_with_what_names_it, 300)
+{
+    list("quiet\n");
+    hosts(1, "machines");
+    has("host quiet cannot be used: rsh-like ended with status 0; rshpath in bcrrc must name a program that "
+        "runs "
+        "the command there and ends when that has ended, and enl= in the hosts file, or enlistpath in bcrrc, "
+        "must name enl itself; the command was: ");
 }
 
 TEST_TIMEOUT(a_machine_where_no_log_can_be_created_cannot_be_used, 300)
