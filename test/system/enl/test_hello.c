@@ -25,7 +25,7 @@ static void refused(const char *what, const char *why)
     if (strstr(run.text, want) == NULL || strstr(run.text, why) == NULL)
         FAIL("wanted \"%s\" and \"%s\", got \"%s\"", want, why, run.text);
     run_check_error(&run, "enl: CCE 0 (");
-    run_check_error(&run, ") is refused: ");
+    run_check_error(&run, " is refused: ");
     run_check_error(&run, why);
 }
 
