@@ -220,7 +220,7 @@ void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
                                         .text = text.bytes,
                                         .length = text.length};
     enl_cce_text(cce, report->who, sizeof report->who);
-    enl_crash_report_name(report, cce->ordinal);
+    enl_ordinals_add(&report->ordinals, cce->ordinal, cce->ordinal);
     enl_crash_gather(crashes, report);
 }
 
@@ -248,15 +248,13 @@ const char *enl_crash_of_child(struct enl_child *child, const struct bcri_contro
     report->signal = (int)message->kind;
     report->count = message->count;
     report->ordinal = message->ordinal;
-    char ordinals[1024];
+    char ordinals[ENL_ORDINALS_TEXT_MAX];
     if (!bcri_view_copy(message->object, report->who, sizeof report->who) ||
         !bcri_view_copy(message->text, ordinals, sizeof ordinals)) {
         enl_crash_report_free(report);
         return "a crash report with too long a name";
     }
-    char *from = ordinals, *to;
-    for (unsigned long ordinal; ordinal = strtoul(from, &to, 10), to != from; from = to)
-        enl_crash_report_name(report, (uint32_t)ordinal);
+    enl_ordinals_read(&report->ordinals, ordinals);
     enl_crash_gather(crashes, report);
     return NULL;
 }

@@ -19,13 +19,11 @@ void enl_crash_gather(struct enl_crashes *crashes, struct enl_crash_report *repo
         uv_timer_start(&crashes->gather, on_gather, GATHER_MSEC, 0);
 }
 
-/* Ordinals go up as a text of numbers with a blank behind each. */
 static void send_up(struct enl_program *program, const struct enl_crash_report *report)
 {
-    char ordinals[1024];
-    size_t at = 0, used = 0;
-    for (uint32_t i = 0; i < report->listed && used + 12 < sizeof ordinals; i++)
-        used += (size_t)snprintf(ordinals + used, sizeof ordinals - used, "%u ", report->ordinals[i]);
+    char ordinals[ENL_ORDINALS_TEXT_MAX];
+    size_t at = 0;
+    enl_ordinals_text(&report->ordinals, ordinals);
     do {
         const size_t left = report->length - at, part = left < 2048 ? left : 2048;
         const struct bcri_control message = {.type = BCRI_MSG_died,
@@ -36,7 +34,7 @@ static void send_up(struct enl_program *program, const struct enl_crash_report *
                                              .kind = (uint32_t)report->signal,
                                              .count = report->count,
                                              .object = bcri_view_of(report->who),
-                                             .text = {ordinals, (uint32_t)used},
+                                             .text = bcri_view_of(ordinals),
                                              .bytes = {report->text + at, (uint32_t)part},
                                              .size = left - part};
         enl_peer_send(program->parent->peer, &message);

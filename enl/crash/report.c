@@ -68,41 +68,13 @@ static bool are_alike(const struct enl_crash_report *a, const struct enl_crash_r
            memcmp(a->text, b->text, length) == 0;
 }
 
-void enl_crash_report_name(struct enl_crash_report *report, uint32_t ordinal)
-{
-    uint32_t at = report->listed;
-    if (at == ENL_CRASH_LISTED_MAX)
-        return;
-    for (; at > 0 && report->ordinals[at - 1] > ordinal; at--)
-        report->ordinals[at] = report->ordinals[at - 1];
-    report->ordinals[at] = ordinal;
-    report->listed++;
-}
-
-/* "0, 3-7", and ... behind it if the report does not name all. */
-static void list_ordinals(const struct enl_crash_report *report, char *text, size_t size)
-{
-    size_t used = 0;
-    for (uint32_t i = 0; i < report->listed && used + 32 < size; i++) {
-        const uint32_t first = report->ordinals[i];
-        while (i + 1 < report->listed && report->ordinals[i + 1] <= report->ordinals[i] + 1)
-            i++;
-        const uint32_t last = report->ordinals[i];
-        used += (size_t)snprintf(text + used, size - used, last != first ? "%s%u-%u" : "%s%u",
-                                 used != 0 ? ", " : "", first, last);
-    }
-    if (report->listed < report->count && used + 5 < size)
-        snprintf(text + used, size - used, " ...");
-}
-
 void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_report *report)
 {
     struct enl_crash_report **at = &reports->first;
     while (*at != NULL && !are_alike(*at, report))
         at = &(*at)->next;
     if (*at != NULL) {
-        for (uint32_t i = 0; i < report->listed; i++)
-            enl_crash_report_name(*at, report->ordinals[i]);
+        enl_ordinals_add_all(&(*at)->ordinals, &report->ordinals);
         (*at)->count += report->count;
     } else if (reports->kinds < KINDS_MAX) {
         report->next = NULL;
@@ -150,8 +122,8 @@ static void show_lines(struct enl_program *program, uint32_t ordinal, const char
 void enl_crash_report_show(struct enl_program *program, const struct enl_crash_report *report)
 {
     const size_t key = key_length(report);
-    char ordinals[512], all[600] = "";
-    list_ordinals(report, ordinals, sizeof ordinals);
+    char ordinals[ENL_ORDINALS_TEXT_MAX + 64], all[sizeof ordinals + 64] = "";
+    enl_ordinals_tell(&report->ordinals, report->count, ordinals, sizeof ordinals);
     if (report->count > 1)
         snprintf(all, sizeof all, "%u CCEs crashed alike (%s); of them ", report->count, ordinals);
     enl_report(program, BCRI_LOG_ERROR, "crash: %s%s, signal %d (%s)", all, report->who, report->signal,

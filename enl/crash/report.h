@@ -7,19 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ordinals.h"
 #include "program.h"
-
-/* How many CCEs a report names. */
-#define ENL_CRASH_LISTED_MAX 128u
 
 struct enl_crash_report {
     struct enl_crash_report *next;
     const char *host; /* lives as long as the program */
     int signal;
-    uint32_t count;                                  /* of CCEs */
-    uint32_t ordinal;                                /* of the first, as the next */
-    char who[512];                                   /* "CCE 3 (ring, pid 1234) on alpha" */
-    uint32_t listed, ordinals[ENL_CRASH_LISTED_MAX]; /* of all, or of some, ascending */
+    uint32_t count;   /* of CCEs */
+    uint32_t ordinal; /* of the first, as the next */
+    char who[512];    /* "CCE 3 (ring, pid 1234) on alpha" */
+    struct enl_ordinals ordinals;
     /* The stack where it crashed, by which reports are equal; then, after a NUL, the rest about the
      * first. Lines that end in newlines, not escaped. */
     char *text;
@@ -36,8 +34,6 @@ void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_r
 /* Takes the oldest; NULL: none is left. To be freed by enl_crash_report_free. */
 struct enl_crash_report *enl_crash_reports_take(struct enl_crash_reports *reports);
 void enl_crash_report_free(struct enl_crash_report *report);
-/* Adds an ordinal to those that it names. */
-void enl_crash_report_name(struct enl_crash_report *report, uint32_t ordinal);
 /* Writes it to stderr and into the log. */
 void enl_crash_report_show(struct enl_program *program, const struct enl_crash_report *report);
 
