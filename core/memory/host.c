@@ -2,6 +2,7 @@
 /* The registry of one group: host.h. One mutex serves the daemon's threads; CCEs read the shared
  * tables without it. */
 #include "bcri/host.h"
+#include "bcri/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,7 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     host->shared->archtype = (uint32_t)bcri_archtype_native();
     host->shared->enl_pid = (uint32_t)getpid();
     bcri_store(&host->shared->cpus, bcri_machine_cpus());
+    bcri_store(&host->shared->start_ns, bcri_clock_unix_ns());
     strcpy(host->shared->program, program);
     bcri_host_publish(host, BCRI_HOST_SEG, fd, sizeof(struct bcri_host_shm), BCRI_SEG_HOST, BCRI_ENL_INDEX);
     return 0;
@@ -252,6 +254,14 @@ int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct
 void bcri_host_set_name(struct bcri_host *host, const char *name)
 {
     snprintf(host->shared->name, sizeof host->shared->name, "%s", name);
+}
+
+void bcri_host_count_end(struct bcri_host *host, bool failed, bool crashed)
+{
+    struct bcri_host_shm *shared = host->shared;
+    bcri_store(&shared->ended, bcri_load(&shared->ended) + 1);
+    bcri_store(&shared->failed, bcri_load(&shared->failed) + failed);
+    bcri_store(&shared->crashed, bcri_load(&shared->crashed) + crashed);
 }
 
 void bcri_host_fini(struct bcri_host *host)

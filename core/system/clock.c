@@ -25,6 +25,11 @@ uint64_t bcri_clock_coarse_ns(void)
     return read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
+uint64_t bcri_clock_unix_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
 uint64_t bcri_deadline_from(uint64_t now_ns, int msec)
 {
     if (msec < 0)

@@ -51,6 +51,10 @@ static void look_at_host(struct look *look)
     row.host.records = bcri_host_records(host);
     row.host.segments = bcri_host_segments(host);
     row.host.now_ns = bcri_clock_ns();
+    row.host.start_ns = bcri_load(&host->start_ns);
+    row.host.ended = bcri_load(&host->ended);
+    row.host.failed = bcri_load(&host->failed);
+    row.host.crashed = bcri_load(&host->crashed);
     memcpy(row.host.program, host->program, LOOK_TEXT_MAX);
     row.host.program[LOOK_TEXT_MAX - 1] = '\0';
     memcpy(row.host.hostname, host->name, sizeof host->name);

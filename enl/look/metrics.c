@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.c -- a view in Prometheus's text format: for each metric two lines that tell what it is, then its samples. Names end in
- * a unit, those of counters in _total. A CCE is named by host, ordinal and process, since ordinals come again. */
+ * a unit, those of counters in _total.
+ *
+ * Of a CCE's labels there must not be more over time than there are CCEs at one time, or a program that starts them again and
+ * again fills the server that gathers this. Neither the process nor the ordinal is such: a program may number its jobs by
+ * ordinals, and give one to several CCEs. So series are named by the host and the index of the CCE's record there (slot), which
+ * is given again; what else there is to know of it stands in bcr_cce_info, to be joined. A counter that begins again at 0 under
+ * another CCE is what Prometheus expects of a process that was started anew. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,6 +14,7 @@
 #include "bcri/record.h"
 #include "metrics.h"
 #include "say.h"
+#include "why.h"
 
 /* field of a CCE's row, name, type, and what it is */
 #define CCE_METRICS(X)                                                                                 \
@@ -47,8 +54,7 @@ static bool is_there(const struct look_cce *cce)
 /* What names it, without the closing brace. */
 static void name_cce(FILE *out, const char *metric, const struct look_cce *cce)
 {
-    fprintf(out, "%s{host=\"%" PRIu64 "\",cce=\"%" PRIu64 "\",pid=\"%" PRIu64 "\"", metric, cce->host,
-            cce->ordinal, cce->pid);
+    fprintf(out, "%s{host=\"%" PRIu64 "\",slot=\"%" PRIu64 "\"", metric, cce->host, cce->index);
 }
 
 /* A label's value: UTF-8, with \ and " and newline escaped. */
@@ -62,13 +68,68 @@ static void label(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
+static void tell_hosts(FILE *out, const struct look_view *view)
+{
+    begin(out, "bcr_hosts", "gauge", "Hosts of the program that have answered.");
+    fprintf(out, "bcr_hosts %zu\n", view->host.count);
+    begin(out, "bcr_complete", "gauge", "1 if all hosts of the program have answered.");
+    fprintf(out, "bcr_complete %d\n", !view->partial);
+    begin(out, "bcr_host_info", "gauge", "1; the name of the host is a label.");
+    for (size_t i = 0; i < view->host.count; i++) {
+        fprintf(out, "bcr_host_info{host=\"%" PRIu64 "\"", view->host.at[i].host);
+        label(out, "hostname", view->host.at[i].hostname);
+        fputs("} 1\n", out);
+    }
+    begin(out, "bcr_start_time_seconds", "gauge", "When enl began on the host, in seconds since 1970.");
+    for (size_t i = 0; i < view->host.count; i++)
+        fprintf(out, "bcr_start_time_seconds{host=\"%" PRIu64 "\"} %.3f\n", view->host.at[i].host,
+                (double)view->host.at[i].start_ns / 1e9);
+    begin(out, "bcr_cce_ends_total", "counter",
+          "CCEs that have ended: normally, with a status but 0 or by a signal (failed), or by SIGSEGV or the "
+          "like (crashed).");
+    for (size_t i = 0; i < view->host.count; i++) {
+        const struct look_host *host = &view->host.at[i]; /* the counts were read one after the other */
+        const uint64_t crashed = host->crashed, failed = host->failed > crashed ? host->failed - crashed : 0;
+        const struct {
+            const char *how;
+            uint64_t count;
+        } ends[] = {{"normal", host->ended > host->failed ? host->ended - host->failed : 0},
+                    {"failed", failed},
+                    {"crashed", crashed}};
+        for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
+            fprintf(out, "bcr_cce_ends_total{host=\"%" PRIu64 "\",how=\"%s\"} %" PRIu64 "\n", host->host,
+                    ends[k].how, ends[k].count);
+    }
+}
+
+/* By the same rules as enl why. At the first answer nobody knows who has slept since another. */
+static void tell_stuck(FILE *out, const struct look_view *view, const struct look_view *before)
+{
+    struct look_why why = {0};
+    if (before != NULL && !look_why(view, before, &why))
+        return;
+    begin(out, "bcr_deadlock", "gauge", "1 if no CCE of the program can ever go on.");
+    fprintf(out, "bcr_deadlock %d\n", why.all_stuck);
+    begin(out, "bcr_stuck_cces", "gauge", "CCEs that wait for what no CCE will ever do.");
+    fprintf(out, "bcr_stuck_cces %zu\n", why.stuck);
+    look_why_fini(&why);
+}
+
 static void tell_states(FILE *out, const struct look_view *view)
 {
+    begin(out, "bcr_cce_info", "gauge", "1; what the CCE is stands in the labels, cce is its ordinal.");
+    for (size_t i = 0; i < view->cce.count; i++)
+        if (is_there(&view->cce.at[i])) {
+            name_cce(out, "bcr_cce_info", &view->cce.at[i]);
+            fprintf(out, ",cce=\"%" PRIu64 "\",pid=\"%" PRIu64 "\"", view->cce.at[i].ordinal,
+                    view->cce.at[i].pid);
+            label(out, "name", view->cce.at[i].name);
+            fputs("} 1\n", out);
+        }
     begin(out, "bcr_cce_state", "gauge", "1 for the state that the CCE is in.");
     for (size_t i = 0; i < view->cce.count; i++)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_state", &view->cce.at[i]);
-            label(out, "name", view->cce.at[i].name);
             label(out, "state", look_say_state(&view->cce.at[i]));
             fputs("} 1\n", out);
         }
@@ -113,12 +174,10 @@ static void tell_cells(FILE *out, const struct look_view *view)
     }
 }
 
-void look_metrics(FILE *out, const struct look_view *view)
+void look_metrics(FILE *out, const struct look_view *view, const struct look_view *before)
 {
-    begin(out, "bcr_hosts", "gauge", "Hosts of the program that have answered.");
-    fprintf(out, "bcr_hosts %zu\n", view->host.count);
-    begin(out, "bcr_complete", "gauge", "1 if all hosts of the program have answered.");
-    fprintf(out, "bcr_complete %d\n", !view->partial);
+    tell_hosts(out, view);
+    tell_stuck(out, view, before);
     tell_states(out, view);
 #define CCE_METRIC(field, name, type, help)                         \
     begin(out, name, type, help);                                   \

@@ -18,8 +18,8 @@
 
 #include "view.h"
 
-/* All of a view in Prometheus's text format, version 0.0.4. */
-void look_metrics(FILE *out, const struct look_view *view);
+/* All of a view in Prometheus's text format, version 0.0.4. `before` is that of the last answer; NULL: this is the first. */
+void look_metrics(FILE *out, const struct look_view *view, const struct look_view *before);
 
 /* enl metrics, whose words `argv` has. Returns the exit status. */
 int enl_command_metrics(char **argv);

@@ -32,6 +32,7 @@ static struct {
     ino_t ino; /* of the socket at `path`, which it takes away at its end */
     int listener, program;
     char name[ENL_DAEMON_NAME_MAX];
+    struct look_view before; /* what the last answer was made of; no host: there was none */
 } server = {.listener = -1, .program = -1};
 
 static void complain(const char *where, const char *what)
@@ -239,10 +240,11 @@ static int look(FILE *out)
     const bool got = look_gather(server.name, true, said, &view);
     fclose(said);
     if (got)
-        look_metrics(out, &view);
+        look_metrics(out, &view, server.before.host.count != 0 ? &server.before : NULL);
     else if (complaints != NULL)
         fputs(complaints, out);
-    look_view_fini(&view);
+    look_view_fini(&server.before);
+    server.before = view;
     free(complaints);
     return got ? 200 : 503;
 }

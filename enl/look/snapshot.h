@@ -27,7 +27,7 @@
 /* Kind, then N(number) and T(text) in this order; `host` is the host's number in its program, and other
  * numbers of CCEs are indices of their records there.
  *
- * HOST  `now_ns` by its monotonic clock
+ * HOST  `now_ns` by its monotonic clock, `start_ns` since 1970; the others are in host.h
  * CCE   `identity` in two halves; `state` is enum bcri_cce_state; `process` the letter of its process
  *       in /proc, 0 if there is none; `asleep` is enum bcri_sleep; `holder` is the tag of the CCE for
  *       whose release it waits; `call` the operation that its journal has open; `sleeps`, `since_ns`,
@@ -47,7 +47,8 @@
  * DAEMON a host as the root's daemon knows it (look_hosts.h): in no snapshot */
 /* clang-format off */
 #define LOOK_HOST(N, T)                                                                          \
-    N(host) N(version) N(pid) N(records) N(segments) N(now_ns) T(program) T(hostname)
+    N(host) N(version) N(pid) N(records) N(segments) N(now_ns)                                   \
+    N(start_ns) N(ended) N(failed) N(crashed) T(program) T(hostname)
 #define LOOK_CCE(N, T)                                                                           \
     N(host) N(index) N(identity0) N(identity1) N(ordinal) N(pid) N(state) N(process) N(asleep)   \
     N(bell) N(holder) N(call) N(slept) N(since_ns) N(deadline_ns) N(waiting_for) N(news)                 \

@@ -303,6 +303,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
         bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s%s%s", who, how, ends ? "; " : "",
                        ends ? enl_program_outcome(program, ends) : "");
     }
+    bcri_host_count_end(program->host, blamed, blamed && end.signalled && enl_crash_is(end.number));
     finish(cce);
     if (ends)
         enl_program_abort(program, status_of(end));

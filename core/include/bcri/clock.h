@@ -34,6 +34,9 @@ uint64_t bcri_clock_ns(void);
  * bcri_clock_ns(). */
 uint64_t bcri_clock_coarse_ns(void);
 
+/* Nanoseconds since 1970, for people: it is set, and so may go back. */
+uint64_t bcri_clock_unix_ns(void);
+
 /* The deadline `msec` milliseconds after the reading `now_ns`. It saturates below
  * BCRI_DEADLINE_NEVER.
  * Shape   : msec as in the public calls: negative (bcr_BLOCK) is for ever, 0 polls. bcr_PENDING has

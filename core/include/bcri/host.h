@@ -64,7 +64,11 @@ struct bcri_host_shm {
     _Atomic uint32_t idle_segments; /* numbers to give out again; if 0, CCEs do not ask */
     _Atomic uint32_t agent;         /* index of the agent's record; 0: no other host can be reached */
     char name[BCRI_HOST_NAME_MAX];  /* of this host, as people are told */
-    unsigned char pad[4096 - 44 - BCRI_PROGRAM_NAME_MAX - BCRI_HOST_NAME_MAX];
+    _Atomic uint32_t ended;         /* CCEs here that have ended in whatever way */
+    _Atomic uint64_t start_ns;      /* when the daemon began: nanoseconds since 1970 */
+    _Atomic uint32_t failed;        /* of the ended, those whose end was abnormal */
+    _Atomic uint32_t crashed;       /* of the failed, those that SIGSEGV or the like has ended */
+    unsigned char pad[4096 - 64 - BCRI_PROGRAM_NAME_MAX - BCRI_HOST_NAME_MAX];
     _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };
@@ -98,6 +102,9 @@ int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct
 void bcri_host_fini(struct bcri_host *host);
 /* How sentences name this host (bcri_cce_text). To be called before any CCE maps the segment. */
 void bcri_host_set_name(struct bcri_host *host, const char *name);
+
+/* Counts a CCE that has ended, for those who look. */
+void bcri_host_count_end(struct bcri_host *host, bool failed, bool crashed);
 
 /* The daemon's own context (index 0), usable for cell and region operations on its thread.
  * Borrowed. */

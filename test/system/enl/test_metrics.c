@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -19,6 +20,7 @@
 
 static struct run run, command;
 static char program[256], text[1 << 20];
+static time_t folder_made;
 
 /* A program of two CCEs on two hosts, of which CCE 0 has two regions in its cell 1. */
 static void start(const char *where)
@@ -27,6 +29,7 @@ static void start(const char *where)
     setenv("SYS_CCES", "2", 1);
     setenv("SYS_MACH", "local2", 1);
     run_folder();
+    folder_made = time(NULL);
     run_start(&run, run_enl(), "--metrics", where, "--local", "2", getenv("SYS_WAITS"));
     for (int i = 0; i < 2; i++)
         run_told_by(&run);
@@ -156,6 +159,9 @@ static unsigned check_format(const char *body)
             CHECK(number_end == line_end && number_end > at + 1);
             CHECK(count < sizeof series / sizeof series[0]);
             series[count] = strndup(line, (size_t)(at - line));
+            /* Labels whose values have no end are of bcr_cce_info alone. */
+            CHECK(strcmp(metric, "bcr_cce_info") == 0 ||
+                  (strstr(series[count], "pid=") == NULL && strstr(series[count], "cce=") == NULL));
             for (unsigned i = 0; i < count; i++)
                 if (strcmp(series[i], series[count]) == 0)
                     FAIL("twice: %s", series[i]);
@@ -168,25 +174,90 @@ static unsigned check_format(const char *body)
     return metrics;
 }
 
+/* The slot of CCE 0, by which its series are named. */
+static unsigned slot_of_root(void)
+{
+    static const char info[] = "\nbcr_cce_info{host=\"0\",slot=\"";
+    unsigned slot;
+    for (const char *at = text; (at = strstr(at, info)) != NULL; at++)
+        if (sscanf(at + strlen(info), "%u", &slot) == 1 &&
+            strncmp(at + strlen(info) + strspn(at + strlen(info), "0123456789"), "\",cce=\"0\",", 10) == 0)
+            return slot;
+    FAIL("no CCE 0 in:\n%s", text);
+}
+
 TEST(a_program_is_told_in_the_text_format_to_its_user_alone)
 {
     struct stat there;
-    const char *cell;
+    char cell[128];
     start("metrics");
     CHECK_INT(stat("metrics", &there), 0);
     CHECK(S_ISSOCK(there.st_mode));
     CHECK_UINT(there.st_mode & 0777u, 0600);
     do { /* the puts may still be on their way to host 0 */
         CHECK_INT(get("metrics"), 200);
-        cell = strstr(text, "\nbcr_cell_regions{host=\"0\",cce=\"0\",");
-    } while (cell == NULL || strncmp(strstr(cell, ",cell="), ",cell=\"1\"} 2\n", 13) != 0);
+        snprintf(cell, sizeof cell, "\nbcr_cell_regions{host=\"0\",slot=\"%u\",cell=\"1\"} 2\n",
+                 slot_of_root());
+    } while (strstr(text, cell) == NULL);
     has("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
     CHECK(check_format(strstr(text, "\r\n\r\n") + 4) >= 20);
     has("\nbcr_hosts 2\n");
     has("\nbcr_complete 1\n");
+    has("\nbcr_deadlock 0\n");
+    has("\nbcr_cce_ends_total{host=\"0\",how=\"normal\"} 0\n");
+    has("\nbcr_host_info{host=\"1\",hostname=\"local2\"} 1\n");
+    double began;
+    CHECK_INT(sscanf(strstr(text, "\nbcr_start_time_seconds{host=\"0\"} "),
+                     "\nbcr_start_time_seconds{host=\"0\"} %lf", &began),
+              1);
+    CHECK(began > (double)folder_made - 1 && began < (double)time(NULL) + 1);
     end();
     while (access("metrics", F_OK) == 0) /* the server sees the daemon's end */
         sched_yield();
+}
+
+/* Four CCEs end, each in its way; two of the same ordinal stay. */
+TEST(ends_are_counted_by_how_and_cces_of_one_ordinal_are_told_apart)
+{
+    setenv("SYS_CHILD", "exit 0", 1);
+    setenv("SYS_CHILD2", "exit 3", 1);
+    setenv("SYS_CHILD3", "kill 11", 1);
+    setenv("SYS_CHILD4", "kill 9", 1);
+    setenv("SYS_CHILD7", "pause", 1);
+    run_folder();
+    run_start(&run, run_enl(), "--onfail", "isolate", "--metrics", "metrics", getenv("SYS_CCE"), "enlist",
+              getenv("SYS_CCE"), "4", "from", "7", "enlist", getenv("SYS_CCE"), "1", "enlist",
+              getenv("SYS_CCE"), "1", "tell", "pause");
+    for (int i = 0; i < 4; i++) /* three results of bcr_enlist, and the root */
+        run_told_by(&run);
+    snprintf(program, sizeof program, "%s", run_program_by(".log"));
+    do
+        CHECK_INT(get("metrics"), 200);
+    while (strstr(text, "how=\"normal\"} 1\n") == NULL || strstr(text, "how=\"failed\"} 2\n") == NULL ||
+           strstr(text, "how=\"crashed\"} 1\n") == NULL);
+    check_format(strstr(text, "\r\n\r\n") + 4);
+    const char *first = strstr(text, ",cce=\"7\",");
+    CHECK(first != NULL && strstr(first + 1, ",cce=\"7\",") != NULL);
+    end();
+}
+
+/* Who cannot go on was asleep at the answer before, too. */
+TEST(a_deadlock_is_told)
+{
+    setenv("SYS_MODE", "circle", 1);
+    setenv("SYS_CCES", "2", 1);
+    run_folder();
+    run_start(&run, run_enl(), "--metrics", "metrics", getenv("SYS_WAITS"));
+    for (int i = 0; i < 2; i++)
+        run_told_by(&run);
+    snprintf(program, sizeof program, "%s", run_program_by(".log"));
+    CHECK_INT(get("metrics"), 200);
+    has("\nbcr_deadlock 0\n");
+    do
+        CHECK_INT(get("metrics"), 200);
+    while (strstr(text, "\nbcr_deadlock 1\n") == NULL);
+    has("\nbcr_stuck_cces 2\n");
+    end();
 }
 
 TEST(a_program_with_a_name_of_its_users_choice_is_found_by_it)
