@@ -11,7 +11,7 @@ enum { FIRST_PACKETS = 32, LEAST_PACKETS = 2 };
 
 void bcri_congestion_init(struct bcri_link *link)
 {
-    link->congestion = (struct bcri_congestion){.window = (uint64_t)FIRST_PACKETS * BCRI_LINK_PACKET_MIN,
+    link->congestion = (struct bcri_congestion){.window = (uint64_t)FIRST_PACKETS * BCRI_LINK_PACKET_BASE,
                                                 .threshold = UINT64_MAX};
 }
 

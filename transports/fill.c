@@ -5,37 +5,57 @@
  * how far streams are, and bytes of streams in turn. Acknowledgements go at once for every second
  * packet that has more than TAKEN frames, and when numbers are missing; else they wait for company
  * for BCRI_ACK_DELAY_NS. Bytes go as the congestion window allows, the rest a few packets beyond it.
- */
+ *
+ * What is lost for its size alone is found out by its loss (mtu.c), and a packet that wants no answer is never found lost.
+ * So such a one has at most BCRI_LINK_PACKET_MIN bytes. */
+#include <assert.h>
 #include <string.h>
 
 #include "link_private.h"
 
 /* Chunks of one packet; more streams than that share the next. */
-enum { CHUNKS_MAX = 64, HOST_MAX = 1 + 5 + 5, CONTROL_PACKETS = 4, KEPT_RANGES = 8 };
+enum { CHUNKS_MAX = 64, HOST_MAX = 1 + 8 + 8, CONTROL_PACKETS = 4, KEPT_RANGES = 8 };
+
+/* An acknowledgement without further ranges; of each of those. */
+enum { ACK_LEAST = 1 + 8 + 8 + 1 + 8, RANGE_MAX = 8 + 8 };
+static_assert(BCRI_LINK_NUMBERS_MAX <= 64, "the count of further ranges is one byte");
+
+/* The least packet has room for one frame of each kind at its longest, those with lists having one entry, and of a
+ * message's head with a byte of its body. */
+enum {
+    HEAD_MAX = 2 + 8 + BCRI_LINK_HEADER_MAX,
+    BYTES_MAX = 1 + 8 + 8 + 8 + 4 + HEAD_MAX + 1,
+    TAKEN_LEAST = 1 + 8 + 8 + 8 + 8 + 1 + 8
+};
+static_assert(BCRI_WIRE_HEAD_BYTES + BCRI_SEAL_TAG_BYTES + ACK_LEAST + HOST_MAX + TAKEN_LEAST + BYTES_MAX <=
+                  BCRI_LINK_PACKET_MIN,
+              "docs/protocol.md, Packet sizes");
+static_assert(BCRI_WIRE_HEAD_BYTES + BCRI_SEAL_TAG_BYTES + ACK_LEAST + HOST_MAX + 1 <= BCRI_LINK_PACKET_TINY,
+              "an answer can be asked for in a tiny packet");
 
 struct packet {
     uint8_t *at, *end;
     uint64_t acked_below;
     uint32_t first_chunk;
-    bool wants_ack, has_ack;
+    bool wants_ack, has_ack, is_probe, is_try;
 };
 
 static void put_ack(struct bcri_link *link, struct packet *packet)
 {
     const struct bcri_ranges *numbers = &link->numbers;
-    enum { ACK_LEAST = 1 + 8 + 8 + 2 + 8, RANGE = 8 + 8 };
-    if (numbers->count == 0 || packet->end - packet->at < ACK_LEAST)
+    const uint8_t *const least =
+        packet->at + BCRI_LINK_PACKET_MIN - BCRI_WIRE_HEAD_BYTES - BCRI_SEAL_TAG_BYTES;
+    const uint8_t *const end = packet->end < least ? packet->end : least;
+    if (numbers->count == 0 || end - packet->at < ACK_LEAST)
         return;
-    uint32_t count = (uint32_t)(packet->end - packet->at - ACK_LEAST) / RANGE;
-    count = count < numbers->count - 1 ? count : numbers->count - 1;
     const struct bcri_range *range = &numbers->range[numbers->count - 1];
     uint8_t *at = packet->at;
     *at++ = BCRI_FRAME_ACK;
     at = bcri_varint_put(at, range->to - 1);
     at = bcri_varint_put(at, (link->now - link->largest_at) / BCRI_NS_PER_US);
-    at = bcri_varint_put(at, count);
+    uint8_t *const count = at++;
     at = bcri_varint_put(at, range->to - range->from - 1);
-    for (uint32_t i = 0; i < count; i++, range--) {
+    for (*count = 0; *count < numbers->count - 1 && end - at > RANGE_MAX + HOST_MAX; ++*count, range--) {
         at = bcri_varint_put(at, range[0].from - range[-1].to - 1);
         at = bcri_varint_put(at, range[-1].to - range[-1].from - 1);
     }
@@ -86,7 +106,7 @@ static void put_bytes(struct bcri_link *link, struct packet *packet)
     }
 }
 
-static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *head, bool is_probe)
+static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *head)
 {
     const uint64_t number = link->sent.next;
     if (number - link->key_first >= link->packets_per_key && link->key_confirmed) {
@@ -112,7 +132,8 @@ static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *hea
         .bytes = (uint32_t)total,
         .state = packet->wants_ack ? BCRI_SENT_IN_FLIGHT : BCRI_SENT_COMPLETED,
         .wants_ack = packet->wants_ack,
-        .is_probe = is_probe,
+        .is_probe = packet->is_probe,
+        .is_try = packet->is_try,
     };
     bcri_sent_commit(link, &sent);
     bcri_sent_trim(link);
@@ -167,6 +188,50 @@ static void look_at_clock(struct bcri_link *link)
     }
 }
 
+/* Room to remember one more packet. */
+static bool has_record(struct bcri_link *link)
+{
+    bcri_sent_trim(link);
+    while (link->sent.next - link->sent.oldest >= BCRI_LINK_SENT_MAX) {
+        bcri_sent_lost(link, link->sent.oldest); /* which its receiver does not acknowledge, whatever comes */
+        bcri_sent_trim(link);
+    }
+    if (bcri_sent_reserve(link, CHUNKS_MAX))
+        return true;
+    bcri_link_retry_soon(link);
+    return false;
+}
+
+static struct packet packet_of(const struct bcri_link *link, uint8_t *head, uint32_t bytes)
+{
+    return (struct packet){.at = head + BCRI_WIRE_HEAD_BYTES,
+                           .end = head + bytes - bcri_sealing_overhead(link->sealing),
+                           .first_chunk = link->sent.chunk_next};
+}
+
+/* A question of that many bytes, on which nothing depends. A try answers those that came by its way; what it acknowledges
+ * is acknowledged by the other way all the same. */
+static size_t fill_probe(struct bcri_link *link, uint8_t *head, uint32_t bytes, bool is_try)
+{
+    struct packet packet = packet_of(link, head, bytes);
+    if (is_try)
+        put_ack(link, &packet);
+    packet.has_ack = false;
+    *packet.at++ = BCRI_FRAME_PING;
+    memset(packet.at, BCRI_FRAME_PAD, (size_t)(packet.end - packet.at));
+    packet.at = packet.end;
+    packet.wants_ack = packet.is_probe = true;
+    packet.is_try = is_try;
+    return finish(link, &packet, head);
+}
+
+size_t bcri_link_try(struct bcri_link *link, uint8_t *head, uint64_t now)
+{
+    bcri_link_tell_time(link, now);
+    link->mtu.try_passed = false;
+    return has_record(link) ? fill_probe(link, head, BCRI_LINK_PACKET_MIN, true) : 0;
+}
+
 size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
 {
     bcri_link_tell_time(link, now);
@@ -189,35 +254,22 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     const bool controls = ((link->host_due || link->owed_now) && may_control) || link->ping_due;
     if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))
         return 0;
-    bcri_sent_trim(link);
-    while (link->sent.next - link->sent.oldest >= BCRI_LINK_SENT_MAX) {
-        bcri_sent_lost(link, link->sent.oldest); /* which its receiver does not acknowledge, whatever comes */
-        bcri_sent_trim(link);
-    }
-    if (!bcri_sent_reserve(link, CHUNKS_MAX)) {
-        bcri_link_retry_soon(link);
+    if (!has_record(link))
         return 0;
-    }
-    const uint32_t overhead = BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing);
-    struct packet packet = {.at = head + BCRI_WIRE_HEAD_BYTES,
-                            .end = head + (probe != 0 ? probe : link->mtu.bytes) - overhead +
-                                   BCRI_WIRE_HEAD_BYTES,
-                            .first_chunk = link->sent.chunk_next};
     if (probe != 0) {
-        *packet.at++ = BCRI_FRAME_PING;
-        memset(packet.at, BCRI_FRAME_PAD, (size_t)(packet.end - packet.at));
-        packet.at = packet.end;
-        packet.wants_ack = true;
         link->mtu.probe = probe;
-        return finish(link, &packet, head, true);
+        return fill_probe(link, head, probe, false);
     }
+    /* If of those that ask for an answer the tiny one alone is answered, that says something. */
+    const bool is_tiny = link->recovery.probes_due == BCRI_PROBES;
+    struct packet packet = packet_of(link, head, is_tiny ? BCRI_LINK_PACKET_TINY : link->mtu.bytes);
     if (link->unacked != 0)
         put_ack(link, &packet);
-    if (may_control) {
+    if (may_control)
         put_host(link, &packet);
+    if (may_control && !is_tiny)
         put_taken(link, &packet);
-    }
-    if (may_send)
+    if (may_send && !is_tiny)
         put_bytes(link, &packet);
     if ((forced || link->ping_due) && !packet.wants_ack && packet.at < packet.end) {
         *packet.at++ = BCRI_FRAME_PING;
@@ -227,7 +279,7 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
         link->ping_due = false;
     if (packet.at == head + BCRI_WIRE_HEAD_BYTES)
         return 0;
-    return finish(link, &packet, head, false);
+    return finish(link, &packet, head);
 }
 
 uint64_t bcri_link_deadline(const struct bcri_link *link)

@@ -3,7 +3,7 @@
  * ended. Each packet that told something is counted, and what a lost one told is told again as it is then. */
 #include "in_stream.h"
 
-enum { REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
+enum { REFUSED_IN_FRAME = 32, TAKEN_HEAD = 1 + 8 + 8 + 8 + 8 + 1, OFFSET = 8 };
 
 void bcri_in_owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
 {
@@ -54,7 +54,9 @@ static void note_chunk(struct bcri_link *link, struct bcri_in_stream *stream)
 
 uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
 {
-    if (end - at < TAKEN_MAX || bcri_sent_room(link) == 0)
+    uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
+    const bool fits = end - at >= TAKEN_HEAD + (count != 0 ? OFFSET : 0);
+    if (!fits || bcri_sent_room(link) == 0)
         return at;
     *at++ = stream->gone ? BCRI_FRAME_GONE : BCRI_FRAME_TAKEN;
     at = bcri_varint_put(at, stream->key.source);
@@ -63,7 +65,8 @@ uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uin
         note_chunk(link, stream);
         return at;
     }
-    const uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
+    const uint32_t room = (uint32_t)(end - at - (8 + 8 + 1)) / OFFSET;
+    count = count < room ? count : room;
     stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
     at = bcri_varint_put(at, stream->taken);
     at = bcri_varint_put(at, stream->limit);

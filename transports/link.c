@@ -33,7 +33,7 @@ struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const str
     link->keepalive_ns = config->keepalive_ns;
     link->keepalive_at = config->keepalive_ns != 0 ? now + config->keepalive_ns : BCRI_LINK_NEVER;
     link->peer_room = FIRST_ROOM;
-    link->peer_packet_max = BCRI_LINK_PACKET_MIN;
+    link->peer_packet_max = BCRI_LINK_PACKET_BASE;
     link->host_due = true;
     link->packets_per_key =
         config->packets_per_key != 0 ? config->packets_per_key : BCRI_SEAL_PACKETS_PER_KEY;
@@ -114,6 +114,7 @@ void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrie
     bcri_recovery_init(link);
     bcri_congestion_init(link);
     link->mtu.probe = 0;
+    link->mtu.try_passed = false;
     bcri_mtu_limits(link, true);
 }
 
@@ -187,6 +188,21 @@ bool bcri_link_is_idle(const struct bcri_link *link)
 uint32_t bcri_link_packet_bytes(const struct bcri_link *link)
 {
     return link->mtu.bytes;
+}
+
+uint32_t bcri_link_path_bytes(const struct bcri_link *link)
+{
+    return link->mtu.is_low ? link->mtu.bytes : 0;
+}
+
+bool bcri_link_is_narrow(const struct bcri_link *link)
+{
+    return link->mtu.is_narrow;
+}
+
+bool bcri_link_try_passed(const struct bcri_link *link)
+{
+    return link->mtu.try_passed;
 }
 
 const struct bcri_link_counts *bcri_link_counts(const struct bcri_link *link)

@@ -35,6 +35,10 @@
 #define BCRI_RTT_MAX_NS (10000 * BCRI_NS_PER_MS)
 /* While nothing is answered, an answer is asked for at least so often. */
 #define BCRI_PROBE_MAX_NS (60000 * BCRI_NS_PER_MS)
+/* A packet of that size is not lost for its size: an answer is asked for in it, with an acknowledgement. */
+#define BCRI_LINK_PACKET_TINY 80u
+/* Packets that are sent when no answer came in time, the first of them tiny. */
+#define BCRI_PROBES 3u
 /* How long an acknowledgement may wait for company. */
 #define BCRI_ACK_DELAY_NS BCRI_NS_PER_MS
 /* After so long without messages, what they took is given back. */
@@ -65,7 +69,7 @@ struct bcri_out_message {
     uint8_t head_bytes;
     bool refused;
     bool skip_due; /* the receiver is to be told that the rest of the refused body will not come */
-    uint8_t head[BCRI_LINK_HEADER_MAX + 6];
+    uint8_t head[BCRI_LINK_HEADER_MAX + 2 + 8]; /* behind the two lengths */
 };
 
 struct bcri_out_stream {
@@ -141,7 +145,7 @@ struct bcri_sent {
     uint32_t chunks;
     uint32_t bytes;
     uint8_t state;
-    bool wants_ack, is_probe; /* is_probe: of the packet size */
+    bool wants_ack, is_probe, is_try; /* is_probe: of the packet size; is_try: with that, of another way */
 };
 
 struct bcri_sent_ring {
@@ -170,15 +174,19 @@ struct bcri_congestion {
 };
 
 struct bcri_mtu {
-    uint32_t bytes;      /* in use */
-    uint32_t low, high;  /* works; the largest that is worth a try */
+    uint32_t bytes;      /* in use; works, as far as is known */
+    uint32_t high;       /* the largest that is worth a try */
     uint32_t fails;      /* does not work; above `high`: that has not been tried */
     uint32_t probe;      /* the size of the probe in flight; 0 */
     uint32_t tries;      /* of this size, all lost */
-    uint32_t large_lost; /* packets above the minimum that were lost in a row */
-    uint32_t least_lost; /* the size of the smallest of them */
+    uint32_t rounds;     /* round trips in a row in which packets were lost */
+    uint32_t least_lost; /* the size of the smallest of them; nothing as large was acknowledged since */
+    uint64_t round_from; /* losses of packets sent since then are of the next round */
     uint64_t again;      /* when to search again */
     bool confirmed;      /* an acknowledgement has come: the path exists */
+    bool is_low;         /* the search is over, and has found less than the base */
+    bool is_narrow;      /* the path does not carry the minimum */
+    bool try_passed;     /* the last try was acknowledged */
 };
 
 struct bcri_link {
@@ -288,6 +296,7 @@ void bcri_mtu_limits(struct bcri_link *link, bool again);
 /* The size of a probe to send now, or 0. */
 uint32_t bcri_mtu_probe(struct bcri_link *link);
 void bcri_mtu_acked(struct bcri_link *link, const struct bcri_sent *sent);
+/* Not when nothing is heard at all, which says nothing about sizes. */
 void bcri_mtu_lost(struct bcri_link *link, const struct bcri_sent *sent);
 
 /* streams.c */

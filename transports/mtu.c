@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* How large packets may be: RFC 8899.
+/* How large packets may be: RFC 8899 (searching), RFC 4821 (black holes).
  *
- * Every path carries BCRI_LINK_PACKET_MIN. From there a probe of the largest size in question is
- * tried, then sizes half way between what works and what does not. A probe that is lost says nothing
- * about congestion. If packets above the minimum are lost in a row while none of their size arrives,
- * the path has changed, and the search begins again below the size that stopped passing. */
+ * It begins with BCRI_LINK_PACKET_BASE, which nearly every path carries. From a size that works a probe of
+ * the largest size in question is tried, then sizes half way between what works and what does not. A probe
+ * that is lost says nothing about congestion.
+ *
+ * A path that carries small packets and no large ones says nothing either: large ones are lost whenever they
+ * are sent. recovery.c takes packets for lost when one that was sent later is acknowledged, and each time no
+ * answer came it has sent a packet that every path carries (BCRI_LINK_PACKET_TINY). So a loss is told here
+ * although nothing large arrives. Losses of ROUNDS round trips in a row, with no packet of that size
+ * acknowledged between, end the present size: the search begins anew at the base, or at
+ * BCRI_LINK_PACKET_MIN if the base itself does not pass. What was lost is cut anew, since bytes of streams are
+ * remembered by their place, not by their packet. Losses that were chance cost a few probes: what they
+ * ended is tried again at once.
+ *
+ * If packets of the minimum do not pass either, the path is narrow, and the owner is to use another carrier.
+ * It takes more rounds, since a path that loses much looks alike for a while. */
 #include "link_private.h"
 
-enum { TRIES = 3, CLOSE_ENOUGH = 32, LOST_IN_A_ROW = 6 };
+enum { TRIES = 3, CLOSE_ENOUGH = 32, ROUNDS = 3, ROUNDS_AT_MIN = 8 };
 #define SEARCH_AGAIN_NS (600000 * BCRI_NS_PER_MS)
 
 static uint32_t most(const struct bcri_link *link)
@@ -18,16 +29,27 @@ static uint32_t most(const struct bcri_link *link)
     return bytes < BCRI_LINK_PACKET_MIN ? BCRI_LINK_PACKET_MIN : bytes;
 }
 
+static uint32_t base(const struct bcri_link *link)
+{
+    return most(link) < BCRI_LINK_PACKET_BASE ? most(link) : BCRI_LINK_PACKET_BASE;
+}
+
+static void forget_losses(struct bcri_mtu *mtu)
+{
+    mtu->rounds = 0;
+    mtu->least_lost = UINT32_MAX;
+}
+
 /* Sizes up to `low` work; of the sizes up to `high` one is sought. */
 static void search(struct bcri_link *link, uint32_t low, uint32_t high)
 {
     struct bcri_mtu *mtu = &link->mtu;
-    mtu->bytes = mtu->low = low;
+    mtu->bytes = low;
     mtu->high = high;
     mtu->fails = high + 1;
-    mtu->tries = mtu->large_lost = 0;
-    mtu->least_lost = UINT32_MAX;
+    mtu->tries = 0;
     mtu->again = link->now + SEARCH_AGAIN_NS;
+    forget_losses(mtu);
 }
 
 void bcri_mtu_init(struct bcri_link *link)
@@ -40,18 +62,20 @@ void bcri_mtu_limits(struct bcri_link *link, bool again)
 {
     struct bcri_mtu *mtu = &link->mtu;
     const uint32_t high = most(link);
-    if (again)
-        search(link, BCRI_LINK_PACKET_MIN, high);
-    else
-        search(link, mtu->low < high ? mtu->low : high, high);
+    mtu->is_narrow &= !again;
+    mtu->is_low &= !again;
+    search(link, again ? base(link) : mtu->bytes < high ? mtu->bytes : high, high);
 }
 
-/* The size to try next; 0: the search is over. */
-static uint32_t candidate(const struct bcri_mtu *mtu)
+/* The size to try next; 0: the search is over. What nearly every path carries is tried before what may be. */
+static uint32_t candidate(const struct bcri_link *link)
 {
+    const struct bcri_mtu *mtu = &link->mtu;
+    if (mtu->bytes < base(link) && mtu->fails > base(link))
+        return base(link);
     if (mtu->fails > mtu->high)
-        return mtu->low < mtu->high ? mtu->high : 0;
-    return mtu->fails - mtu->low > CLOSE_ENOUGH ? mtu->low + (mtu->fails - mtu->low) / 2 : 0;
+        return mtu->bytes < mtu->high ? mtu->high : 0;
+    return mtu->fails - mtu->bytes > CLOSE_ENOUGH ? mtu->bytes + (mtu->fails - mtu->bytes) / 2 : 0;
 }
 
 uint32_t bcri_mtu_probe(struct bcri_link *link)
@@ -59,49 +83,61 @@ uint32_t bcri_mtu_probe(struct bcri_link *link)
     struct bcri_mtu *mtu = &link->mtu;
     if (!mtu->confirmed || mtu->probe != 0)
         return 0;
-    if (candidate(mtu) == 0 && link->now >= mtu->again)
-        search(link, mtu->low, most(link));
-    return candidate(mtu);
+    if (candidate(link) == 0) {
+        mtu->is_low = mtu->bytes < base(link);
+        if (link->now >= mtu->again)
+            search(link, mtu->bytes, most(link));
+    }
+    return candidate(link);
 }
 
 void bcri_mtu_acked(struct bcri_link *link, const struct bcri_sent *sent)
 {
     struct bcri_mtu *mtu = &link->mtu;
     mtu->confirmed = true;
-    if (sent->bytes >= mtu->least_lost) {
-        mtu->large_lost = 0;
-        mtu->least_lost = UINT32_MAX;
-    }
-    if (!sent->is_probe)
+    if (sent->bytes >= mtu->least_lost)
+        forget_losses(mtu);
+    mtu->is_narrow &= sent->bytes < BCRI_LINK_PACKET_MIN;
+    if (sent->is_try)
+        mtu->try_passed = true;
+    if (!sent->is_probe || sent->is_try)
         return;
     mtu->probe = 0;
-    if (sent->bytes > mtu->low && sent->bytes <= most(link)) {
-        mtu->bytes = mtu->low = sent->bytes;
+    if (sent->bytes > mtu->bytes && sent->bytes <= most(link)) {
+        mtu->bytes = sent->bytes;
         mtu->tries = 0;
         mtu->again = link->now + SEARCH_AGAIN_NS;
+        mtu->is_low &= mtu->bytes < base(link);
     }
 }
 
-/* NULL: no acknowledgement came in time. */
+static void probe_lost(struct bcri_mtu *mtu, uint32_t bytes)
+{
+    mtu->probe = 0;
+    if (++mtu->tries == TRIES) {
+        mtu->fails = bytes > mtu->bytes ? bytes : mtu->bytes + 1;
+        mtu->tries = 0;
+    }
+}
+
 void bcri_mtu_lost(struct bcri_link *link, const struct bcri_sent *sent)
 {
     struct bcri_mtu *mtu = &link->mtu;
-    if (sent != NULL && sent->is_probe) {
-        mtu->probe = 0;
-        if (++mtu->tries == TRIES) {
-            mtu->fails = sent->bytes > mtu->low ? sent->bytes : mtu->low + 1;
-            mtu->tries = 0;
-        }
+    if (sent->is_probe && !sent->is_try)
+        probe_lost(mtu, sent->bytes);
+    if (sent->is_probe || sent->bytes <= BCRI_LINK_PACKET_TINY)
         return;
+    mtu->least_lost = sent->bytes < mtu->least_lost ? sent->bytes : mtu->least_lost;
+    if (sent->time < mtu->round_from)
+        return;
+    mtu->round_from = link->now;
+    mtu->rounds++;
+    if (mtu->bytes > BCRI_LINK_PACKET_MIN && mtu->rounds >= ROUNDS) {
+        link->counts.black_holes++;
+        search(link,
+               mtu->bytes > base(link) && mtu->least_lost > base(link) ? base(link) : BCRI_LINK_PACKET_MIN,
+               most(link));
+    } else if (mtu->rounds >= ROUNDS_AT_MIN) {
+        mtu->is_narrow = true;
     }
-    if (mtu->bytes == BCRI_LINK_PACKET_MIN)
-        return;
-    const uint32_t bytes = sent != NULL ? sent->bytes : mtu->bytes;
-    if (bytes <= BCRI_LINK_PACKET_MIN)
-        return;
-    mtu->least_lost = bytes < mtu->least_lost ? bytes : mtu->least_lost;
-    if (++mtu->large_lost < LOST_IN_A_ROW)
-        return;
-    link->counts.black_holes++;
-    search(link, BCRI_LINK_PACKET_MIN, mtu->least_lost - 1);
 }

@@ -6,7 +6,7 @@
 #include "out_stream.h"
 
 /* Type, source, target, offset and length of a BYTES frame at their longest. */
-enum { FRAME_HEAD_MAX = 1 + 5 + 5 + 8 + 4, SKIP_MAX = 1 + 5 + 5 + 8 + 8, END_MAX = 1 + 5 + 5 };
+enum { FRAME_HEAD_MAX = 1 + 8 + 8 + 8 + 4, SKIP_MAX = 1 + 8 + 8 + 8 + 8, END_MAX = 1 + 8 + 8 };
 
 /* Nothing new may be sent of a message whose head does not fit below the limit. */
 static bool may_send_next(const struct bcri_out_stream *stream)

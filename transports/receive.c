@@ -77,7 +77,7 @@ static bool take_host(struct bcri_link *link, struct bcri_reader *reader, uint64
     if (number < link->host_number)
         return true;
     link->host_number = number;
-    const uint32_t least = 4 * BCRI_LINK_PACKET_MIN;
+    const uint32_t least = 4 * BCRI_LINK_PACKET_BASE;
     link->peer_room = room < least ? least : room;
     if (packet_max != link->peer_packet_max) {
         link->peer_packet_max = packet_max;
@@ -230,8 +230,11 @@ uint16_t bcri_link_lane(const uint8_t *packet)
 /* Whether the packet could be the peer's, as far as its head and its length tell. */
 static bool is_plausible(const struct bcri_link *link, const uint8_t *packet, size_t packet_bytes)
 {
+    /* A peer that has not had our limit yet may send as much. */
+    const uint32_t most =
+        link->own_packet_max < BCRI_LINK_PACKET_BASE ? BCRI_LINK_PACKET_BASE : link->own_packet_max;
     return packet_bytes > BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing) &&
-           packet_bytes <= link->own_packet_max && packet[0] == BCRI_WIRE_VERSION && packet[1] <= 1 &&
+           packet_bytes <= most && packet[0] == BCRI_WIRE_VERSION && packet[1] <= 1 &&
            bcri_get_u16(packet + 2) == link->lane && bcri_get_u32(packet + 4) == link->peer &&
            bcri_get_u64(packet + 8) < BCRI_VARINT_MAX && !bcri_link_is_worn_out(link);
 }

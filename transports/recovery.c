@@ -2,8 +2,9 @@
 /* When a packet is taken for lost, and when to ask for an answer: RFC 9002, sections 5 and 6.
  *
  * A packet is lost if one sent BCRI_REORDER_PACKETS later has been acknowledged, or one sent 9/8 of a
- * round trip later. If no acknowledgement comes at all, one or two packets are sent whatever is in
- * flight, after a time that doubles. */
+ * round trip later. If no acknowledgement comes at all, a tiny packet and two more are sent whatever is in flight, after
+ * a time that doubles. If the tiny one alone is answered, the others may have been too large (mtu.c). It goes
+ * first: a queue on the way that is too short for two of the others would have no room for it behind them. */
 #include "link_private.h"
 
 void bcri_recovery_init(struct bcri_link *link)
@@ -98,7 +99,6 @@ void bcri_recovery_timeout(struct bcri_link *link)
     r->probe_count++;
     r->last_eliciting = link->now; /* the next deadline is counted from here, sent or not */
     link->counts.probes++;
-    r->probes_due = 2;
+    r->probes_due = BCRI_PROBES;
     bcri_sent_again(link);
-    bcri_mtu_lost(link, NULL);
 }

@@ -14,12 +14,12 @@
 enum { RECEIVES_MAX = 64 };
 #define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
 /* On the tree: bytes in flight of each link; how often UDP is tried; how long a link stays there; how
- * long packets are late that were there when the other host went back to UDP. */
+ * long what was sent by UDP has no answer before the other host is followed there. */
 #define TREE_ROOM     (128u << 10)
 #define TRY_NS        (2 * BCRI_NS_PER_S)
 #define STAYS_NS      (4 * BCRI_NS_PER_S)
 #define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
-#define LATE_NS       BCRI_NS_PER_S
+#define UNANSWERED_NS BCRI_NS_PER_S
 #define TRIES         8u                    /* of the tree's lane, before it is silent */
 #define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
 
@@ -48,21 +48,29 @@ static void share_room(struct bcri_link_thread *thread)
 
 /* ---- UDP or the tree ---- */
 
-static bool tell_silence(struct bcri_link_thread *thread, const struct path *path)
+/* What is new of its way. */
+static void tell_way(struct bcri_link_thread *thread, struct path *path)
 {
     char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
-    struct bcri_link_news news = {.told = BCRI_TOLD_SILENT, .number = path->host};
+    const uint32_t bytes = path->on_tree ? 0 : bcri_link_path_bytes(path->link);
+    const enum bcri_way way = path->way == BCRI_WAY_USUAL && bytes != 0 ? BCRI_WAY_LOW : path->way;
+    if (way == path->told && bytes == path->told_bytes)
+        return;
+    struct bcri_link_news news = {.told = BCRI_TOLD_WAY, .number = path->host, .way = way, .bytes = bytes};
     const struct bcri_link_address *at = path->found.bytes != 0 ? &path->found : &path->address[0];
     (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
                       NI_NUMERICHOST | NI_NUMERICSERV);
     static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
     const size_t skip = strncmp(host, of_ipv4, sizeof of_ipv4 - 1) == 0 ? sizeof of_ipv4 - 1 : 0;
     snprintf(news.text, sizeof news.text, "%s, UDP port %s", host + skip, port);
-    return bcri_thread_tell(thread, &news);
+    if (bcri_thread_tell(thread, &news)) {
+        path->told = way;
+        path->told_bytes = bytes;
+    }
 }
 
 /* The tree loses packets too, where it is congested: then daemons drop them (tree/carry.c). */
-static void use_tree(struct bcri_link_thread *thread, struct path *path)
+static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bcri_way why)
 {
     const struct bcri_link_carrier tree = {.packet_max = BCRI_CARRIED_MAX, .room = TREE_ROOM};
     path->on_tree = true;
@@ -72,8 +80,7 @@ static void use_tree(struct bcri_link_thread *thread, struct path *path)
         path->stays_ns = STAYS_MOST_NS;
     path->changed_at = thread->now;
     path->try_at = thread->now + TRY_NS;
-    if (!path->told)
-        path->told = tell_silence(thread, path);
+    path->way = why;
     bcri_link_use_carrier(path->link, &tree, thread->now);
 }
 
@@ -82,24 +89,29 @@ static void use_udp(struct bcri_link_thread *thread, struct path *path)
     struct bcri_link_carrier carrier;
     bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
     path->on_tree = path->blocked = false;
+    path->way = BCRI_WAY_USUAL;
     path->changed_at = thread->now;
     bcri_link_use_carrier(path->link, &carrier, thread->now);
-    bcri_link_ping(path->link); /* the other host learns that UDP works */
+    bcri_link_ping(path->link); /* the other host learns by which address */
 }
 
-/* A packet has come by UDP that opened. If only one direction works, the two hosts would go back and
- * forth: each time it takes twice as long. */
-static void came_by_udp(struct bcri_link_thread *thread, struct path *path)
+/* Each direction for itself: whether what is sent by UDP arrives is known by its answers, whichever way they come. What a
+ * try has told may not last: each time the link stays there twice as long. */
+static void go_back_if_it_passes(struct bcri_link_thread *thread, struct path *path)
 {
-    if (path->on_tree && thread->now >= path->changed_at + path->stays_ns)
+    if (thread->now >= path->changed_at + path->stays_ns && bcri_link_try_passed(path->link))
         use_udp(thread, path);
 }
 
-/* The other host has heard nothing by UDP, or has not gone back to it yet. */
-static void came_by_tree(struct bcri_link_thread *thread, struct path *path)
+/* The other host is on the tree. It may have heard nothing by UDP, and then what is sent there has no answer; or it hears
+ * this one, and what it sends does not get through. `heard_at`: when anything came before. */
+static void came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at)
 {
-    if (!path->on_tree && thread->now >= path->changed_at + LATE_NS)
-        use_tree(thread, path);
+    const uint64_t waits = bcri_link_waits_since(path->link);
+    if (path->on_tree || waits == BCRI_LINK_NEVER || thread->now < waits + UNANSWERED_NS)
+        return;
+    const bool hears = path->heard && thread->now < heard_at + thread->config.silence_ns / 2;
+    use_tree(thread, path, hears ? BCRI_WAY_UNHEARD : BCRI_WAY_SILENT);
 }
 
 /* ---- links ---- */
@@ -197,7 +209,6 @@ static void on_packet(void *context, const struct sockaddr *from, socklen_t from
     path->heard = !path->on_tree;
     memcpy(&path->found.at, from, from_bytes);
     path->found.bytes = from_bytes;
-    came_by_udp(thread, path);
 }
 
 void bcri_paths_take_carried(struct bcri_link_thread *thread)
@@ -209,8 +220,9 @@ void bcri_paths_take_carried(struct bcri_link_thread *thread)
         struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
                                 ? *find_path(thread, host, BCRI_LANE_ORDERS)
                                 : NULL;
+        const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
         if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
-            came_by_tree(thread, path);
+            came_by_tree(thread, path, heard_at);
         free(carried);
         carried = next;
     }
@@ -257,27 +269,28 @@ static bool flush(struct bcri_link_thread *thread)
     return true;
 }
 
-/* What a link on the tree sends. Now and then a small packet goes by UDP instead; if it is lost, it is
- * sent again. */
+/* What a link on the tree sends. Now and then UDP is tried, with a packet of the least size that is to pass there. */
 static bool carry(struct bcri_link_thread *thread, struct path *path)
 {
     bool sends = false;
-    if (thread->now >= path->try_at)
-        bcri_link_ping(path->link);
     for (;;) {
         uint8_t *space = bcri_udp_space(thread->udp);
+        if (space != NULL && thread->now >= path->try_at) {
+            const size_t asks = bcri_link_try(path->link, space, thread->now);
+            path->try_at = thread->now + TRY_NS;
+            if (asks != 0) {
+                send_packet(thread, path, space, asks);
+                sends = true;
+                continue;
+            }
+        }
         path->blocked = space != NULL && !bcri_carried_has_room(thread);
         const size_t bytes =
             space != NULL && !path->blocked ? bcri_link_fill(path->link, space, thread->now) : 0;
         if (bytes == 0)
             return sends;
         sends = true;
-        if (thread->now >= path->try_at && bytes <= BCRI_LINK_PACKET_MIN) {
-            send_packet(thread, path, space, bytes);
-            path->try_at = thread->now + TRY_NS;
-        } else if (bytes <= BCRI_CARRIED_MAX) {
-            bcri_carried_send(thread, path->host, space, (uint32_t)bytes);
-        }
+        bcri_carried_send(thread, path->host, space, (uint32_t)bytes);
     }
 }
 
@@ -373,8 +386,7 @@ static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *pat
     return true;
 }
 
-/* A firewall that stops packets, or a cable, is told of once for each link. Probes bring the
- * thread here meanwhile. */
+/* A firewall that stops packets, a cable, or a tunnel. Probes bring the thread here meanwhile. */
 void bcri_paths_look_after(struct bcri_link_thread *thread)
 {
     for (struct path *path = thread->paths; path != NULL; path = path->next) {
@@ -384,7 +396,12 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
             continue;
         }
         if (!path->on_tree && is_silent(thread, path))
-            use_tree(thread, path);
+            use_tree(thread, path, BCRI_WAY_SILENT);
+        else if (!path->on_tree && thread->config.silence_ns != 0 && bcri_link_is_narrow(path->link))
+            use_tree(thread, path, BCRI_WAY_NARROW);
+        else if (path->on_tree)
+            go_back_if_it_passes(thread, path);
+        tell_way(thread, path);
         if (!path->wants_keys && bcri_link_wears_out(path->link))
             path->wants_keys = ask_for_keys(thread, path);
     }

@@ -69,13 +69,15 @@ struct path {
     uint32_t address_count;
     struct bcri_link_address found; /* whence its latest packet came; `bytes` 0: none has come */
     bool heard;                     /* `found` works: packets go there alone */
-    bool on_tree;                   /* UDP is silent: packets go over the tree */
+    bool on_tree;                   /* UDP is silent or narrow: packets go over the tree */
     bool blocked;                   /* they wait until the loop has taken some */
-    bool told;                      /* of the silence */
-    bool wants_keys;                /* told: the hosts are to be introduced anew */
-    uint64_t stays_ns;              /* how long it stays on the tree at least; twice as long each time */
-    uint64_t changed_at;            /* between tree and UDP */
-    uint64_t try_at;                /* on_tree: when UDP is tried next */
+    enum bcri_way way;              /* what is known of it now */
+    enum bcri_way told;             /* what was told of it, with the size of packets */
+    uint32_t told_bytes;
+    bool wants_keys;     /* told: the hosts are to be introduced anew */
+    uint64_t stays_ns;   /* how long it stays on the tree at least; twice as long each time */
+    uint64_t changed_at; /* between tree and UDP */
+    uint64_t try_at;     /* on_tree: when UDP is tried next */
 };
 
 /* A packet that goes, or has come, over the tree. */
@@ -192,7 +194,8 @@ bool bcri_paths_receive(struct bcri_link_thread *thread);
 void bcri_paths_take_carried(struct bcri_link_thread *thread);
 /* Sends what the links have to send. Returns whether there was anything. */
 bool bcri_paths_send(struct bcri_link_thread *thread);
-/* Links to hosts from which nothing comes, though an answer is due, go on over the tree; for those that
+/* Links to hosts from which nothing comes, though an answer is due, or to which only small packets pass, go on over the
+ * tree; for those that
  * forged packets wear out, an introduction is asked for. */
 void bcri_paths_look_after(struct bcri_link_thread *thread);
 /* When a link has something to send at the latest. */

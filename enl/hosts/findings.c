@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bcri/link.h"
+
 enum {
     MIB = 1 << 20,
-    DISK_LOW = 100,        /* MiB: as large as a log may grow (logsize) */
-    RMEM_WANTED = 4 << 20, /* what a daemon asks for */
-    MTU_LEAST = 1280,      /* every link has so much for IPv6 */
+    DISK_LOW = 100,                        /* MiB: as large as a log may grow (logsize) */
+    RMEM_WANTED = 4 << 20,                 /* what a daemon asks for */
+    MTU_USUAL = 1280,                      /* every link has so much for IPv6 */
+    MTU_LEAST = BCRI_LINK_PACKET_MIN + 28, /* with the heads of UDP and IPv4 */
     CLOCK_FAR_MS = 1000,
 };
 
@@ -100,6 +103,12 @@ static void look_at_net(struct looker *looker, const struct enl_asked *all, size
     while (other < which && (all[other].failed[0] != '\0' || all[other].no_enl || all[other].host->local))
         other++;
     if (mtu < MTU_LEAST)
+        say(looker, false,
+            "its MTU of %llu is too small for links, so what it says to other hosts goes over the "
+            "connections between "
+            "daemons, which is slow; raise it to 1500",
+            (unsigned long long)mtu);
+    else if (mtu < MTU_USUAL)
         say(looker, false, "its MTU of %llu makes many small packets of a region; raise it to 1500",
             (unsigned long long)mtu);
     else if (mtu != ENL_FACT_UNKNOWN && other < which && all[other].facts.mtu != ENL_FACT_UNKNOWN &&

@@ -117,6 +117,14 @@ static void say_sums(struct look *look)
     }
 }
 
+static void look_at_ways(struct look *look)
+{
+    struct look_row row = {.kind = LOOK_KIND_WAY};
+    for (uint64_t peer = 0; enl_far_end_way(look->socket, peer, &row.way.peer, &row.way.way, &row.way.bytes);
+         peer = row.way.peer + 1)
+        look_say(look, &row);
+}
+
 int enl_look_host(const char *what)
 {
     static struct look look;
@@ -144,6 +152,7 @@ int enl_look_host(const char *what)
             look_at_cce(&look, index, record);
     }
     say_sums(&look);
+    look_at_ways(&look);
     struct look_row end = {.kind = LOOK_KIND_END};
     end.end.rows = look.rows;
     end.end.cut = look.cut;

@@ -53,6 +53,19 @@ const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t i
     return out;
 }
 
+const char *look_say_host(const struct look_view *view, uint64_t number, char *out)
+{
+    const struct look_host *host = look_view_host(view, number);
+    char name[LOOK_NAME_MAX - 32];
+    if (host == NULL) {
+        snprintf(out, LOOK_NAME_MAX, "host %" PRIu64, number);
+        return out;
+    }
+    bcri_escape(host->hostname, strlen(host->hostname), name, sizeof name, NULL);
+    snprintf(out, LOOK_NAME_MAX, "host %" PRIu64 " (%s)", number, name);
+    return out;
+}
+
 const char *look_say_cell(const struct look_view *view, uint64_t host, uint64_t owner, uint64_t cell,
                           char *out)
 {

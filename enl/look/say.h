@@ -12,6 +12,8 @@ enum { LOOK_NAME_MAX = 192 };
 /* "CCE 3", " (pid 12)" if several CCEs have that ordinal, " on alpha" if there are several hosts. Each
  * returns `out`, which has LOOK_NAME_MAX bytes. */
 const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index, char *out);
+/* "host 1 (name)". */
+const char *look_say_host(const struct look_view *view, uint64_t number, char *out);
 /* "cell 3 of CCE 0". */
 const char *look_say_cell(const struct look_view *view, uint64_t host, uint64_t owner, uint64_t cell,
                           char *out);

@@ -43,6 +43,7 @@
  *       `slept` says that this is what the CCE sleeps for
  * HOLD  regions in the heap of `home`, by who holds them: in cells of `holder`, or by its IDs
  * TOLD  what the trace of a CCE still has of its puts into one cell of CCE `peer` of its host
+ * WAY   in which way packets go from this host to host `peer`, where it is not the usual one: `way` is enum bcri_way
  * END   how many rows came before it; `cut` if there was more than a snapshot may have
  * DAEMON a host as the root's daemon knows it (look_hosts.h): in no snapshot */
 /* clang-format off */
@@ -66,6 +67,8 @@
     N(host) N(holder) N(home) N(in_cells) N(regions) N(bytes)
 #define LOOK_TOLD(N, T)                                                                          \
     N(host) N(index) N(peer) N(cell) N(puts) N(last_ns)
+#define LOOK_WAY(N, T)                                                                           \
+    N(host) N(peer) N(way) N(bytes)
 #define LOOK_END(N, T)                                                                           \
     N(host) N(rows) N(cut)
 #define LOOK_DAEMON(N, T)                                                                        \
@@ -75,7 +78,8 @@
 #define LOOK_KINDS(X) \
     X(HOST, host)     \
     X(CCE, cce)       \
-    X(AREA, area) X(CELL, cell) X(WAIT, wait) X(HOLD, hold) X(TOLD, told) X(END, end) X(DAEMON, daemon)
+    X(AREA, area)     \
+    X(CELL, cell) X(WAIT, wait) X(HOLD, hold) X(TOLD, told) X(END, end) X(DAEMON, daemon) X(WAY, way)
 
 enum look_kind {
     LOOK_KIND_NONE,

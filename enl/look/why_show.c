@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "bcri/cell.h"
+#include "bcri/link.h"
+#include "bcri/link_thread.h"
 #include "bcri/order.h"
 #include "bcri/record.h"
 #include "say.h"
@@ -148,6 +150,31 @@ void look_why_deadlock(FILE *out, const struct look_why *why)
         fprintf(out, "enl why tells what %zu more CCEs wait for.\n", more);
 }
 
+/* What makes other hosts slow to reach. */
+static void say_ways(FILE *out, const struct look_view *view)
+{
+    char here[LOOK_NAME_MAX], there[LOOK_NAME_MAX];
+    for (size_t i = 0; i < view->way.count; i++) {
+        const struct look_way *way = &view->way.at[i];
+        look_say_host(view, way->host, here);
+        look_say_host(view, way->peer, there);
+        if (way->way == BCRI_WAY_LOW)
+            fprintf(out, "packets from %s to %s have at most %" PRIu64 " bytes: no larger ones arrive.\n",
+                    here, there, way->bytes);
+        else
+            fprintf(out,
+                    "what %s says to %s goes over the connections between daemons, which is slow: ", here,
+                    there);
+        if (way->way == BCRI_WAY_SILENT)
+            fputs("nothing comes from there by UDP.\n", out);
+        else if (way->way == BCRI_WAY_UNHEARD)
+            fputs("nothing arrives there by UDP.\n", out);
+        else if (way->way == BCRI_WAY_NARROW)
+            fprintf(out, "by UDP packets of %u bytes do not arrive there, though smaller ones do.\n",
+                    BCRI_LINK_PACKET_MIN);
+    }
+}
+
 void look_why_text(FILE *out, const struct look_why *why)
 {
     for (size_t i = 0; i < why->count; i++)
@@ -170,9 +197,25 @@ void look_why_text(FILE *out, const struct look_why *why)
         fprintf(out, "no CCE waits without a time limit; %zu run, or wait for a time.\n", why->running);
     if (why->in_flight != 0)
         fprintf(out, "%zu puts to other hosts are on their way.\n", why->in_flight);
+    say_ways(out, why->view);
     if (why->partial)
         fprintf(out,
                 "not all CCEs of the program could be seen: others may run, and end what these wait for.\n");
+}
+
+static void json_ways(FILE *out, const struct look_view *view)
+{
+    static const char *const names[] = {"usual", "low", "silent", "narrow", "unheard"};
+    const char *between = "";
+    fputs("\"ways\":[", out);
+    for (size_t i = 0; i < view->way.count; i++) {
+        const struct look_way *way = &view->way.at[i];
+        if (way->way < sizeof names / sizeof names[0])
+            fprintf(out, "%s{\"host\":%" PRIu64 ",\"peer\":%" PRIu64 ",\"way\":\"%s\",\"bytes\":%" PRIu64 "}",
+                    between, way->host, way->peer, names[way->way], way->bytes);
+        between = ",";
+    }
+    fputs("],", out);
 }
 
 static void json_cce(FILE *out, const struct look_why_cce *one)
@@ -185,11 +228,13 @@ void look_why_json(FILE *out, const struct look_why *why)
 {
     static const char *const fates[] = {"runs", "blocked", "stuck"};
     const char *between = "";
-    fprintf(out,
-            "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"in_flight\":%zu,"
-            "\"cces\":[",
-            why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
-            why->running, why->in_flight);
+    fprintf(
+        out,
+        "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"in_flight\":%zu,",
+        why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
+        why->running, why->in_flight);
+    json_ways(out, why->view);
+    fputs("\"cces\":[", out);
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
         if (one->fate == LOOK_RUNS)

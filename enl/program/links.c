@@ -29,6 +29,7 @@
 #include "parent.h"
 #include "places.h"
 #include "sockets.h"
+#include "ways.h"
 #include "worker.h"
 
 #define POOL_LEAST_BYTES  (UINT64_C(1) << 20)
@@ -190,23 +191,6 @@ static void log_note(struct enl_program *program, const struct bcri_link_news *n
         bcri_log_write(&program->log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
 }
 
-/* Both hosts learn of it; one of them tells the user. */
-static void report_silence(struct enl_program *program, const struct bcri_link_news *news)
-{
-    const char *name = enl_introduce_name(program, news->number);
-    if (name == NULL) /* that it is gone has been said */
-        return;
-    if (news->number < program->host_number)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
-                       news->text);
-    else
-        enl_report(program, BCRI_LOG_WARN,
-                   "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
-                   "connections between daemons, which is slow; do both machines, and what is between "
-                   "them, let UDP through? dataport in bcrrc says by which ports",
-                   name, news->text, program->hostname);
-}
-
 /* What is to go over the tree. */
 static void send_packets(struct enl_program *program, struct bcri_link_thread *thread)
 {
@@ -246,8 +230,8 @@ static void on_told(uv_async_t *told)
             enl_introduce_want(program, news.number);
         else if (news.told == BCRI_TOLD_POOL)
             reserve(program, &news.piece);
-        else if (news.told == BCRI_TOLD_SILENT)
-            report_silence(program, &news);
+        else if (news.told == BCRI_TOLD_WAY)
+            enl_ways_changed(program, &news);
         else if (news.told == BCRI_TOLD_QUIET)
             enl_deadlock_quiet(program, news.number, news.quiet, news.messages);
         else if (news.told == BCRI_TOLD_NOTE)

@@ -23,6 +23,7 @@
 #include "session.h"
 #include "states.h"
 #include "tree.h"
+#include "ways.h"
 #include "worker.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered
@@ -368,6 +369,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_segment_fd: return enl_relay_segment(conn, message);
         case BCRI_MSG_ps: return ps(conn, message);
+        case BCRI_MSG_way_next: return enl_ways_ask(conn, message);
         case BCRI_MSG_pane: return enl_session_pane(conn, message);
         case BCRI_MSG_attach: return enl_session_attach(conn, message);
         default: break;

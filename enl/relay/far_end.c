@@ -68,3 +68,21 @@ void enl_far_end_name(int socket, uint32_t index, char *out, size_t capacity)
     }
     bcri_incoming_close(&in);
 }
+
+bool enl_far_end_way(int socket, uint64_t host, uint64_t *host_out, uint64_t *way_out, uint64_t *bytes_out)
+{
+    static struct bcri_incoming in;
+    const struct bcri_control *answer = &in.message;
+    const struct bcri_control ask = {
+        .type = BCRI_MSG_way_next, .present = BCRI_HAS(id) | BCRI_HAS(host), .id = 1, .host = (uint32_t)host};
+    if (host > BCRI_HOST_NUMBER_MAX || bcri_channel_send(socket, &ask, NULL, 0, true) != 0 ||
+        bcri_channel_recv(socket, &in, true) != 1)
+        return false;
+    bcri_incoming_close(&in);
+    if (in.wrong != NULL || answer->type != BCRI_MSG_way_state || answer->host < host)
+        return false;
+    *host_out = answer->host;
+    *way_out = answer->kind;
+    *bytes_out = answer->size;
+    return true;
+}

@@ -16,5 +16,8 @@ const void *enl_far_end_map(int socket, uint32_t seg, size_t *size_out);
 
 /* What the CCE of that index runs, as the daemon has started it; "" if it knows none. */
 void enl_far_end_name(int socket, uint32_t index, char *out, size_t capacity);
+/* The first host of at least that number to which packets go in another way than the usual one (enl/program/ways.h);
+ * false: there is none. */
+bool enl_far_end_way(int socket, uint64_t host, uint64_t *host_out, uint64_t *way_out, uint64_t *bytes_out);
 
 #endif

@@ -11,6 +11,7 @@ void prepare(void)
     bool has_aes;
     CHECK_INT(bcri_seal_prepare(&has_aes), 0);
     network = sim_new(test_seed());
+    one = two = (struct traffic){0};
     traffic_secret(&secret, BCRI_CIPHER_CHACHA20POLY1305);
     config = (struct bcri_link_config){.packet_max = 1400,
                                        .carrier = {.packet_max = BCRI_LINK_PACKET_MAX, .room = 1 << 20},

@@ -51,19 +51,21 @@ static size_t packet_bytes(struct msghdr *message)
     return bytes;
 }
 
-static bool is_lost(const struct sockaddr *to)
+static bool is_lost(const struct sockaddr *to, size_t bytes)
 {
     const struct sockaddr_in6 *at = (const struct sockaddr_in6 *)(const void *)to;
     const int family = atomic_load(&sockets.cut_family);
     const bool is_ipv4 = sockets.has_two_ways && to != NULL && IN6_IS_ADDR_V4MAPPED(&at->sin6_addr);
-    return atomic_load(&sockets.is_cut) || (family != 0 && to != NULL && (family == AF_INET) == is_ipv4) ||
+    const size_t most = atomic_load(&sockets.most);
+    return atomic_load(&sockets.is_cut) || (most != 0 && bytes > most) ||
+           (family != 0 && to != NULL && (family == AF_INET) == is_ipv4) ||
            (is_ipv4 && at->sin6_port == atomic_load(&sockets.cut_port));
 }
 
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
                       socklen_t to_bytes)
 {
-    if (is_lost(to))
+    if (is_lost(to, length))
         return (ssize_t)length;
     note_packet(length);
     return finds_full(to) ? -1 : __real_sendto(fd, bytes, length, flags, to, to_bytes);
@@ -71,10 +73,10 @@ ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const
 
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    if (is_lost(messages->msg_hdr.msg_name))
+    if (is_lost(messages->msg_hdr.msg_name, packet_bytes(&messages->msg_hdr)))
         return 1;
     for (unsigned i = 1; i < count; i++)
-        if (is_lost(messages[i].msg_hdr.msg_name))
+        if (is_lost(messages[i].msg_hdr.msg_name, packet_bytes(&messages[i].msg_hdr)))
             count = i;
     for (unsigned i = 0; i < count; i++)
         note_packet(packet_bytes(&messages[i].msg_hdr));

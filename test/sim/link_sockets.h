@@ -16,6 +16,7 @@ extern struct link_sockets {
     _Atomic bool is_cut;           /* what is sent does not arrive */
     _Atomic int cut_family;        /* what is sent to addresses of this family does not */
     _Atomic int cut_port;          /* what goes there by IPv4 is lost; 0: nothing */
+    _Atomic size_t most;           /* larger packets are lost; 0: none */
     _Atomic bool is_flooded;       /* a packet of one byte has always come */
     _Atomic uint16_t counted_port; /* as it goes over the network; 0: none */
     /* what was seen */

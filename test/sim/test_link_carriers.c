@@ -95,3 +95,29 @@ TEST(a_room_that_changes_is_told_and_kept)
     run_until_completed(10 * SIM_S);
     finish();
 }
+
+/* Where nothing passes but by the way that is tried. */
+TEST(a_try_is_answered_by_a_try_and_what_it_answers_is_answered_by_the_other_way_too)
+{
+    uint8_t packet[BCRI_LINK_PACKET_MIN];
+    prepare();
+    start();
+    warm_up();
+    one.end.path.cut = two.end.path.cut = true;
+    CHECK_UINT(bcri_link_try(one.end.link, packet, sim_clock(&one.end)), sizeof packet);
+    CHECK(!bcri_link_try_passed(one.end.link));
+    CHECK(bcri_link_receive(two.end.link, packet, sizeof packet, sim_clock(&two.end)));
+    CHECK_UINT(bcri_link_try(two.end.link, packet, sim_clock(&two.end)), sizeof packet);
+    CHECK(two.end.link->unacked != 0);
+    CHECK(bcri_link_receive(one.end.link, packet, sizeof packet, sim_clock(&one.end)));
+    CHECK(bcri_link_try_passed(one.end.link));
+    CHECK(!bcri_link_try_passed(two.end.link));
+    one.end.path.cut = two.end.path.cut = false;
+    traffic_send(&one, 0, 10000);
+    run_until_completed(10 * SIM_S);
+    CHECK(bcri_link_try_passed(two.end.link));
+    const struct bcri_link_carrier same = one.end.link->carrier;
+    bcri_link_use_carrier(one.end.link, &same, sim_clock(&one.end));
+    CHECK(!bcri_link_try_passed(one.end.link));
+    finish();
+}

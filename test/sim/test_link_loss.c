@@ -46,6 +46,197 @@ TEST(a_path_that_carries_less_than_before_is_noticed)
     run_until_completed(20 * SIM_S);
     CHECK_UINT(counts_of(&one)->black_holes, 1);
     CHECK(bcri_link_packet_bytes(one.end.link) <= 1400);
+    CHECK_UINT(bcri_link_path_bytes(one.end.link), 0);
+    finish();
+}
+
+/* Until the search is over, which goes on while nothing is sent but what it sends itself. */
+static void search_on(void)
+{
+    for (unsigned i = 0; i < 100; i++) {
+        traffic_send(&one, 1, 10);
+        (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
+    }
+}
+
+static void check_found(const struct traffic *of, uint32_t limit)
+{
+    const uint32_t bytes = bcri_link_packet_bytes(of->end.link);
+    CHECK(bytes <= limit);
+    CHECK(bytes == BCRI_LINK_PACKET_MIN || bytes + 64 > limit);
+    CHECK_UINT(bcri_link_path_bytes(of->end.link), bytes);
+    CHECK(!bcri_link_is_narrow(of->end.link));
+}
+
+/* What tunnels carry, and the least: one message of each kind, in either direction, the first thing that is sent. */
+TEST(a_path_that_never_carried_the_first_packets_carries_all_messages)
+{
+    static const uint32_t limits[] = {BCRI_LINK_PACKET_BASE - 1, 1000, 548, 300, BCRI_LINK_PACKET_MIN};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        for (unsigned both = 0; both < 2; both++) {
+            prepare();
+            config.packet_max = 9000;
+            one.end.path.packet_max = limits[i];
+            two.end.path.packet_max = both != 0 ? limits[i] : 0;
+            start();
+            traffic_send(&one, 0, 100000);
+            traffic_send(&two, 0, 100000);
+            run_until_completed(60 * SIM_S);
+            search_on();
+            check_found(&one, limits[i]);
+            if (both == 0)
+                CHECK_UINT(bcri_link_packet_bytes(two.end.link), 9000);
+            else
+                check_found(&two, limits[i]);
+            finish();
+        }
+}
+
+TEST(a_path_that_carries_less_and_less_is_followed_and_is_tried_again_when_it_carries_more)
+{
+    static const uint32_t limits[] = {8000, 1300, 1100, 600, 257};
+    prepare();
+    config.packet_max = 9000;
+    config.keepalive_ns = SIM_S;
+    start();
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        one.end.path.packet_max = limits[i];
+        traffic_send(&one, 0, 100000);
+        run_until_completed(60 * SIM_S);
+        search_on();
+        CHECK(bcri_link_packet_bytes(one.end.link) <= limits[i]);
+        CHECK(bcri_link_packet_bytes(one.end.link) + 64 > limits[i]);
+    }
+    one.end.path.packet_max = 0;
+    (void)sim_run(network, sim_now(network) + 700 * SIM_S, never, NULL);
+    search_on();
+    CHECK_UINT(bcri_link_packet_bytes(one.end.link), 9000);
+    CHECK_UINT(bcri_link_path_bytes(one.end.link), 0);
+    finish();
+}
+
+/* Each message is one packet; half of them pass. The others' size is below that of the packets in use. */
+TEST(packets_that_do_not_pass_are_found_among_smaller_ones_that_do)
+{
+    prepare();
+    one.end.path.packet_max = 700;
+    start();
+    for (unsigned i = 0; i < 50; i++) {
+        traffic_send(&one, i % TRAFFIC_STREAMS, i % 2 == 0 ? 400 : 900);
+        (void)sim_run(network, sim_now(network) + 50 * SIM_MS, never, NULL);
+    }
+    run_until_completed(60 * SIM_S);
+    CHECK(bcri_link_packet_bytes(one.end.link) <= 700);
+    CHECK(!bcri_link_is_narrow(one.end.link));
+    finish();
+}
+
+static bool is_narrow(void *link)
+{
+    return bcri_link_is_narrow(link);
+}
+
+TEST(a_path_that_carries_small_packets_and_not_the_least_is_narrow_until_another_takes_over)
+{
+    for (unsigned running = 0; running < 2; running++) {
+        prepare();
+        config.keepalive_ns = SIM_S; /* which is answered all the time */
+        start();
+        if (running != 0)
+            warm_up();
+        one.end.path.packet_max = BCRI_LINK_PACKET_MIN - 1;
+        traffic_send(&one, 0, 10000);
+        CHECK(sim_run(network, sim_now(network) + 60 * SIM_S, is_narrow, one.end.link));
+        CHECK_UINT(counts_of(&two)->black_holes, 0);
+        one.end.path.packet_max = 0;
+        const struct bcri_link_carrier tree = {.packet_max = 2000, .room = 100000};
+        bcri_link_use_carrier(one.end.link, &tree, sim_now(network));
+        run_until_completed(10 * SIM_S);
+        CHECK(!bcri_link_is_narrow(one.end.link));
+        finish();
+    }
+}
+
+/* Nothing at all is heard for long, again and again: that says nothing about sizes. */
+TEST(a_path_that_is_cut_loses_nothing_of_its_packet_size)
+{
+    prepare();
+    config.packet_max = 9000;
+    start();
+    traffic_send(&one, 0, 100000);
+    run_until_completed(SIM_S);
+    for (unsigned i = 0; i < 10; i++) {
+        one.end.path.cut = two.end.path.cut = true;
+        traffic_send(&one, 0, 100000);
+        (void)sim_run(network, sim_now(network) + 20 * SIM_S, never, NULL);
+        one.end.path.cut = two.end.path.cut = false;
+        run_until_completed(100 * SIM_S);
+    }
+    CHECK_UINT(counts_of(&one)->black_holes, 0);
+    CHECK_UINT(bcri_link_packet_bytes(one.end.link), 9000);
+    CHECK(!bcri_link_is_narrow(one.end.link));
+    finish();
+}
+
+/* Bursts as a full queue loses them: many packets in a row, some behind them arrive. */
+TEST(losses_of_a_crowded_path_are_not_taken_for_its_size)
+{
+    prepare();
+    config.packet_max = 9000;
+    one.end.path.bytes_per_s = 20000000;
+    one.end.path.queue_bytes = 60000;
+    start();
+    for (unsigned i = 0; i < 5; i++) {
+        traffic_send(&one, 1, 5000000);
+        run_until_completed(60 * SIM_S);
+    }
+    CHECK(counts_of(&one)->lost > 50);
+    CHECK_UINT(counts_of(&one)->black_holes, 0);
+    CHECK_UINT(bcri_link_packet_bytes(one.end.link), 9000);
+    finish();
+}
+
+/* Nobody would learn that they do not pass. */
+TEST(an_acknowledgement_on_its_own_is_no_larger_than_what_every_path_carries)
+{
+    uint8_t packet[BCRI_LINK_PACKET_MAX];
+    prepare();
+    start();
+    warm_up();
+    struct bcri_link *link = two.end.link;
+    const uint64_t last = link->numbers.range[link->numbers.count - 1].to;
+    for (uint64_t i = 1; i < BCRI_LINK_NUMBERS_MAX - 1; i++)
+        CHECK(bcri_ranges_add(&link->numbers, last + i * 40000, last + i * 40000 + 20000));
+    link->unacked = link->pressing = 2;
+    const size_t bytes = bcri_link_fill(link, packet, sim_clock(&two.end));
+    CHECK(bytes > BCRI_LINK_PACKET_MIN - 40);
+    CHECK(bytes <= BCRI_LINK_PACKET_MIN);
+    finish();
+}
+
+TEST(streams_of_which_much_is_refused_go_on_where_only_small_packets_pass)
+{
+    prepare();
+    one.end.path.packet_max = two.end.path.packet_max = BCRI_LINK_PACKET_MIN;
+    two.refuse = 900;
+    start();
+    for (unsigned i = 0; i < 300; i++)
+        traffic_send(&one, i % 2, 2000);
+    run_until_completed(200 * SIM_S);
+    finish();
+}
+
+TEST(a_host_that_takes_only_small_packets_gets_no_larger_ones)
+{
+    prepare();
+    traffic_start_with(network, &one, &two, &config, BCRI_LINK_PACKET_MIN);
+    traffic_send(&one, 0, 100000); /* with packets of the base, until it has said so */
+    traffic_send(&two, 0, 100000);
+    run_until_completed(SIM_S);
+    CHECK_UINT(bcri_link_packet_bytes(one.end.link), BCRI_LINK_PACKET_MIN);
+    CHECK_UINT(bcri_link_packet_bytes(two.end.link), BCRI_LINK_PACKET_MIN);
+    CHECK_UINT(counts_of(&one)->refused + counts_of(&two)->refused, 0);
+    CHECK_UINT(bcri_link_path_bytes(one.end.link), 0);
     finish();
 }
 

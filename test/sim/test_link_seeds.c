@@ -24,6 +24,12 @@ struct run {
     bool on_tree;     /* nothing is lost or reordered any more, and nothing may be cut */
 };
 
+/* Often one below what links begin with. */
+static uint32_t draw_limit(struct sim_network *network)
+{
+    return BCRI_LINK_PACKET_MIN + (uint32_t)sim_random(network, sim_random(network, 2) == 0 ? 1200 : 64000);
+}
+
 static void draw_path(struct sim_network *network, struct sim_path *path)
 {
     *path = (struct sim_path){.delay_ns = SIM_US + sim_random(network, 2 * SIM_MS)};
@@ -42,7 +48,7 @@ static void draw_path(struct sim_network *network, struct sim_path *path)
         path->queue_bytes = 20000 + sim_random(network, 200000);
     }
     if (sim_random(network, 2) == 0)
-        path->packet_max = BCRI_LINK_PACKET_MIN + (uint32_t)sim_random(network, 64000);
+        path->packet_max = draw_limit(network);
 }
 
 static uint32_t draw_length(struct sim_network *network)
@@ -144,8 +150,7 @@ static void change_carrier(void *context, uint64_t argument)
     struct traffic *who = argument == 0 ? &run->one : &run->two;
     if (run->on_tree)
         return;
-    const struct bcri_link_carrier carrier = {.packet_max = BCRI_LINK_PACKET_MIN +
-                                                            (uint32_t)sim_random(run->network, 60000),
+    const struct bcri_link_carrier carrier = {.packet_max = draw_limit(run->network),
                                               .room = (uint32_t)sim_random(run->network, 1 << 20)};
     bcri_link_use_carrier(who->end.link, &carrier, sim_clock(&who->end));
     sim_flush(&who->end);
@@ -189,7 +194,7 @@ static uint64_t run_seed(uint64_t seed)
     if (secret.cipher == BCRI_CIPHER_NONE)
         run.one.end.path.altered = run.two.end.path.altered = 0;
     const struct bcri_link_config config = {
-        .packet_max = BCRI_LINK_PACKET_MIN + (uint32_t)sim_random(network, 64000),
+        .packet_max = draw_limit(network),
         .keepalive_ns = sim_random(network, 2) * SIM_S,
         .carrier = {.packet_max = BCRI_LINK_PACKET_MAX,
                     .room = 20000 + (uint32_t)sim_random(network, 1 << 20)},

@@ -114,7 +114,7 @@ TEST(packets_have_at_most_what_their_hosts_allow)
                       0);
         pair_end();
         CHECK(atomic_load(&sockets.largest) <= limits[i]);
-        CHECK(atomic_load(&sockets.largest) > (i == 0 ? BCRI_LINK_PACKET_MIN : limits[0]));
+        CHECK(atomic_load(&sockets.largest) > (i == 0 ? BCRI_LINK_PACKET_BASE : limits[0]));
     }
 }
 

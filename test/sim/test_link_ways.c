@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bcri/link.h"
 #include "check.h"
 #include "link_pair.h"
 #include "regions.h"
@@ -17,7 +18,8 @@ TEST(a_host_from_which_nothing_comes_is_told_once)
     CHECK(bcri_link_thread_introduce(hosts[0].thread, &hosts[0].introduction));
     bcr_region waits = bcr_get(1, pair.there, pair.cell, bcr_PENDING);
     const struct bcri_link_news news = pair_news(&hosts[0]);
-    CHECK_INT(news.told, BCRI_TOLD_SILENT);
+    CHECK_INT(news.told, BCRI_TOLD_WAY);
+    CHECK_INT(news.way, BCRI_WAY_SILENT);
     CHECK_UINT(news.number, 2);
     CHECK_STR(news.text, "127.0.0.1, UDP port 9");
     CHECK_INT(bcr_rgwait(waits, 3 * PAIR_SILENCE_NS / 1000000, 0), 0);
@@ -54,7 +56,7 @@ static void expect_told_once(void)
     struct bcri_link_news news;
     for (int i = 0; i < 2; i++)
         while (bcri_link_thread_take(hosts[i].thread, &news))
-            told_of[i] += news.told == BCRI_TOLD_SILENT;
+            told_of[i] += news.told == BCRI_TOLD_WAY && news.way == BCRI_WAY_SILENT;
     CHECK(told_of[0] <= 1 && told_of[1] <= 1 && told_of[0] + told_of[1] >= 1);
 }
 
@@ -78,6 +80,59 @@ TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
         before = atomic_load(&carried);
         for (int i = 0; i < 10; i++)
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
+        usleep(10000);
+    } while (atomic_load(&carried) != before);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    pair_end();
+}
+
+/* Until one of the two tells it. */
+static void expect_way(enum bcri_way way)
+{
+    struct bcri_link_news news = {.way = BCRI_WAY_USUAL};
+    for (unsigned i = 0; news.told != BCRI_TOLD_WAY || news.way != way; i++)
+        if (!bcri_link_thread_take(hosts[i % 2].thread, &news))
+            usleep(1000);
+}
+
+static void put_and_get(unsigned regions, int bytes)
+{
+    for (unsigned i = 0; i < regions; i++) {
+        CHECK_INT(bcr_put(1, filled(bytes, 7), pair.there, pair.cell, bcr_FREE), 0);
+        bcr_region region = bcr_get(1, pair.there, pair.cell, bcr_BLOCK);
+        CHECK(region != NULL);
+        CHECK_INT(bcr_rglen(region, NULL), bytes);
+        CHECK_INT(bcr_rgfree(region), 0);
+    }
+}
+
+/* Small packets pass all the time, so neither is ever silent. On the tree only what carries the least brings them back. */
+TEST_TIMEOUT(hosts_between_which_the_least_packets_do_not_pass_go_on_over_the_tree_and_come_back_when_they_do,
+             120)
+{
+    pthread_t tree;
+    pair.most_bytes = 1400;
+    pair.silence_ns = UINT64_C(3600) * 1000000000; /* a loaded machine is silent for a while */
+    pair_begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_introduce();
+    put_and_get(10, 6000);
+    CHECK_UINT(atomic_load(&carried), 0);
+    atomic_store(&sockets.most, 700);
+    put_and_get(10, 6000);
+    expect_way(BCRI_WAY_LOW);
+    CHECK_UINT(atomic_load(&carried), 0);
+    atomic_store(&sockets.most, BCRI_LINK_PACKET_MIN - 1);
+    put_and_get(10, 6000);
+    expect_way(BCRI_WAY_NARROW);
+    CHECK(atomic_load(&carried) > 0);
+    atomic_store(&sockets.most, 0);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        put_and_get(2, 6000);
         usleep(10000);
     } while (atomic_load(&carried) != before);
     atomic_store(&carries, false);

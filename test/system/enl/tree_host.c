@@ -142,8 +142,8 @@ struct bcri_link *tree_link_to(const struct tree_own *own, const struct tree_oth
                                                    completed_none};
     const struct bcri_link_config config = {.host = own->number,
                                             .peer = other->number,
-                                            .packet_max = BCRI_LINK_PACKET_MIN,
-                                            .carrier = {.packet_max = BCRI_LINK_PACKET_MIN, .room = 65536},
+                                            .packet_max = BCRI_LINK_PACKET_BASE,
+                                            .carrier = {.packet_max = BCRI_LINK_PACKET_BASE, .room = 65536},
                                             .secret = &derived->session};
     struct bcri_link *link = bcri_link_new(&config, &events, NULL, tree_now_ns());
     CHECK(link != NULL);

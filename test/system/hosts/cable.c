@@ -9,6 +9,7 @@
  *   FROM TO [WORD=NUMBER]...   the line from host FROM to host TO, or, where there is a *, all of those
  *       lost, doubled, spoilt, held     in a thousand; `held` packets come later than those behind them
  *       delay                           of each, in microseconds
+ *       most                            bytes of a packet, with its IP head: larger ones are lost
  *       udp=1                           all this is for UDP only
  *   weather MSEC [udp=1]       every so often one line gets something else, drawn from BCR_TEST_SEED; 0: no more
  *
@@ -42,7 +43,7 @@ enum {
 #define NETWORK UINT32_C(0x0ab20000) /* 10.178.0.0 */
 
 struct line {
-    unsigned lost, doubled, spoilt, held, delay, udp;
+    unsigned lost, doubled, spoilt, held, delay, most, udp;
 };
 struct waiting {
     uint64_t due;
@@ -166,7 +167,7 @@ static void pass(unsigned from, uint8_t *packet, size_t bytes, uint64_t now)
         deliver(to, packet, bytes);
         return;
     }
-    if (any(1000) < line->lost)
+    if (any(1000) < line->lost || (line->most != 0 && bytes > line->most))
         return;
     if (any(1000) < line->spoilt)
         spoil(packet, bytes);
@@ -220,9 +221,10 @@ static void change_weather(uint64_t now)
 
 static void obey(char *text, uint64_t now)
 {
-    static const char *const names[] = {"lost", "doubled", "spoilt", "held", "delay", "udp"};
+    static const char *const names[] = {"lost", "doubled", "spoilt", "held", "delay", "most", "udp"};
     struct line line = {0};
-    unsigned *const values[] = {&line.lost, &line.doubled, &line.spoilt, &line.held, &line.delay, &line.udp};
+    unsigned *const values[] = {&line.lost,  &line.doubled, &line.spoilt, &line.held,
+                                &line.delay, &line.most,    &line.udp};
     const char *const first = strtok(text, " \n"), *const second = strtok(NULL, " \n");
     must(first != NULL && second != NULL, "a line of stdin");
     for (char *word; (word = strtok(NULL, " \n")) != NULL;)

@@ -175,6 +175,13 @@ TEST(each_finding_says_what_to_do)
     finds(0, true, "it has 4 slots for 2 cores; CCEs that wait by polling hinder each other: lower slots=\n");
     all[0].facts.mtu = 576;
     finds(0, true, "its MTU of 576 makes many small packets of a region; raise it to 1500\n");
+    all[0].facts.mtu = 284;
+    finds(0, true, "its MTU of 284 makes many small packets of a region; raise it to 1500\n");
+    all[0].facts.mtu = 283;
+    finds(0, true,
+          "its MTU of 283 is too small for links, so what it says to other hosts goes over the connections "
+          "between daemons, which "
+          "is slow; raise it to 1500\n");
     all[0].facts.mtu = 9000;
     finds(
         1, true,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bcri/cell.h"
+#include "bcri/link_thread.h"
 #include "bcri/order.h"
 #include "bcri/record.h"
 #include "bcri/slot.h"
@@ -249,4 +250,38 @@ TEST(a_thousand_in_one_circle)
     says("CCE 7, which waits for ... 990 more, the last of which waits for CCE 998, which waits for "
          "CCE 999, which waits for CCE 0: a circle.");
     says("deadlock: all 1000 CCEs");
+}
+
+TEST(ways_that_are_not_the_usual_ones_are_told_of_with_what_passes_there)
+{
+    static struct look_host hosts[2] = {{.host = 0, .hostname = "one"}, {.host = 1, .hostname = "t\033wo"}};
+    static struct look_way ways[4] = {{.host = 0, .peer = 1, .way = BCRI_WAY_LOW, .bytes = 700},
+                                      {.host = 1, .peer = 2, .way = BCRI_WAY_SILENT},
+                                      {.host = 1, .peer = 0, .way = BCRI_WAY_NARROW},
+                                      {.host = 0, .peer = 2, .way = BCRI_WAY_UNHEARD}};
+    begin(1);
+    view.host.at = hosts;
+    view.host.count = 2;
+    view.way.at = ways;
+    view.way.count = 4;
+    think(NULL);
+    says("packets from host 0 (one) to host 1 (t\\x1bwo) have at most 700 bytes: no larger ones arrive.");
+    says("what host 1 (t\\x1bwo) says to host 2 goes over the connections between daemons, which is slow: "
+         "nothing comes from "
+         "there by UDP.");
+    says("what host 1 (t\\x1bwo) says to host 0 (one) goes over the connections between daemons, which is "
+         "slow: by UDP packets "
+         "of 256 bytes do not arrive there, though smaller ones do.");
+    says("what host 0 (one) says to host 2 goes over the connections between daemons, which is slow: nothing "
+         "arrives there by "
+         "UDP.");
+    size_t length;
+    char *json;
+    FILE *file = open_memstream(&json, &length);
+    look_why_json(file, &why);
+    fclose(file);
+    CHECK(strstr(json,
+                 "\"ways\":[{\"host\":0,\"peer\":1,\"way\":\"low\",\"bytes\":700},{\"host\":1,\"peer\":2,"
+                 "\"way\":\"silent\",\"bytes\":0}") != NULL);
+    free(json);
 }

@@ -42,7 +42,8 @@
 #define BCRI_LINK_FRAMES_MAX  128u         /* frames of a packet; one with more is malformed */
 #define BCRI_LINK_SENT_MAX    (64u << 10)  /* packets remembered behind the oldest in flight */
 #define BCRI_LINK_CHUNKS_MAX  (128u << 10) /* pieces of streams that those carried */
-#define BCRI_LINK_PACKET_MIN  1200u        /* bytes of a packet that every path must carry */
+#define BCRI_LINK_PACKET_BASE 1200u        /* bytes of the first packets, which nearly every path carries */
+#define BCRI_LINK_PACKET_MIN  256u         /* bytes of a packet that a path must carry */
 #define BCRI_LINK_PACKET_MAX  65507u
 #define BCRI_LINK_PACKET_COST 512u /* what a packet takes of a socket's memory besides its bytes */
 #define BCRI_LINK_NEVER       UINT64_MAX
@@ -156,6 +157,11 @@ bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_by
  * its length; 0 if there is nothing to send now. To be called until it returns 0 after each batch of
  * packets received, after sends, and when the deadline has come. */
 size_t bcri_link_fill(struct bcri_link *link, uint8_t *packet, uint64_t now);
+/* Writes a packet of BCRI_LINK_PACKET_MIN bytes that asks for an answer and carries nothing but answers: an owner sends it by
+ * a way that it does not use, to see whether that carries the least. Returns its length; 0: not now. */
+size_t bcri_link_try(struct bcri_link *link, uint8_t *packet, uint64_t now);
+/* Whether the last of these packets was answered, by whichever way. */
+bool bcri_link_try_passed(const struct bcri_link *link);
 /* When bcri_link_fill is to be called at the latest; BCRI_LINK_NEVER. */
 uint64_t bcri_link_deadline(const struct bcri_link *link);
 
@@ -186,6 +192,10 @@ size_t bcri_link_memory(const struct bcri_link *link);
 bool bcri_link_is_idle(const struct bcri_link *link);
 /* The packet size in use. */
 uint32_t bcri_link_packet_bytes(const struct bcri_link *link);
+/* Bytes of the largest packet that the path carries, if it was found to be less than BCRI_LINK_PACKET_BASE; else 0. */
+uint32_t bcri_link_path_bytes(const struct bcri_link *link);
+/* Whether the path carries small packets, but not those of BCRI_LINK_PACKET_MIN: another carrier is to take over. */
+bool bcri_link_is_narrow(const struct bcri_link *link);
 const struct bcri_link_counts *bcri_link_counts(const struct bcri_link *link);
 
 #endif

@@ -88,7 +88,7 @@ bool bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question);
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
                             bool reserved);
 
-/* A link whose UDP path is silent goes on over the tree of daemons. The oldest packet that is to go
+/* A link whose UDP path is silent or narrow goes on over the tree of daemons. The oldest packet that is to go
  * there: its length, and the host that it is for; 0: there is none. */
 uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t *host_out,
                                       uint8_t packet_out[BCRI_CARRIED_MAX]);
@@ -112,13 +112,23 @@ enum bcri_link_told {
     BCRI_TOLD_WANTS_LINK, /* `number`: the host; if there is a link, it needs new keys */
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
-    BCRI_TOLD_SILENT,     /* `number`: the host from which nothing comes by UDP; `text`: where it should be */
-    BCRI_TOLD_QUIET,      /* `number`: the question; `quiet` and `messages` answer it */
-    BCRI_TOLD_NOTE        /* `text`, for the log */
+    BCRI_TOLD_WAY, /* `number`: the host to which packets go in another way; `way`, `bytes`; `text`: its address */
+    BCRI_TOLD_QUIET, /* `number`: the question; `quiet` and `messages` answer it */
+    BCRI_TOLD_NOTE   /* `text`, for the log */
+};
+/* In which way the packets to a host go. */
+enum bcri_way {
+    BCRI_WAY_USUAL, /* by UDP */
+    BCRI_WAY_LOW, /* by UDP, in packets of at most `bytes`, which is less than BCRI_LINK_PACKET_BASE: no larger ones pass */
+    BCRI_WAY_SILENT, /* over the tree: nothing comes by UDP, though an answer is due */
+    BCRI_WAY_NARROW, /* over the tree: by UDP small packets pass, but not those of BCRI_LINK_PACKET_MIN */
+    BCRI_WAY_UNHEARD /* over the tree: what is sent by UDP has no answer, though that host's packets came not long ago */
 };
 struct bcri_link_news {
     enum bcri_link_told told;
     uint32_t number;
+    enum bcri_way way;
+    uint32_t bytes;
     bool quiet;        /* nothing is under way in the agent and its links (bcri_agent_rests) */
     uint64_t messages; /* sent and begun so far */
     struct bcri_heap_piece piece;
