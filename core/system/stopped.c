@@ -2,17 +2,65 @@
 /* What the kernel says about a process: stopped.h. */
 #include "bcri/stopped.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel_file.h"
 
+static char state_in(const char *path)
+{
+    char text[512];
+    if (!bcri_kernel_file(path, text, sizeof text))
+        return 0;
+    const char *name_end = strrchr(text, ')'); /* the program's name may have any character in it */
+    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : 0;
+}
+
+/* A thread that has not ended, and its state; 0: there is none. */
+static char state_of_threads(uint32_t pid, uint32_t *thread_out)
+{
+    char path[64];
+    char state = 0;
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (state == 0 || state == 'Z' || state == 'X') &&
+           (entry = readdir(folder)) != NULL) {
+        const uint32_t thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, thread);
+        state = thread != 0 ? state_in(path) : 0;
+        *thread_out = thread;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return state == 'X' || state == 'Z' ? 0 : state;
+}
+
+/* The first thread's. */
+static char state_of_first(uint32_t pid)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    return state_in(path);
+}
+
+char bcri_process_state(uint32_t pid)
+{
+    uint32_t thread;
+    const char state = state_of_first(pid), other = state == 'Z' ? state_of_threads(pid, &thread) : 0;
+    return other != 0 ? other : state;
+}
+
+uint32_t bcri_process_thread(uint32_t pid)
+{
+    uint32_t thread;
+    return state_of_first(pid) == 'Z' && state_of_threads(pid, &thread) != 0 ? thread : pid;
+}
+
 bool bcri_process_stopped(uint32_t pid)
 {
-    char path[32], text[512];
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    if (!bcri_kernel_file(path, text, sizeof text))
-        return false;
-    const char *name_end = strrchr(text, ')'); /* the program's name may have any character in it */
-    return name_end != NULL && name_end[1] == ' ' && (name_end[2] == 'T' || name_end[2] == 't');
+    const char state = bcri_process_state(pid);
+    return state == 'T' || state == 't';
 }

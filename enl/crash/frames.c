@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "frames.h"
+#include "mapped.h"
 #include "process.h"
 
 enum { FRAMES_MAX = 48 };
@@ -122,6 +123,23 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
     return true;
 }
 
+/* libdw would open the path, which may hold another file by now, or one of another mount namespace. What cannot be
+ * had as a file is read from the process's memory, without the names that are not loaded. */
+static int find_mapped(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **path_out,
+                       Elf **elf_out)
+{
+    static const char deleted[] = " (deleted)";
+    const int fd = name[0] == '/' ? enl_mapped_open(walk.pid, base) : -1;
+    if (fd < 0) /* by such a name libdw reads memory */
+        return dw.dwfl_linux_proc_find_elf(module, data, name[0] == '/' ? "/proc/none (deleted)" : name, base,
+                                           path_out, elf_out);
+    const size_t length = strlen(name), tail = sizeof deleted - 1;
+    *path_out = strdup(name); /* beside which debug information is looked for */
+    if (*path_out != NULL && length > tail && strcmp(name + length - tail, deleted) == 0)
+        (*path_out)[length - tail] = '\0';
+    return fd;
+}
+
 bool enl_frames_open(pid_t pid)
 {
     static const Dwfl_Thread_Callbacks threads = {.next_thread = next_thread,
@@ -134,7 +152,7 @@ bool enl_frames_open(pid_t pid)
     unsetenv("DEBUGINFOD_URLS");
     if (!load())
         return false;
-    callbacks.find_elf = dw.dwfl_linux_proc_find_elf;
+    callbacks.find_elf = find_mapped;
     callbacks.find_debuginfo = dw.dwfl_standard_find_debuginfo;
     dwfl = dw.dwfl_begin(&callbacks);
     if (dwfl == NULL || dw.dwfl_linux_proc_report(dwfl, pid) != 0 ||

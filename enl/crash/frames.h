@@ -18,7 +18,7 @@ struct enl_registers {
     uint64_t at[ENL_REGISTERS];
 };
 
-/* Prepares. False: there is no libdw, and enl_frames_print prints the first frame only. */
+/* Prepares. `pid` is any thread of the process that has not ended: of one that has, the system tells nothing. False: there is no libdw, and enl_frames_print prints the first frame only. */
 bool enl_frames_open(pid_t pid);
 /* Prints the frames of a stack on which nothing runs meanwhile. With `in_call`, from the call of BCR's on in
  * which it stands. */

@@ -11,13 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/stopped.h"
+
 enum { FRAMES = 16, NO_GDB = 127 };
 
 static _Noreturn void become_gdb(pid_t pid, pid_t thread, int out)
 {
-    char process[24], select[160], frames[48];
+    char process[24], select[160], frames[48], program[48];
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* the daemon ends this helper when the time is up */
-    snprintf(process, sizeof process, "%ld", (long)pid);
+    snprintf(process, sizeof process, "%ld", (long)bcri_process_thread((uint32_t)pid));
+    snprintf(program, sizeof program, "/proc/%ld/exe",
+             (long)thread); /* the path may hold another file by now */
     snprintf(select, sizeof select,
              "python [t.switch() for t in gdb.selected_inferior().threads() if t.ptid[1] == %ld]",
              (long)thread);
@@ -25,7 +29,8 @@ static _Noreturn void become_gdb(pid_t pid, pid_t thread, int out)
     snprintf(frames, sizeof frames, "bt -full %d", FRAMES + 8);
     dup2(out, 1);
     execlp("gdb", "gdb", "-nx", "-batch", "-iex", "set auto-load no", "-iex", "set debuginfod enabled off",
-           "-iex", "set print elements 16", "-ex", select, "-ex", frames, "-p", process, (char *)NULL);
+           "-iex", "set print elements 16", "-ex", select, "-ex", frames, "-p", process, program,
+           (char *)NULL);
     _exit(NO_GDB);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tracer sees of a process by the system alone. */
+/* What a tracer sees of a process by the system alone. `pid` is a thread of it that has not ended; the first one may
+ * have. */
 #ifndef ENL_PROCESS_H
 #define ENL_PROCESS_H
 

@@ -157,7 +157,7 @@ static void print_coroutines(pid_t pid, uint64_t address)
 
 /* ---- threads ---- */
 
-static void print_thread(pid_t pid, pid_t thread)
+static void print_thread(pid_t thread)
 {
     struct enl_registers registers;
     int status = 0;
@@ -166,7 +166,7 @@ static void print_thread(pid_t pid, pid_t thread)
     if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) == 0 && waitpid(thread, &status, __WALL) == thread &&
         WIFSTOPPED(status) && registers_of(thread, &registers)) {
         printf("thread %ld:\n", (long)thread);
-        enl_frames_print(pid, &registers, false);
+        enl_frames_print(thread, &registers, false);
     }
     ptrace(PTRACE_DETACH, thread, NULL, NULL);
 }
@@ -186,7 +186,7 @@ static void print_threads(pid_t pid, pid_t crashed)
             puts("... and more threads");
             break;
         }
-        print_thread(pid, thread);
+        print_thread(thread);
         fflush(stdout);
         printed++;
     }
@@ -214,12 +214,12 @@ int enl_trace(int argc, char **argv)
     const pid_t pid = (pid_t)strtol(argv[0], NULL, 10), thread = (pid_t)strtol(argv[1], NULL, 10);
     const uint64_t context = strtoull(argv[2], NULL, 10), coroutines = strtoull(argv[3], NULL, 10);
     struct enl_registers registers;
-    if (!saved_by_kernel(pid, context, &registers)) {
-        say_why_not(pid);
+    if (!saved_by_kernel(thread, context, &registers)) {
+        say_why_not(thread);
         return 1;
     }
-    const bool whole = enl_frames_open(pid);
-    enl_frames_print(pid, &registers, false);
+    const bool whole = enl_frames_open(thread);
+    enl_frames_print(thread, &registers, false);
     if (!whole)
         puts("(libdw is not there, which would find the callers)");
     putchar('\0');
@@ -227,7 +227,7 @@ int enl_trace(int argc, char **argv)
     if (argc == 5)
         enl_locals_print(pid, thread);
     fflush(stdout);
-    print_coroutines(pid, coroutines);
+    print_coroutines(thread, coroutines);
     fflush(stdout);
     print_threads(pid, thread);
     return fflush(stdout) == 0 ? 0 : 1;

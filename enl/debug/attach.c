@@ -9,6 +9,7 @@
 
 #include <bcr/error.h>
 
+#include "bcri/stopped.h"
 #include "conn.h"
 #include "object.h"
 #include "serving.h"
@@ -25,6 +26,10 @@ static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t i
     }
     pane->viewer = conn;
     pane->seen = true;
+    if (pane->notice[0] != '\0') {
+        reply.present |= BCRI_HAS(text);
+        reply.text = bcri_view_of(pane->notice);
+    }
     if (conn->kind == ENL_HELPER) /* it stays one */
         conn->pane = pane;
     else
@@ -74,7 +79,9 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
                                char *reason, size_t size)
 {
     struct enl_program *program = cce->program;
-    char pid[16];
+    char pid[16], program_link[ENL_PROGRAM_LINK_MAX];
+    const pid_t thread = (pid_t)bcri_process_thread((uint32_t)cce->pid);
+    const bool replaced = enl_debugger_program(thread, program_link);
     struct enl_spawn spawn = {.path = debugger != NULL ? debugger->path : server,
                               .environment = program->environment,
                               .in = -1,
@@ -86,9 +93,10 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
                               .die_with_parent = true,
                               .inherited = &program->inherited};
     const char *step = "get a terminal";
-    snprintf(pid, sizeof pid, "%ld", (long)cce->pid);
+    snprintf(pid, sizeof pid, "%ld", (long)thread);
     char *serving[] = {ENL_GDBSERVER, "--once", "--attach", "-", pid, NULL};
-    char **words = debugger != NULL ? enl_debugger_attaches(debugger, NULL, pid) : NULL;
+    char **words =
+        debugger != NULL ? enl_debugger_attaches(debugger, NULL, pid, replaced ? program_link : NULL) : NULL;
     spawn.argv = debugger != NULL ? words : serving;
     const int fd = spawn.argv != NULL ? enl_pane_files(&spawn, debugger == NULL) : -ENOMEM;
     const pid_t started = fd >= 0 ? enl_spawn(&spawn, &step) : fd;
@@ -109,6 +117,12 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
     pane->pid = started;
     pane->attached = true;
     pane->serves = debugger == NULL;
+    if (replaced && pane->serves)
+        snprintf(pane->notice, sizeof pane->notice,
+                 "its program's file was replaced, or removed, since it was started: in gdb, file target:%s "
+                 "reads what "
+                 "runs",
+                 program_link);
     return pane;
 }
 
@@ -136,7 +150,8 @@ static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control
     struct enl_pane *pane = NULL;
     struct enl_process_status status;
     (void)enl_process_status(cce->pid, &status);
-    const char *forbidden = status.tracer == 0 ? enl_debugger_refused(cce->pid) : NULL;
+    const char *forbidden =
+        status.tracer == 0 ? enl_debugger_refused((pid_t)bcri_process_thread((uint32_t)cce->pid)) : NULL;
     if (status.tracer != 0)
         snprintf(reason, size, "process %ld traces it already", status.tracer);
     else if (forbidden != NULL)

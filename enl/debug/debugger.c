@@ -164,7 +164,8 @@ char **enl_debugger_starts(const struct enl_debugger *debugger, const char *batc
     return list.words;
 }
 
-char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid)
+char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid,
+                             const char *program)
 {
     struct list list;
     if (!make(&list, debugger, NULL))
@@ -174,7 +175,20 @@ char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *ba
         add_lldb(&list, batch, false);
     add(&list, "-p");
     add(&list, pid);
+    /* gdb would look at the path of the program, where another file is by now, or none. Behind the options, so that
+     * a word of the user's own that names a file comes first. */
+    if (debugger->kind == ENL_GDB && program != NULL)
+        add(&list, program);
     return list.words;
+}
+
+bool enl_debugger_program(pid_t pid, char program[ENL_PROGRAM_LINK_MAX])
+{
+    static const char deleted[] = " (deleted)";
+    char path[PATH_MAX];
+    snprintf(program, ENL_PROGRAM_LINK_MAX, "/proc/%ld/exe", (long)pid);
+    const ssize_t length = readlink(program, path, sizeof path), tail = sizeof deleted - 1;
+    return length > tail && memcmp(path + length - tail, deleted, (size_t)tail) == 0;
 }
 
 /* A process tries it, which then ends, and with it its tracing. Returns 0, EPERM, or ENOSYS of an emulator. */

@@ -36,7 +36,13 @@ void enl_debugger_free(struct enl_debugger *debugger);
  * attaches to process `pid`. One block, which the caller frees, with views of the arguments in it; NULL: no memory. */
 char **enl_debugger_starts(const struct enl_debugger *debugger, const char *batch, const char *path,
                            char *const *argv);
-char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid);
+/* `program` is the file that gdb is to read; NULL: it finds that by itself. */
+char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid,
+                             const char *program);
+/* A path of the program's file that holds whatever becomes of the one by which it was started. Returns whether that
+ * one has been removed, or holds another file now. */
+enum { ENL_PROGRAM_LINK_MAX = 48 };
+bool enl_debugger_program(pid_t pid, char program[ENL_PROGRAM_LINK_MAX]);
 
 /* NULL if processes here may be traced by their parents; else a sentence. */
 const char *enl_debugger_forbidden(void);

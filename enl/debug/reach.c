@@ -222,6 +222,8 @@ int enl_reach_attach(const char *name, const char *word, const char *debugger, s
     if (!ask(daemon, &request, -1, what, &in))
         return 1;
     *out = (struct enl_reached){in.fds[0], daemon, ENL_PIPE_PLAIN};
+    if (out->fd >= 0 && (in.message.present & BCRI_HAS(text)) != 0)
+        say(what, in.message.text.bytes, in.message.text.length);
     if (out->fd >= 0)
         return 0;
     if (in.message.status != bcrE_NOCCE)

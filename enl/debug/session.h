@@ -48,6 +48,7 @@ struct enl_pane {
     bool found_stopped;      /* and a person had stopped it */
     bool serves;             /* gdbserver */
     bool seen;               /* it had a viewer */
+    char notice[192];        /* what the first one is told; "": nothing */
     struct enl_conn *viewer; /* that has the descriptor */
 };
 

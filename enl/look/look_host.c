@@ -10,6 +10,7 @@
 
 #include "bcri/clock.h"
 #include "bcri/record.h"
+#include "bcri/stopped.h"
 #include "bcri/trace.h"
 #include "far_end.h"
 #include "look_private.h"
@@ -26,20 +27,6 @@ static uint64_t half(const uint8_t *bytes)
     for (int i = 0; i < 8; i++)
         number = number << 8 | bytes[i];
     return number;
-}
-
-/* The letter behind the name in /proc/PID/stat; 0: there is no such process. */
-static uint64_t process_state(uint32_t pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    const char *at = strrchr(text, ')');
-    return at != NULL && at[1] == ' ' ? (uint64_t)(unsigned char)at[2] : 0;
 }
 
 static void look_at_host(struct look *look)
@@ -74,7 +61,7 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     cce->ordinal = record->id.ordinal;
     cce->pid = bcri_load(&record->id.pid);
     cce->state = bcri_load(&record->id.state);
-    cce->process = cce->pid != 0 ? process_state((uint32_t)cce->pid) : 0;
+    cce->process = cce->pid != 0 ? (uint64_t)(unsigned char)bcri_process_state((uint32_t)cce->pid) : 0;
     cce->asleep = bcri_load_acquire(&record->bell.sleeping);
     cce->bell = bcri_load(&record->bell.bell);
     cce->holder = bcri_load(&record->bell.waits_on);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bcri/stopped.h"
+
 bool enl_process_status(pid_t pid, struct enl_process_status *out)
 {
     char path[64], line[256];
@@ -22,5 +24,7 @@ bool enl_process_status(pid_t pid, struct enl_process_status *out)
     }
     if (file != NULL)
         fclose(file);
+    if (out->state == 'Z') /* perhaps of the first thread only */
+        out->state = bcri_process_state((uint32_t)pid);
     return known;
 }

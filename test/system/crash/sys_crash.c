@@ -13,6 +13,7 @@
  *   null         calls a function pointer that is NULL
  *   handler      in the handler of a cell, while another cell's handler waits in a call
  *   thread       in a thread of its own, while the first one waits in main_waits
+ *   orphan       in a thread of its own, when the first one has ended
  *   aside        in a thread of its own, while the first one goes on
  *   leave        ends by exit(0)
  *   vanish       ends by _exit(0)
@@ -195,6 +196,20 @@ static void in_thread(void)
     main_waits();
 }
 
+/* The kernel tells nothing of a process by a first thread that has ended. */
+static void *orphan_crashes(void *arg)
+{
+    char text[512] = "";
+    while (strstr(text, ") Z ") == NULL) {
+        const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+        const ssize_t length = read(fd, text, sizeof text - 1);
+        text[length > 0 ? length : 0] = '\0';
+        close(fd);
+    }
+    crash_segv();
+    return arg;
+}
+
 /* What is below is not mapped. */
 static void set_narrow_stack(void)
 {
@@ -337,7 +352,10 @@ int main(int argc, char **argv)
             in_handler(handler_deeper);
         else if (strcmp(words[i], "thread") == 0)
             in_thread();
-        else if (strcmp(words[i], "aside") == 0)
+        else if (strcmp(words[i], "orphan") == 0) {
+            start(orphan_crashes);
+            pthread_exit(NULL);
+        } else if (strcmp(words[i], "aside") == 0)
             start(thread_crashes);
         else if (strcmp(words[i], "leave") == 0)
             exit(0);

@@ -178,6 +178,44 @@ TEST(a_crash_in_a_thread_shows_the_others)
     run_check_error(&run, "[0] thread ");
 }
 
+TEST(a_crash_when_the_first_thread_has_ended_is_shown)
+{
+    NEEDS_STACKS();
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "orphan");
+    run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    check_top("crash_segv");
+    check_frame("orphan_crashes");
+}
+
+/* As where it was built anew meanwhile, or an update came. `by`: what its path holds then; NULL: nothing. */
+static void crash_of_replaced(const char *by)
+{
+    char copy[300], line[1024];
+    begin();
+    no_core();
+    snprintf(copy, sizeof copy, "%s/program", run_folder());
+    snprintf(line, sizeof line, "cp %s %s", sys_crash(), copy);
+    CHECK_INT(system(line), 0);
+    run_start(&run, run_enl(), copy, "tell", "wait", "segv");
+    CHECK_STR(run_told_by(&run), "there");
+    CHECK_INT(unlink(copy), 0);
+    snprintf(line, sizeof line, "cp %s %s", by, copy);
+    CHECK(by == NULL || system(line) == 0);
+    run_go();
+    run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    check_top("crash_segv");
+    unlink(copy);
+}
+
+TEST(a_program_whose_file_was_replaced_or_removed_meanwhile_has_its_names)
+{
+    NEEDS_STACKS();
+    crash_of_replaced(getenv("SYS_CRASH_STRIPPED"));
+    crash_of_replaced(NULL);
+}
+
 TEST(an_overflowing_stack_is_shown)
 {
     begin();

@@ -108,6 +108,25 @@ refused 2 "usage: enl gdb-pipe NAME CCE" gdb-pipe "$name"
 ends $root 137
 nothing_is_left
 
+# A program whose file was removed since it started has its names all the same.
+cp "$SYS_CCE" ./program
+"$enl" ./program tell pause > run.out 2>&1 < /dev/null &
+root=$!
+read -r first pid _ <&8
+rm ./program
+name=$(program)
+echo 'bt' > script
+"$enl" attach -d 'gdb -nx -batch -x script' "$name" 0 > removed.out 2>&1 < /dev/null || fail "removed: status $?"
+has removed.out ' main (argc' || { cat removed.out; fail "no names of a program that was removed"; }
+until_true untraced "$pid"
+gdb -q -nx -batch -ex "target remote | $enl gdb-pipe $name 0" -ex "file target:/proc/$pid/exe" -ex bt -ex detach > removed.out 2>&1 \
+    < /dev/null || fail "removed, gdb-pipe: status $?"
+has removed.out "in gdb, file target:/proc/$pid/exe reads what runs" || { cat removed.out; fail "no word of a file that was removed"; }
+has removed.out ' main (argc' || { cat removed.out; fail "no names through gdb-pipe"; }
+"$enl" kill "$name" > kill.out 2>&1
+ends $root 137
+nothing_is_left
+
 # -D server: the CCE waits for its debugger, and starts under it.
 "$enl" -D server --debug-ccs 0 --vscode "$SYS_CCE" out hello exit 0 > server.out 2>&1 < /dev/null &
 root=$!
