@@ -217,6 +217,22 @@ int enl_command_kill(const char *name)
     return status;
 }
 
+int enl_command_kill_all(void)
+{
+    char(*names)[ENL_DAEMON_NAME_MAX];
+    int status = 0;
+    const size_t count = enl_programs(&names);
+    for (size_t i = 0; i < count; i++)
+        if (!is_gone(names[i]) && enl_command_kill(names[i]) != 0)
+            status = 1;
+        else
+            printf("program %s has ended\n", names[i]);
+    if (count == 0)
+        fprintf(stderr, "enl: no BCR program of yours is running\n");
+    free(names);
+    return status;
+}
+
 /* Receives the next message. An audit may take long: if no message comes in time, the daemon is
  * asked for something else, which it answers at once unless it is stopped. -EAGAIN: it is silent. */
 static int hear(int fd, struct bcri_incoming *in)

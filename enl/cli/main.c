@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     case ENL_WHY: return enl_command_look(&options, options.first < argc ? argv[options.first] : NULL);
     case ENL_TOP: return enl_command_top(options.first < argc ? argv[options.first] : NULL);
     case ENL_METRICS: return enl_command_metrics(argv + options.first);
-    case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
+    case ENL_KILL: return options.all ? enl_command_kill_all() : enl_command_kill(argv[options.first]);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_LOGS: return enl_command_logs(&options, argv + options.first);
     case ENL_HOSTS: return enl_command_hosts(&options, options.first < argc ? argv[options.first] : NULL);

@@ -17,7 +17,7 @@ const char enl_help[] =
     "       enl --join NAME PROGRAM [arguments]   run PROGRAM and let it wait to be enlisted by the program "
     "NAME\n"
     "       enl ps                                list your running programs and their CCEs\n"
-    "       enl kill [NAME]                       end the program NAME, or the only one\n"
+    "       enl kill NAME                         end the program NAME; enl kill --all: all of yours\n"
     "       enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]   debug CCEs that run\n"
     "       enl gdb-pipe NAME CCE                 for gdb: target remote | enl gdb-pipe NAME CCE\n"
     "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "
@@ -224,6 +224,8 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             options->json = true;
         else if (command->looks && strcmp(word, "--watch") == 0)
             options->watch = true;
+        else if (command->action == ENL_KILL && strcmp(word, "--all") == 0)
+            options->all = true;
         else if (command->pictures && strcmp(word, "--dot") == 0)
             options->dot = true;
         else if (command->pictures && strcmp(word, "--svg") == 0)
@@ -250,6 +252,11 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             error, error_size, -1,
             "enl metrics takes the path of a socket, or localhost:PORT, and perhaps a program's "
             "name");
+    /* Not the only one: that may be a colleague's, or one that has begun when one's own has ended. */
+    if (command->action == ENL_KILL && (options->all ? words != 0 : words == 0))
+        return bcri_refuse(
+            error, error_size, -1,
+            "enl kill takes the name of a program (enl ps lists them), or --all for all of this user's here");
     if (words > 1 + where && command->action != ENL_LOGS)
         return bcri_refuse(error, error_size, -1, "too many words after enl %s", command->word);
     return 0;

@@ -13,7 +13,7 @@ enum enl_action {
     ENL_RUN,   /* program and its arguments from argv[first] on */
     ENL_JOIN,  /* the same program, which waits until program `join` enlists it */
     ENL_PS,    /* list this user's programs */
-    ENL_KILL,  /* end program argv[first], or the only one */
+    ENL_KILL,  /* end program argv[first], or all */
     ENL_AUDIT, /* check the shared structures of program argv[first], or of the only one */
     ENL_CELLS, /* look into program argv[first], or the only one */
     ENL_REGIONS,
@@ -42,6 +42,7 @@ struct enl_options {
     enum enl_action action;
     int first;                  /* index in argv of the first word that is no option; argc if there is none */
     bool json, watch, dot, svg; /* how to show what was looked at */
+    bool all;                   /* enl kill: each program of this user */
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const char *join;
     const char *name;

@@ -87,11 +87,6 @@ const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX])
     return out;
 }
 
-struct names {
-    char first[ENL_DAEMON_NAME_MAX];
-    int count;
-};
-
 /* Whether that daemon stands for its program here: the root's, or without that the first one found. */
 static bool stands_for_program(const char *daemon)
 {
@@ -100,31 +95,50 @@ static bool stands_for_program(const char *daemon)
     return strcmp(program, daemon) == 0 || (pick(program, other) && strcmp(other, daemon) == 0);
 }
 
-static bool count_program(void *data, const char *program)
+struct names {
+    char (*all)[ENL_DAEMON_NAME_MAX];
+    size_t count;
+};
+
+static bool add_program(void *data, const char *daemon)
 {
     struct names *names = data;
-    if (!stands_for_program(program))
+    if (!stands_for_program(daemon))
         return true;
-    int fd = bcri_channel_connect(program, 200);
+    const int fd = bcri_channel_connect(daemon, 200);
     if (fd < 0)
         return true; /* any process may have made such an address */
     close(fd);
-    if (names->count++ == 0)
-        snprintf(names->first, sizeof names->first, "%s", program);
-    else
-        fprintf(stderr, names->count == 2 ? "enl: which program?\n  %s\n  %s\n" : "  %s\n",
-                names->count == 2 ? names->first : program, program);
+    void *more = realloc(names->all, (names->count + 1) * sizeof *names->all);
+    if (more == NULL)
+        return false;
+    names->all = more;
+    snprintf(names->all[names->count++], sizeof *names->all, "%s", daemon);
     return true;
+}
+
+size_t enl_programs(char (**names_out)[ENL_DAEMON_NAME_MAX])
+{
+    struct names names = {.count = 0};
+    enl_each_program(add_program, &names);
+    *names_out = names.all;
+    return names.count;
 }
 
 bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
 {
-    struct names names = {.count = 0};
-    enl_each_program(count_program, &names);
-    if (names.count == 0)
+    char(*names)[ENL_DAEMON_NAME_MAX];
+    const size_t count = enl_programs(&names);
+    if (count == 0)
         fprintf(stderr, "enl: no BCR program of yours is running\n");
-    memcpy(name_out, names.first, ENL_DAEMON_NAME_MAX);
-    return names.count == 1;
+    else if (count > 1)
+        fprintf(stderr, "enl: which program?\n");
+    for (size_t i = 0; count > 1 && i < count; i++)
+        fprintf(stderr, "  %s\n", names[i]);
+    if (count == 1)
+        memcpy(name_out, names[0], ENL_DAEMON_NAME_MAX);
+    free(names);
+    return count == 1;
 }
 
 /* How many pid namespaces the process is in that are not above the one whose /proc this is; 0: unknown. */

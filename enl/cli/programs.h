@@ -14,6 +14,9 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
 
 #define ENL_DAEMON_NAME_MAX (BCRI_PROGRAM_NAME_MAX + 16) /* NAME, or NAME:K */
 
+/* The names of all programs; where the root of one is on another machine, that of a daemon of it here.
+ * Returns how many there are in `*names_out`, which the caller frees. */
+size_t enl_programs(char (**names_out)[ENL_DAEMON_NAME_MAX]);
 /* The name of the only program; where its root is on another machine, that of a daemon of it here.
  * False: there is none, or more than one, which was said. */
 bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX]);

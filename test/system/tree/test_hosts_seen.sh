@@ -94,7 +94,9 @@ done
 
 echo "-- there it is the only program, too"
 start
-on "$BCR_ENL" kill 2> killed || fail "enl kill has failed there: $(cat killed)"
+on "$BCR_ENL" audit > shown 2>&1 || [ $? = 1 ] || fail "enl audit does not find it there: $(cat shown)"
+on "$BCR_ENL" kill --all > killed 2>&1 || fail "enl kill --all has failed there: $(cat killed)"
+has killed "program $name:"
 wait "$root" 2> /dev/null || [ $? = 137 ] || fail "status $?: $(cat err)"
 root=
 echo "ok test_hosts_seen"

@@ -149,6 +149,18 @@ TEST(ps_kill_and_audit_are_commands_only_as_the_first_word)
     CHECK_INT(options.action, ENL_RUN);
 }
 
+TEST(kill_takes_a_name_or_all)
+{
+    CHECK_INT(PARSE(W("kill")), -1);
+    CHECK(strstr(error, "enl kill takes the name of a program (enl ps lists them), or --all") != NULL);
+    CHECK_INT(PARSE(W("kill"), W("--")), -1);
+    CHECK_INT(PARSE(W("kill"), W("--all")), 0);
+    CHECK(options.all);
+    CHECK_INT(PARSE(W("kill"), W("--all"), W("host.1")), -1);
+    CHECK_INT(PARSE(W("kill"), W("one"), W("two")), -1);
+    CHECK_INT(PARSE(W("audit"), W("--all")), -1);
+}
+
 TEST(commands_that_look_take_options_and_one_program)
 {
     CHECK_INT(PARSE(W("why"), W("--json"), W("--watch"), W("host.1")), 0);
@@ -182,7 +194,6 @@ TEST(what_is_wrong_is_said_and_nothing_is_changed)
     CHECK(strstr(error, "needs a value") != NULL);
     CHECK_INT(PARSE(W("--outputs"), W("ring")), -1);
     CHECK_INT(PARSE(W("ps"), W("more"), W("most")), -1);
-    CHECK_INT(PARSE(W("kill"), W("one"), W("two")), -1);
     CHECK_INT(PARSE(W("audit"), W("one"), W("two")), -1);
     CHECK_INT(PARSE(W("--root-pid=7"), W("ring")), -1);
     CHECK_INT(PARSE(W("--root-socket=x"), W("--root-pid=7"), W("ring")), -1);
