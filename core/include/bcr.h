@@ -111,8 +111,10 @@ BCR_API int *bcr_errno_location(void);
  *
  * A process that enl or bcr_enlist started joins that program. Any other, also if a CCE started it,
  * becomes the root of its own: it forks and turns into enl, and the child goes on as the root, with
- * a new process ID. enl(1) says how enl is found, and that it kills a CCE that executes another
- * program or closes descriptors not its own.
+ * a new process ID, and with the interval timers of the process. What else belongs to a process
+ * (record locks of fcntl, SIGIO, POSIX timers, children) stays behind, and is to be set up later.
+ * enl(1) says how enl is found, and that it kills a CCE that executes another program or closes
+ * descriptors not its own.
  * Returns: the flags asked for that are not available, 0 if all are. It does not return where no
  *     enl is found: a message says where it looked, and the process exits with status 127; nor if a
  *     setting is bad, which bcrrc(5) explains: status 2.

@@ -20,6 +20,7 @@
 #include <sys/auxv.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,6 +143,7 @@ static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t r
     char *arguments[] = {(char *)(uintptr_t) "enl", socket_option,           pid_option,
                          (char *)(uintptr_t) "--",  program_invocation_name, NULL};
     setenv(BCRI_BECOMES_ENL_ENV, path, 1);
+    bcri_client_leave_all();
     if (!is_certain && !bcri_client_becomes_enl(path, why, sizeof why)) {
         bcri_client_complain("%s %s; a script in its place must end by: exec enl \"$@\"", path, why);
         return;
@@ -211,7 +213,16 @@ int bcri_client_start_daemon(void)
         bcri_client_complain("no socket for enl: %s", strerror(-error));
         return -bcrE_ENLIST;
     }
+    sigset_t all, before; /* between fork and exec no handler of the program runs: the signal would be lost */
+    struct itimerval timers[BCRI_TIMERS];
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    bcri_client_stop_timers(timers);
     pid_t child = fork();
+    if (child <= 0) {
+        bcri_client_go_on_with_timers(timers);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
     if (child < 0) {
         bcri_client_complain("cannot fork: %s%s", strerror(errno),
                              errno == EAGAIN ? "; this user may have no more processes: raise ulimit -u"

@@ -250,6 +250,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     snprintf(number, sizeof number, "%d", pair[1]);
     char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
     spawn.environment = environment;
+    if (environment != NULL)
+        enl_environment_give_back(environment);
     failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn);
     if (failed == 0 && debugged)
         code = enl_session_dress(cce, &spawn, &words, error, error_size);

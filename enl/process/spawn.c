@@ -25,12 +25,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/control.h"
+
 void enl_inherited_take(struct enl_inherited *inherited_out)
 {
-    sigprocmask(SIG_SETMASK, NULL, &inherited_out->mask);
-    sigaction(SIGPIPE, NULL, &inherited_out->pipe);
-    sigaction(SIGXFSZ, NULL, &inherited_out->file_size);
-    sigaction(SIGCHLD, NULL, &inherited_out->child);
     getrlimit(RLIMIT_NOFILE, &inherited_out->files);
 }
 
@@ -60,6 +58,19 @@ static int pin(int core)
     return sched_setaffinity(0, sizeof set, &set);
 }
 
+/* Whoever started enl may have ignored or blocked signals for purposes of its own: with SIGCHLD ignored, system() fails
+ * in each CCE. Only an ignored SIGHUP says something about the program: it is to outlive its terminal. */
+static void fresh_signals(void)
+{
+    const struct sigaction fresh = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    for (int signal = 1; signal <= SIGRTMAX; signal++)
+        if (signal != SIGHUP)
+            sigaction(signal, &fresh, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* Runs in the child, until exec. */
 static _Noreturn void become(const struct enl_spawn *spawn, int tell)
 {
@@ -87,10 +98,7 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
     if (pin(spawn->core) != 0 && spawn->core_is_wanted)
         goto failed;
     setrlimit(RLIMIT_NOFILE, &back->files);
-    sigaction(SIGPIPE, &back->pipe, NULL);
-    sigaction(SIGXFSZ, &back->file_size, NULL);
-    sigaction(SIGCHLD, &back->child, NULL);
-    sigprocmask(SIG_SETMASK, &back->mask, NULL);
+    fresh_signals();
     step = "be executed";
     execve(spawn->path, spawn->argv, spawn->environment);
 failed:
@@ -235,4 +243,12 @@ char **enl_environment_with(char *const *environment, const char *name, const ch
     }
     copy[kept] = NULL;
     return copy;
+}
+
+void enl_environment_give_back(char **environment)
+{
+    const size_t length = strlen(BCRI_KEPT_PREFIX);
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, BCRI_KEPT_PREFIX, length) == 0)
+            *environment += length;
 }

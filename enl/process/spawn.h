@@ -11,8 +11,6 @@
 /* What the daemon changes for itself and restores in each child. Taken once, before the daemon
  * changes anything. */
 struct enl_inherited {
-    sigset_t mask;
-    struct sigaction pipe, file_size, child;
     struct rlimit files;
 };
 
@@ -35,12 +33,14 @@ struct enl_spawn {
     const struct enl_inherited *inherited;
 };
 
-/* Starts the process. When this returns, exec is done. Returns the pid, or -errno with `*step_out`
+/* Starts the process, without blocked or ignored signals but for an ignored SIGHUP. When this returns, exec is done. Returns the pid, or -errno with `*step_out`
  * naming the step that failed. */
 pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out);
 
 /* A NULL-terminated copy of the environment without the variable `name`, and with `name`=`value`
  * unless `value` is NULL. One block, which the caller frees. NULL: no memory. */
 char **enl_environment_with(char *const *environment, const char *name, const char *value);
+/* Gives the variables of such a copy that bcr_init has kept from enl their own names again: for a CCE. */
+void enl_environment_give_back(char **environment);
 
 #endif

@@ -462,7 +462,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     program.log = (struct bcri_log)BCRI_LOG_INIT;
     root_argv = argv;
     enl_inherited_take(&program.inherited);
-    signal(SIGXFSZ, SIG_IGN); /* a log that reaches ulimit -f does not end the daemon */
+    enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);
     if (status == 0)
         status = open_all(&program, error, sizeof error);

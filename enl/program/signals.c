@@ -13,8 +13,8 @@
  *
  * Other hosts' daemons, which have no terminal, are told by their parent (docs/protocol.md).
  *
- * A signal that is ignored when the daemon starts (nohup: SIGHUP) stays ignored, in the daemon and
- * in the CCEs. */
+ * A signal of these that is ignored when the daemon starts stays ignored in the daemon. CCEs begin with the default
+ * actions, but for an ignored SIGHUP (nohup; spawn.c), which other hosts are told of. */
 #include "signals.h"
 
 #include <fcntl.h>
@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/signal_sets.h"
 #include "branch.h"
 #include "cce.h"
 #include "crash.h"
@@ -207,20 +208,33 @@ static void on_signal(void *data)
     }
 }
 
-int enl_signals_start(struct enl_program *program)
+/* A handler is one of a sanitizer or a profiler that enl was started with. Setting a signal to be ignored discards what is
+ * pending of it, and may be blocked. */
+void enl_signals_quieten(void)
 {
-    static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    sigaction(SIGPIPE, &action, NULL);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction action;
+    for (int signal = 1; signal <= SIGRTMAX; signal++) {
+        const bool harms = bcri_signal_strays(signal) || signal == SIGPIPE ||
+                           signal == SIGXFSZ /* of a log */ || signal == SIGXCPU;
+        if (harms && sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+            sigaction(signal, &ignore, NULL);
+    }
+    sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_DFL; /* an ignored SIGCHLD has the kernel reap children */
     action.sa_flags = SA_NOCLDSTOP;
     sigaction(SIGCHLD, &action, NULL);
+}
+
+int enl_signals_start(struct enl_program *program)
+{
+    struct sigaction action;
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
-    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
-        if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(&set, watched[i]);
+    for (int signal = 1; signal < SIGRTMIN; signal++)
+        if (bcri_signal_asks(signal) && sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, signal);
     pthread_sigmask(SIG_SETMASK, &set, NULL);
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0)

@@ -5,6 +5,8 @@
 
 #include "program.h"
 
+/* Ignores what may stray here, and forgets what waits of that. Comes first of all. */
+void enl_signals_quieten(void);
 /* Blocks these signals before any thread is made; from then on the loop reads them. Returns 0 or
  * -errno. */
 int enl_signals_start(struct enl_program *program);

@@ -173,6 +173,12 @@ static void take_limits(struct enl_program *program, const uint8_t bytes[LIMITS_
     }
 }
 
+static bool ignores_hangup(void)
+{
+    struct sigaction action;
+    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void enl_setup_send(struct enl_child *child, uint32_t id)
 {
     uint8_t limits[LIMITS_BYTES], addresses[BCRI_ADDRESSES_BYTES_MAX];
@@ -190,7 +196,7 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
         .type = BCRI_MSG_start,
         .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) | BCRI_HAS(program) | BCRI_HAS(machine) |
                    BCRI_HAS(mask) | BCRI_HAS(bytes) | BCRI_HAS(text) | BCRI_HAS(key) | BCRI_HAS(flags),
-        .flags = deep ? BCRI_START_DEEP : 0,
+        .flags = (deep ? BCRI_START_DEEP : 0u) | (ignores_hangup() ? BCRI_START_NO_HANGUP : 0u),
         .key = {(const char *)program->keys->program, sizeof program->keys->program},
         .id = id,
         .host = child->number,
@@ -309,6 +315,8 @@ const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
         NULL) /* the root's is a path of its machine; from here others may have to be reached, too */
         setenv("SSH_AUTH_SOCK", own_agent, 1);
     free(own_agent);
+    if ((message->flags & BCRI_START_NO_HANGUP) != 0)
+        signal(SIGHUP, SIG_IGN);
     if ((message->present & BCRI_HAS(mask)) != 0)
         umask((mode_t)message->mask);
     if (message->bytes.length == LIMITS_BYTES)

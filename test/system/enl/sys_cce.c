@@ -39,6 +39,15 @@
  *   exit N, kill N, pause, spin
  *
  * $SYS_CHILD2: the words of that ordinal, in place of $SYS_CHILD.
+ *   signals       tells the signals that it ignores and blocks: "signals IGNORED BLOCKED SYSTEM", and what system() returns
+ *   alarmed       waits for twenty alarms
+ *   poke          writes into the pipe of "async"
+ *
+ * $SYS_BEFORE: what it does before it calls bcr_init:
+ *   alarms        gets an alarm each 20 ms
+ *   block S       blocks signal S and sends it to itself
+ *   async         asks to be told by SIGIO of a pipe
+ *
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
 #include <fcntl.h>
 #include <limits.h>
@@ -53,6 +62,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +198,50 @@ static void hopeless(int count)
     for (int i = 0; i < count; i++)
         if (bcr_enlist(NULL, -1, 1, "/there/is/no/such/program", NULL, bcr_FREE) == 0)
             _exit(95);
+}
+
+static volatile sig_atomic_t alarms;
+static int asynchronous[2];
+
+static void on_alarm(int number)
+{
+    alarms += number == SIGALRM;
+}
+
+static int before(char **words)
+{
+    const char *word = words[0];
+    const int number = words[1] != NULL ? atoi(words[1]) : 0;
+    if (strcmp(word, "alarms") == 0) {
+        const struct timeval often = {.tv_usec = 20000};
+        signal(SIGALRM, on_alarm);
+        return setitimer(ITIMER_REAL, &(struct itimerval){often, often}, NULL), 1;
+    }
+    if (strcmp(word, "block") == 0) {
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, number);
+        sigprocmask(SIG_BLOCK, &one, NULL);
+        return raise(number), 2;
+    }
+    if (strcmp(word, "async") == 0 &&
+        (socketpair(AF_UNIX, SOCK_STREAM, 0, asynchronous) != 0 ||
+         fcntl(asynchronous[0], F_SETOWN, getpid()) != 0 || fcntl(asynchronous[0], F_SETFL, O_ASYNC) != 0))
+        _exit(89);
+    return 1;
+}
+
+static void signals(void)
+{
+    char line[256], ignored[64] = "", blocked[64] = "";
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (sscanf(line, "SigIgn: %63s", ignored) != 1)
+            (void)sscanf(line, "SigBlk: %63s", blocked);
+    if (status != NULL)
+        fclose(status);
+    tell("signals %s %s %d\n", ignored, blocked,
+         system("true")); /* NOLINT(cert-env33-c): which is what is tested */
 }
 
 enum { ARMED = 16 };
@@ -370,6 +424,15 @@ static int perform(char **words)
         return grow_on(atoi(value)), 2;
     if (strcmp(word, "variable") == 0)
         return tell("variable %s\n", getenv(value) != NULL ? getenv(value) : "none"), 2;
+    if (strcmp(word, "signals") == 0)
+        return signals(), 1;
+    if (strcmp(word, "alarmed") == 0) {
+        while (alarms < 20)
+            pause();
+        return tell("alarmed\n"), 1;
+    }
+    if (strcmp(word, "poke") == 0)
+        return write(asynchronous[1], "x", 1) == 1 ? 1 : (_exit(89), 0);
     if (strcmp(word, "hopeless") == 0)
         return hopeless(atoi(value)), 2;
     if (strcmp(word, "birth") == 0)
@@ -427,6 +490,11 @@ int main(int argc, char **argv)
     char *child_words[64];
     pthread_t thread;
     own_name = argv[0];
+    if (getenv("SYS_BEFORE") != NULL) {
+        split(getenv("SYS_BEFORE"), child_words, 63);
+        for (char **words = child_words; *words != NULL;)
+            words += before(words);
+    }
     if (getenv("SYS_THREAD") != NULL)
         pthread_create(&thread, NULL, second_thread, NULL);
     if (bcr_init(bcr_errors, getenv("SYS_NAME")) < 0) {

@@ -121,6 +121,13 @@
 /* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
  * finds it set, the program was started in enl's place. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
+/* Variables of the loader that are the CCEs' and not enl's: bcr_init puts the prefix before them in a process that becomes
+ * enl, and enl takes it away in the environments of CCEs. */
+#define BCRI_KEPT_PREFIX "BCRI_KEPT_"
+#define BCRI_KEPT_VARIABLES                                        \
+    {                                                              \
+        BCRI_KEPT_PREFIX "LD_PRELOAD", BCRI_KEPT_PREFIX "LD_AUDIT" \
+    }
 /* The owner of a note in enl's ELF file: a file without it is not executed as enl
  * (enl/client/marker.c). */
 #define BCRI_ENL_NOTE "BCR enl"
@@ -288,11 +295,12 @@ enum { BCRI_OUTPUT_GOES_ON = 1 };
 enum { BCRI_LOST_UNKNOWN = 1 };
 
 /* Of `flags` in start: other daemons are between the root's and this one; the root's processor does
- * AES-256-GCM (with `public`). In begin: the host is `local`. In
+ * AES-256-GCM (with `public`); SIGHUP is ignored. In begin: the host is `local`. In
  * closed: that daemon may live, and go on by another way. In ended: the command was ssh. */
 enum {
     BCRI_START_DEEP = 2,
     BCRI_START_AES = 4,
+    BCRI_START_NO_HANGUP = 8,
     BCRI_BEGIN_LOCAL = 1,
     BCRI_BEGIN_PUSH = 2,
     BCRI_CLOSED_DEAF = 1,
