@@ -55,7 +55,7 @@ static void append_head(struct line *line, const struct bcri_log *log, enum bcri
     const char *level_name = bcri_log_level_name(level);
 
     bcri_escape(who->host, strlen(who->host), host, sizeof host, NULL);
-    if (log->path) {
+    if (log->path || log->show) {
         struct timespec now = {0};
         struct tm utc = {0};
 
@@ -71,7 +71,7 @@ static void append_head(struct line *line, const struct bcri_log *log, enum bcri
         append(line, "%d", who->cce);
     else
         append(line, "-");
-    append(line, log->path ? " " : ": ");
+    append(line, log->path || log->show ? " " : ": ");
 }
 
 /* Writes the line with one write(2). If only a part of it went out, the next line begins with the
@@ -82,6 +82,12 @@ static bool write_line(struct bcri_log *log, const struct line *line)
     size_t length = (size_t)(line->bytes + line->length - start);
     ssize_t written;
 
+    if (log->show) {
+        const bool shown = log->show(log->owner, start, length);
+
+        log->lost_errno = shown ? log->lost_errno : ENOBUFS;
+        return shown;
+    }
     do {
         written = write(log->fd, start, length);
     } while (written < 0 && errno == EINTR);
@@ -230,11 +236,20 @@ void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, co
     snprintf(log->host, sizeof log->host, "%s", who->host);
 }
 
+void bcri_log_show(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
+                   bool (*show)(void *owner, const char *line, size_t length), void *owner)
+{
+    bcri_log_attach(log, -1, level, who);
+    log->show = show;
+    log->owner = owner;
+}
+
 void bcri_log_close(struct bcri_log *log)
 {
-    if (log->fd < 0)
+    if (log->fd < 0 && !log->show)
         return;
     tell_lost(log);
+    log->show = NULL;
     if (log->owned)
         close(log->fd);
     free(log->path);

@@ -72,6 +72,17 @@ static int set_aside(int dir, const char *name, const char *old_name, const char
     return status;
 }
 
+/* Says that the log is in use. Some network file systems have no such lock; then other programs cannot see it. False:
+ * the file has been removed, since it looked as if it were not in use (log_keep.c). */
+static bool lock(int fd)
+{
+    struct stat st;
+
+    while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
+        continue;
+    return fstat(fd, &st) < 0 || st.st_nlink != 0;
+}
+
 /* Returns a descriptor of the new file, or a negative errno with its sentence. */
 static int create(int dir, const char *program, const char *path, char *error, size_t error_size)
 {
@@ -83,11 +94,12 @@ static int create(int dir, const char *program, const char *path, char *error, s
         int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_NOCTTY | O_CLOEXEC,
                         0600);
 
-        if (fd >= 0) {
-            /* Says that the log is in use. Some network file systems have no such lock; then other
-             * programs cannot see it. */
-            (void)flock(fd, LOCK_EX | LOCK_NB);
+        if (fd >= 0 && lock(fd))
             return fd;
+        if (fd >= 0) {
+            close(fd);
+            attempt--; /* others that start can do that each once */
+            continue;
         }
         if (errno != EEXIST)
             return bcri_refuse(

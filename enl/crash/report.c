@@ -112,7 +112,7 @@ static void show_lines(struct enl_program *program, uint32_t ordinal, const char
         char shown[4 * LINE_MAX_BYTES + 1];
         bcri_escape(text, bounded, shown, sizeof shown, NULL);
         enl_report_shown(program, "  [%u] %s\n", ordinal, shown);
-        bcri_log_write(&program->log, BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
+        bcri_log_write(enl_report_log(program), BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
         const size_t skip = bounded + (bounded == line && newline != NULL ? 1 : 0); /* a long line goes on */
         text += skip;
         length -= skip;

@@ -159,10 +159,10 @@ static void show(struct enl_program *program, const struct text *text)
     if (text->whole || reasons[0] != '\0')
         enl_report_shown(program, "%s%s", first, reasons);
     if (first[0] != '\0')
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
+        bcri_log_write(enl_report_log(program), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
     for (const char *at = reasons; *at != '\0';) {
         const size_t line = strcspn(at, "\n");
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "%.*s", (int)line, at);
+        bcri_log_write(enl_report_log(program), BCRI_LOG_WARN, "%.*s", (int)line, at);
         at += line + (at[line] == '\n');
     }
 }

@@ -26,7 +26,7 @@ struct enl_facts {
     uint64_t user;
     uint64_t cores; /* that enl may use there */
     uint64_t load_percent;
-    uint64_t disk_bytes; /* free for its logs */
+    uint64_t disk_bytes; /* free for its logs; 0 also where none can be created */
     uint64_t rmem_max;   /* bytes that a socket may keep, unless its user is privileged */
     uint64_t mtu;
 };

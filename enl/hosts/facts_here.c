@@ -99,6 +99,13 @@ static uint64_t cores_here(void)
     return cores > 0 ? (uint64_t)cores : 1;
 }
 
+static bool can_log(const char *tempdir)
+{
+    char path[PATH_MAX];
+    return (size_t)snprintf(path, sizeof path, "%s/.", tempdir) < sizeof path &&
+           faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 void enl_facts_here(const struct bcri_config *config, struct enl_facts *facts_out)
 {
     double load;
@@ -114,7 +121,9 @@ void enl_facts_here(const struct bcri_config *config, struct enl_facts *facts_ou
     facts_out->cores = cores_here();
     if (getloadavg(&load, 1) == 1 && load >= 0)
         facts_out->load_percent = (uint64_t)(load * 100);
-    if (statvfs(config->tempdir, &disk) == 0)
+    if (!can_log(config->tempdir))
+        facts_out->disk_bytes = 0;
+    else if (statvfs(config->tempdir, &disk) == 0)
         facts_out->disk_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     facts_out->rmem_max = number_in("/proc/sys/net/core/rmem_max");
     facts_out->mtu = mtu_here();
@@ -131,21 +140,6 @@ static bool say(const char *text, size_t length)
     return true;
 }
 
-/* A daemon begins with its log. */
-static bool can_log(const char *tempdir)
-{
-    char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/.", tempdir) < sizeof path &&
-        faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
-        return true;
-    fprintf(
-        stderr,
-        "enl: no log can be created in %s: %s; name a directory that you may write in by the keyword tempdir "
-        "of ~/.bcrrc or by BCR_TEMPDIR\n",
-        tempdir, strerror(errno));
-    return false;
-}
-
 int enl_host_facts(void)
 {
     struct bcri_config config;
@@ -155,10 +149,9 @@ int enl_host_facts(void)
         fprintf(stderr, "enl: %s\n", error);
         return 2;
     }
-    const bool good = can_log(config.tempdir);
     enl_facts_here(&config, &facts);
     bcri_config_fini(&config);
-    if (!good || !say(text, enl_facts_write(&facts, text, sizeof text)))
+    if (!say(text, enl_facts_write(&facts, text, sizeof text)))
         return 1;
     for (;;) {
         struct timespec now;

@@ -73,9 +73,8 @@ static void look_at_means(struct looker *looker, const struct enl_asked *asked)
     const uint64_t mib = facts->disk_bytes / MIB;
     if (mib == 0)
         say(looker, false,
-            "its disk is full, so there will be no log; free some, or let tempdir in bcrrc there name "
-            "another "
-            "directory");
+            "its tempdir cannot be written, or its disk is full, so there will be no log; free some, let "
+            "tempdir in bcrrc there name another directory, or say log stderr or log none");
     else if (facts->disk_bytes != ENL_FACT_UNKNOWN && mib < DISK_LOW)
         say(looker, false,
             "its disk has only %llu MiB free for logs; free some, or let tempdir in bcrrc there name another "

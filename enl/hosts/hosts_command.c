@@ -235,6 +235,8 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
     else {
         enl_facts_here(&config, &shown.here);
         enl_ask_all(&config, all, hosts.count);
+        for (size_t i = 0; i < hosts.count && config.log != BCRI_LOG_TO_FILE; i++)
+            all[i].facts.disk_bytes = ENL_FACT_UNKNOWN; /* nobody needs it */
         enl_findings_compare(all, hosts.count);
         shown.all = all;
         shown.count = hosts.count;

@@ -20,6 +20,7 @@
 
 #include "bcri/refuse.h"
 #include "output.h"
+#include "write_all.h"
 #include "writer.h"
 
 enum { TIME_BYTES = 40, PREFIX_BYTES = TIME_BYTES + 16 };
@@ -229,26 +230,12 @@ static bool put_prefixed(struct enl_program *program, const struct enl_printed *
 
 /* ---- files ---- */
 
-static int write_all(int file, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        const ssize_t written = write(file, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : ENOSPC;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
-
 static void put_in_file(struct enl_program *program, const struct enl_printed *text)
 {
     char name[32];
     snprintf(name, sizeof name, "cce.%u.%s", text->ordinal, text->fd == 1 ? "out" : "err");
     const int file = open_file(program, name);
-    const int error = file < 0 ? errno : write_all(file, text->bytes, text->length);
+    const int error = file < 0 ? errno : enl_write_all(file, text->bytes, text->length);
     if (file >= 0)
         close(file);
     if (error == 0)

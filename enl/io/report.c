@@ -114,9 +114,43 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
         shown[length++] = '\n';
         show(program, level, shown, length);
     }
-    bcri_log_write(&program->log, level, "%s", text);
+    bcri_log_write(enl_report_log(program), level, "%s", text);
     free(shown);
     free(text);
+}
+
+struct bcri_log *enl_report_log(struct enl_program *program)
+{
+    return program->log.show == NULL ? &program->log : NULL;
+}
+
+const char *enl_report_log_has(const struct enl_program *program)
+{
+    return program->log.path != NULL ? "; the log has it" : "";
+}
+
+/* Before there is a loop, and behind its end, this may wait. What a child logs then goes the way of ssh's own words at
+ * first, and nowhere at the end. To send a line may be worth another one, which is lost. */
+bool enl_report_line(void *owner, const char *line, size_t length)
+{
+    static bool inside;
+    struct enl_program *program = owner;
+    bool shown = !inside;
+    if (inside)
+        return false;
+    inside = true;
+    if (program->upward != NULL) {
+        shown = program->upward->logged(program, line, length);
+    } else if (program->options.child && program->phase == ENL_ENDED) {
+        shown = false;
+    } else if (program->err == NULL) {
+        fwrite(line, 1, length, stderr);
+    } else if ((shown = !enl_writer_full(program->err))) {
+        enl_report_clear(program);
+        enl_writer_text(program->err, line, length);
+    }
+    inside = false;
+    return shown;
 }
 
 static size_t left(const struct enl_program *program, size_t *lines_out)

@@ -115,9 +115,8 @@ static void tell_dropped(struct enl_writer *writer)
 {
     char text[160];
     int length =
-        snprintf(text, sizeof text,
-                 "enl: %llu messages are not shown here, since nobody read them; they are in the log\n",
-                 writer->dropped);
+        snprintf(text, sizeof text, "enl: %llu messages are not shown here, since nobody read them%s\n",
+                 writer->dropped, writer->program->log.path != NULL ? "; they are in the log" : "");
     writer->dropped = 0;
     add_text(writer, text, (size_t)length);
 }
@@ -139,8 +138,8 @@ static void take_unwritten(struct enl_writer *writer, const struct piece *piece)
     if (piece->error == EPIPE || program->lines_lost)
         return;
     program->lines_lost = true;
-    enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s); the log has it",
-               strerror(piece->error));
+    enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
+               strerror(piece->error), enl_report_log_has(program));
 }
 
 static void written(void *owner, struct enl_task *task)

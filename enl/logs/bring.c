@@ -109,7 +109,9 @@ void enl_bring_log(struct enl_program *program, void (*done)(struct enl_program 
     bring.may_send = ENL_WINDOW_BYTES;
     bring.sent = 0;
     bring.until_ms = enl_boottime_ms() + BRING_MSEC;
-    if (bring.fds[1] < 0)
+    if (program->log.fd < 0)
+        end(program, ENL_BRING_NO_LOG, "there is none");
+    else if (bring.fds[1] < 0)
         end(program, 1, "it cannot be opened there");
     else
         send_more(program);

@@ -9,6 +9,9 @@
 struct enl_program;
 struct bcri_control;
 
+/* The status of a relay_end of relay 0: this host has no log, and has told why when it began. */
+enum { ENL_BRING_NO_LOG = 2 };
+
 /* Sends the log to the root if it wants logs, and calls `done` then: when it is sent, when the root
  * wants no more of it or is gone, or when that takes too long. Nothing that is logged later is sent. */
 void enl_bring_log(struct enl_program *program, void (*done)(struct enl_program *program));

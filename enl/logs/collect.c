@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "bcri/refuse.h"
+#include "bring.h"
 #include "child.h"
+#include "write_all.h"
 
 #define WINDOW_STEP (ENL_WINDOW_BYTES / 4)
 
@@ -33,6 +35,12 @@ int enl_collect_open(struct enl_program *program, char *error, size_t error_size
     program->logs_folder = -1;
     if (path == NULL)
         return 0;
+    if (program->config.log != BCRI_LOG_TO_FILE)
+        return bcri_refuse(
+            error, error_size, -1,
+            "%s is to get the logs of all hosts (logdir), and there are none (log %s); say log "
+            "file, or leave out one of the two",
+            path, program->config.settings[BCRI_CONFIG_log].text);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return bcri_refuse(error, error_size, -1, "the directory %s for logs (logdir) cannot be made: %s",
                            path, strerror(errno));
@@ -77,20 +85,6 @@ static int rename_whole(const struct enl_program *program, uint32_t host)
                     name_of(program, host, "", to)) == 0
                ? 0
                : errno;
-}
-
-static int write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        const ssize_t put = write(fd, bytes, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return put < 0 ? errno : ENOSPC;
-        bytes += put;
-        length -= (size_t)put;
-    }
-    return 0;
 }
 
 static void remove_part(const struct enl_program *program, uint32_t host)
@@ -147,10 +141,13 @@ static void let_come(struct enl_child *child, uint32_t bytes)
     enl_child_send(child, &window);
 }
 
-static void tell_part(const struct enl_child *child, const char *why)
+/* `status`: of the relay_end, if one has come. */
+static void tell_part(const struct enl_child *child, uint32_t status, const char *why)
 {
     struct enl_program *program = child->program;
     char name[NAME_MAX];
+    if (status == ENL_BRING_NO_LOG)
+        return; /* it has said so when it began */
     if (child->log != NULL && child->log->bytes != 0)
         enl_report(program, BCRI_LOG_WARN, "the log of host %s is not whole in %s/%s: %s; all of it is there",
                    child->host->name, program->config.logdir, name_of(program, child->number, ".part", name),
@@ -175,7 +172,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
         error = errno;
     if (message->type == BCRI_MSG_relay_bytes) {
         if (error == 0)
-            error = write_all(copy->fd, message->bytes.bytes, message->bytes.length);
+            error = enl_write_all(copy->fd, message->bytes.bytes, message->bytes.length);
         copy->bytes += message->bytes.length;
     } else if (message->type == BCRI_MSG_relay_end && message->status == 0) {
         close_copy(copy);
@@ -184,7 +181,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
     } else {
         bcri_view_copy(message->text, why, sizeof why);
         close_copy(copy);
-        tell_part(child, why);
+        tell_part(child, message->status, why);
         return NULL;
     }
     if (error != 0)
@@ -199,7 +196,7 @@ void enl_collect_gone(struct enl_child *child)
     if (child->program->config.logdir == NULL || !child->was_up)
         return;
     if (child->log == NULL || !child->log->over)
-        tell_part(child, "it has ended before it could send it");
+        tell_part(child, 1, "it has ended before it could send it");
     if (child->log != NULL)
         close_copy(child->log);
     free(child->log);
@@ -220,7 +217,7 @@ static int copy_file(const char *path, int flags, int to)
         got = read(from, bytes, sizeof bytes);
         if (got < 0 && errno == EINTR)
             continue;
-        error = got < 0 ? errno : write_all(to, bytes, (size_t)got);
+        error = got < 0 ? errno : enl_write_all(to, bytes, (size_t)got);
     }
     close(from);
     return error;

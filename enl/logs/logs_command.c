@@ -176,6 +176,9 @@ static bool add_default(struct paths *paths)
         return false;
     }
     const bool good = add_folder(config.logdir != NULL ? config.logdir : config.tempdir, paths);
+    if (!good && config.log != BCRI_LOG_TO_FILE)
+        fprintf(stderr, "enl: with these settings (log %s) programs write none\n",
+                config.settings[BCRI_CONFIG_log].text);
     bcri_config_fini(&config);
     return good;
 }

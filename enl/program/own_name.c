@@ -69,9 +69,31 @@ static int refuse_name(const struct enl_program *program, int failed, char *erro
         name, name);
 }
 
+/* -EEXIST: the file's name is somebody else's. No other trouble is a reason not to start. */
+static int open_log(struct enl_program *program, const char *name, bool last)
+{
+    const struct bcri_config *config = &program->config;
+    const enum bcri_log_level level = (enum bcri_log_level)config->loglevel;
+    const struct bcri_log_who self = {program->hostname, getpid(), 0};
+    char why[1024];
+    if (config->log == BCRI_LOG_TO_STDERR)
+        bcri_log_show(&program->log, level, &self, enl_report_line, program);
+    if (config->log != BCRI_LOG_TO_FILE)
+        return 0;
+    const int failed = bcri_log_open(&program->log, config->tempdir, name, level, &self, why, sizeof why);
+    if (failed == -EEXIST && !last)
+        return failed;
+    if (failed != 0) {
+        program->no_log = strdup(why);
+        return 0;
+    }
+    program->log.limit_bytes = (uint64_t)config->logsize << 20;
+    bcri_log_keep(config->tempdir, (unsigned)config->logkeep);
+    return 0;
+}
+
 int enl_own_name_take(struct enl_program *program, char *error, size_t error_size)
 {
-    struct bcri_log_who self = {program->hostname, getpid(), 0};
     const bool given = !program->options.child && program->config.name != NULL;
     int bound = -1, failed = -EADDRINUSE;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -83,20 +105,14 @@ int enl_own_name_take(struct enl_program *program, char *error, size_t error_siz
                 break;
             continue;
         }
-        failed = bcri_log_open(&program->log, program->config.tempdir, log_name,
-                               (enum bcri_log_level)program->config.loglevel, &self, error, error_size);
-        if (failed == 0) {
+        if (open_log(program, log_name, attempt + 1 == ATTEMPTS) == 0) {
             program->address_fd = bound;
             return 0;
         }
-        if (!given || failed != -EEXIST) {
+        if (!given) {
             close(bound);
             bound = -1;
         }
-        if (failed != -EEXIST) /* else somebody else's, or a running program's */
-            return 1;
     }
-    if (bound >= 0)
-        close(bound);
-    return failed == -EEXIST ? 1 : refuse_name(program, failed, error, error_size);
+    return refuse_name(program, failed, error, error_size);
 }

@@ -237,6 +237,15 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
     return true;
 }
 
+/* Once it can be told also by a child. */
+static void tell_no_log(struct enl_program *program)
+{
+    if (program->no_log != NULL)
+        enl_report(program, BCRI_LOG_WARN,
+                   "%s, or set log to stderr or none; this program runs without a log on %s", program->no_log,
+                   program->hostname);
+}
+
 /* The startscript is done: starts the root, or begins to do what the parent says. */
 static void start_root(struct enl_program *program)
 {
@@ -245,10 +254,13 @@ static void start_root(struct enl_program *program)
         return;
     program->phase = ENL_RUNNING;
     if (program->options.child) {
-        if (!enl_parent_open(program))
+        if (enl_parent_open(program))
+            tell_no_log(program);
+        else
             enl_program_abort(program, 1);
         return;
     }
+    tell_no_log(program);
     if (new_root(program, reason, sizeof reason)) {
         enl_tree_start_all(program);
         return;
@@ -381,7 +393,6 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     program->folder = getcwd(NULL, 0);
     if ((status = enl_own_name_take(program, error, error_size)) != 0)
         return status;
-    program->log.limit_bytes = (uint64_t)program->config.logsize << 20;
     error[0] = '\0'; /* it has said itself what is wrong */
     if (program->options.metrics != NULL &&
         (status = enl_metrics_start(program->options.metrics, program->name)) != 0)
@@ -446,6 +457,7 @@ static void free_all(struct enl_program *program)
     }
     enl_session_free(program);
     bcri_log_close(&program->log);
+    free(program->no_log);
     bcri_config_fini(&program->config);
     enl_hosts_free(&program->hosts);
     free(program->environment);

@@ -60,6 +60,8 @@ enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
 struct enl_parent_hooks {
     void (*report)(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length);
     void (*printed)(struct enl_program *program, const struct enl_printed *text);
+    /* Takes a line of the log that goes to stderr (log stderr); false: there is no room. */
+    bool (*logged)(struct enl_program *program, const char *line, size_t length);
     bool (*full)(void); /* no more should be printed now; enl_lines_resume is called when it should */
     void (*alive)(struct enl_program *program); /* program->alive may have changed */
     void (*failed)(struct enl_program *program, int status);
@@ -71,6 +73,7 @@ struct enl_program {
     struct bcri_host *host;
     struct bcri_config config;
     struct bcri_log log;
+    char *no_log; /* why there is none, though one is wanted; NULL: there is one, or none is wanted */
     struct enl_options options;
     struct enl_inherited inherited;
     char **environment; /* what CCEs get: without BCR's own variables */
@@ -173,6 +176,12 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
 /* Writes text to stderr only, as it is: the caller has escaped it, and it has its newline. */
 void enl_report_shown(struct enl_program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The log for what is shown as well; NULL, which takes nothing: the log is shown itself. */
+struct bcri_log *enl_report_log(struct enl_program *program);
+/* For bcri_log_show: shows a line of the log. `owner` is the program. */
+bool enl_report_line(void *owner, const char *line, size_t length);
+/* "; the log has it", or nothing if there is no log that will stay. */
+const char *enl_report_log_has(const struct enl_program *program);
 /* Shows how many hosts are up as the last line of a terminal; `all` 0: no longer. Whatever else is shown takes its
  * place until the next call. */
 void enl_report_progress(struct enl_program *program, unsigned done, unsigned all);

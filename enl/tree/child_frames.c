@@ -97,6 +97,22 @@ static void on_passed(void *owner, size_t cost)
     let_output_come(child);
 }
 
+/* The daemon there has escaped it. */
+static void take_log(struct enl_child *child, const struct bcri_control *message)
+{
+    char text[2048];
+    const size_t length = message->bytes.length < sizeof text ? message->bytes.length : sizeof text;
+    for (size_t i = 0; i < length; i++) {
+        const char byte = message->bytes.bytes[i];
+        text[i] = byte;
+        if ((unsigned char)byte < 0x20 && byte != '\n')
+            text[i] = '?';
+    }
+    if (length != 0)
+        enl_writer_text(child->program->err, text, length);
+    on_passed(child, message->bytes.length + ENL_WINDOW_PIECE);
+}
+
 static void take_output(struct enl_child *child, const struct bcri_control *message)
 {
     static const struct enl_source_ops ops = {on_turn, on_passed};
@@ -139,7 +155,7 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
                      own != NULL ? ": " : "", own != NULL ? own : text);
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
-    bcri_log_write(&child->program->log,
+    bcri_log_write(enl_report_log(child->program),
                    message->kind <= BCRI_LOG_DEBUG ? (enum bcri_log_level)message->kind : BCRI_LOG_INFO,
                    "host %s: %s", child->host->name, text);
 }
@@ -193,7 +209,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         child->alive = message->count;
         enl_program_check_end(child->program);
         return NULL;
-    case BCRI_MSG_output: take_output(child, message); return NULL;
+    case BCRI_MSG_output:
+        (message->kind == BCRI_OUTPUT_LOG ? take_log : take_output)(child, message);
+        return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
     case BCRI_MSG_died: return enl_crash_of_child(child, message);
     case BCRI_MSG_debugged: enl_session_far_started(child->program, child->number, message); return NULL;

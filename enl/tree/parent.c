@@ -60,7 +60,7 @@ static void up_report(struct enl_program *program, enum bcri_log_level level, co
     }
 }
 
-static void up_printed(struct enl_program *program, const struct enl_printed *text)
+static void send_output(struct enl_program *program, uint32_t kind, const struct enl_printed *text)
 {
     bool goes_on = text->goes_on;
     for (size_t at = 0, part; at < text->length; at += part) {
@@ -69,13 +69,27 @@ static void up_printed(struct enl_program *program, const struct enl_printed *te
                                              .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(bytes) |
                                                         BCRI_HAS(flags),
                                              .ordinal = text->ordinal,
-                                             .kind = (uint32_t)text->fd,
+                                             .kind = kind,
                                              .flags = goes_on ? BCRI_OUTPUT_GOES_ON : 0,
                                              .bytes = {text->bytes + at, (uint32_t)part}};
         goes_on = text->bytes[at + part - 1] != '\n';
         parent.window -= (long)(part + ENL_WINDOW_PIECE);
         enl_uplink_send_output(program, &message);
     }
+}
+
+static void up_printed(struct enl_program *program, const struct enl_printed *text)
+{
+    send_output(program, (uint32_t)text->fd, text);
+}
+
+static bool up_logged(struct enl_program *program, const char *line, size_t length)
+{
+    const struct enl_printed text = {.bytes = line, .length = length};
+    if (program->parent == NULL || parent.window <= 0)
+        return false;
+    send_output(program, BCRI_OUTPUT_LOG, &text);
+    return true;
 }
 
 static bool up_full(void)
@@ -100,7 +114,7 @@ static void up_failed(struct enl_program *program, int status)
     enl_uplink_send(program, &message);
 }
 
-static const struct enl_parent_hooks upward = {up_report, up_printed, up_full,
+static const struct enl_parent_hooks upward = {up_report, up_printed, up_logged,       up_full,
                                                up_alive,  up_failed,  enl_uplink_flush};
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)

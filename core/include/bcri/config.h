@@ -57,6 +57,8 @@
       "whether enl looks where a CCE has crashed; also at variables")                                     \
     X(ondeadlock, CHOICE, "report", "report|hup|debug|ignore", "what follows when all CCEs wait")         \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
+    X(log, CHOICE, "file", "file|stderr|none", "where each daemon's log goes")                            \
+    X(logkeep, COUNT, "20", "0..1000000", "logs of ended programs that stay in tempdir")                  \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
     X(output, CHOICE, "plain", "plain|label|none|yes|no", "how the root shows what CCEs print")           \
     X(linehold, COUNT, "1000", "0..86400000", "milliseconds that an unfinished line makes others wait")   \
@@ -86,6 +88,7 @@ enum bcri_ondeadlock {
     BCRI_ONDEADLOCK_DEBUG,
     BCRI_ONDEADLOCK_IGNORE
 };
+enum bcri_log_to { BCRI_LOG_TO_FILE, BCRI_LOG_TO_STDERR, BCRI_LOG_TO_NONE };
 enum bcri_starthosts { BCRI_STARTHOSTS_USE, BCRI_STARTHOSTS_ALL };
 /* YES: LABEL for all but the root. NO: NONE. */
 enum bcri_output { BCRI_OUTPUT_PLAIN, BCRI_OUTPUT_LABEL, BCRI_OUTPUT_NONE, BCRI_OUTPUT_YES, BCRI_OUTPUT_NO };

@@ -2,6 +2,7 @@
 /* The log: one line per record, one write(2) per line.
  *
  *   2026-03-01T12:34:56.789Z warn  host/1234/7 text         in a daemon's file
+ *   the same                                                where lines are shown (bcri_log_show)
  *   bcr: warn: host/1234/7: text                            on stderr (bcri_log_attach)
  *
  * host/pid/cce names the process that the record is about; cce is - when that is no CCE. Everything
@@ -46,7 +47,10 @@ struct bcri_log_who {
 };
 
 struct bcri_log {
-    int fd;                    /* -1: not open */
+    int fd; /* -1: not open */
+    /* Takes a line in place of a file; false: there is no room, and it is lost. NULL: there is a file, or no log. */
+    bool (*show)(void *owner, const char *line, size_t length);
+    void *owner;
     bool owned;                /* fd is ours to close */
     bool torn;                 /* the file ends in half a line */
     enum bcri_log_level level; /* records above it are dropped */
@@ -82,6 +86,14 @@ struct bcri_log {
 int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program, enum bcri_log_level level,
                   const struct bcri_log_who *who, char *error, size_t error_size);
 
+/* bcri_log_keep -- remove from `tempdir` the logs of this user's programs that have ended, but those of the `keep` of
+ * them that were written last. What cannot be looked at or removed stays. */
+void bcri_log_keep(const char *tempdir, unsigned keep);
+
+/* Makes a log whose lines are given to `show`. */
+void bcri_log_show(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
+                   bool (*show)(void *owner, const char *line, size_t length), void *owner);
+
 /* Makes a log, without times, of a descriptor that stays the caller's (2, say). */
 void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, const struct bcri_log_who *who);
 
@@ -96,7 +108,8 @@ void bcri_log_close(struct bcri_log *log);
 
 static inline bool bcri_log_wants(const struct bcri_log *log, enum bcri_log_level level)
 {
-    return log && log->fd >= 0 && level <= log->level && (!log->full || level <= BCRI_LOG_WARN);
+    return log && (log->fd >= 0 || log->show) && level <= log->level &&
+           (!log->full || level <= BCRI_LOG_WARN);
 }
 
 /* A record about the log's owner. */

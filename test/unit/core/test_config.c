@@ -38,6 +38,8 @@ TEST(nothing_anywhere_gives_the_defaults)
     CHECK_INT(config.packwords, 4092);
     CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
     CHECK_INT(config.loglevel, BCRI_LOG_INFO);
+    CHECK_INT(config.log, BCRI_LOG_TO_FILE);
+    CHECK_INT(config.logkeep, 20);
     CHECK_INT(config.logsize, 100);
     CHECK_INT(config.output, BCRI_OUTPUT_PLAIN);
     CHECK_INT(config.linehold, 1000);
@@ -127,6 +129,12 @@ TEST(the_words_of_a_choice_have_the_numbers_that_the_code_uses)
     CHECK_INT(config.security, BCRI_SECURITY_NONE);
     parsed(&config, "security encrypt", 16);
     CHECK_INT(config.security, BCRI_SECURITY_ENCRYPT);
+    parsed(&config, "log stderr", 10);
+    CHECK_INT(config.log, BCRI_LOG_TO_STDERR);
+    parsed(&config, "log none", 8);
+    CHECK_INT(config.log, BCRI_LOG_TO_NONE);
+    parsed(&config, "log file", 8);
+    CHECK_INT(config.log, BCRI_LOG_TO_FILE);
     parsed(&config, "output plain", 12);
     CHECK_INT(config.output, BCRI_OUTPUT_PLAIN);
     parsed(&config, "output label", 12);
@@ -232,7 +240,7 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
          "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, name, "
          "tempdir, "
          "startscript, endscript, ifacesuffix, packwords, onfail, crashreport, ondeadlock, loglevel, "
-         "logsize, output, linehold, "
+         "log, logkeep, logsize, output, linehold, "
          "timestamp, "
          "outputdir"},
         {TEXT("tempdir=/a"),
@@ -315,7 +323,8 @@ TEST(no_beginning_of_a_keyword_is_taken_for_it)
         for (int length = 1; length < (int)strlen(keywords[i]); length++) {
             snprintf(line, sizeof line, "%.*s 1\n", length, keywords[i]);
             CHECK_INT(bcri_config_parse(&config, "f", line, strlen(line), error, sizeof error), -EINVAL);
-            const bool whole = length == 6 && strncmp(line, "output", 6) == 0; /* of outputdir */
+            const bool whole = (length == 6 && strncmp(line, "output", 6) == 0) || /* of outputdir */
+                               (length == 3 && strncmp(line, "log", 3) == 0);
             if ((strstr(error, "unknown keyword") == NULL) != whole)
                 FAIL("%s: %s", line, error);
         }
@@ -386,6 +395,8 @@ TEST(variables_are_checked_like_lines)
     char *const nothing[] = {"BCR_TEMPDIR=", "BCR_ONFAIL=", NULL};
     char *const foreign[] = {"BCR_ROOT=/opt",
                              "BCR_ENL=x",
+                             "BCR_LIB=x", /* as far from a short keyword as from many a word */
+                             "BCR_DOC=x",
                              "BCR_BUILD_DIR=x",
                              "BCR_",
                              "BCR_=",

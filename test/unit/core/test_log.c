@@ -83,6 +83,40 @@ TEST(on_stderr_a_record_has_no_time)
     CHECK_STR(scratch_read("err"), "bcr: info: node-a/1234/-: started\n");
 }
 
+static char shown[8192];
+static bool has_room = true;
+
+static bool show(void *owner, const char *line, size_t length)
+{
+    CHECK(owner == &shown && length > 0 && line[length - 1] == '\n');
+    if (has_room)
+        strncat(shown, line, length);
+    return has_room;
+}
+
+TEST(a_log_that_is_shown_gives_lines_as_in_a_file_and_counts_those_without_room)
+{
+    struct bcri_log log;
+
+    bcri_log_show(&log, BCRI_LOG_INFO, &me, show, &shown);
+    bcri_log_write(&log, BCRI_LOG_INFO, "first");
+    bcri_log_write(&log, BCRI_LOG_DEBUG, "not wanted");
+    has_room = false;
+    bcri_log_write(&log, BCRI_LOG_INFO, "second");
+    bcri_log_write(&log, BCRI_LOG_WARN, "third");
+    has_room = true;
+    bcri_log_write(&log, BCRI_LOG_WARN, "fourth");
+    CHECK(matches(shown,
+                  "^[-0-9]+T[:.0-9]+Z info  node-a/1234/- first\n"
+                  "[-0-9]+T[:.0-9]+Z warn  node-a/1234/- 2 log lines before this one are lost: No buffer "
+                  "space available\n"
+                  "[-0-9]+T[:.0-9]+Z warn  node-a/1234/- fourth\n$"));
+    CHECK_UINT(log.lost_total, 2);
+    bcri_log_close(&log);
+    bcri_log_write(&log, BCRI_LOG_ERROR, "closed");
+    CHECK(strstr(shown, "closed") == NULL);
+}
+
 TEST(an_attached_descriptor_stays_open)
 {
     struct bcri_log log;

@@ -155,8 +155,8 @@ TEST(each_finding_says_what_to_do)
     finds(0, true, "");
     all[0].facts.disk_bytes = 4096;
     finds(0, true,
-          "its disk is full, so there will be no log; free some, or let tempdir in bcrrc there name another "
-          "directory\n");
+          "its tempdir cannot be written, or its disk is full, so there will be no log; free some, let "
+          "tempdir in bcrrc there name another directory, or say log stderr or log none\n");
     all[0].facts.disk_bytes = 30 << 20;
     finds(0, true,
           "its disk has only 30 MiB free for logs; free some, or let tempdir in bcrrc there name another "

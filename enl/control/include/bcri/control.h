@@ -288,6 +288,9 @@ enum bcri_control_type {
         BCRI_MSG_COUNT
 };
 
+/* `kind` in output: what was printed to stdout or stderr, or a line of the log. */
+enum { BCRI_OUTPUT_OUT = 1, BCRI_OUTPUT_ERR, BCRI_OUTPUT_LOG };
+
 /* Of `flags` in output: the bytes begin within a line of that CCE. */
 enum { BCRI_OUTPUT_GOES_ON = 1 };
 
