@@ -7,12 +7,14 @@
  *                             FREE (nothing).
  *   word = ORDERED            No entry names the ID, so the agent does not know of it; the walk ends
  *                             it, and drops the hold of a put.
- *   entry                     The agent carries the order out. A put: it takes the hold over. A get: it
- *                             is cancelled by the agent when the CCE is forgotten, before the walk.
+ *   entry                     The agent carries the order out. A put: it takes the hold over, also one
+ *                             whose answer its CCE waits for. A get: it is cancelled by the agent when the
+ *                             CCE is forgotten, before the walk.
  *   word = ANSWERED | FAILED  The agent does not touch the ID any more. The walk drops the region's hold:
  *                             it is the CCE's that has ended, as after any get that was done.
  *   word = LIVE               As any ID.
- * A put with nofree has an ID of its own, with a counted hold (bcri_slot_hold).
+ * A put with nofree, or whose answer is waited for, has an ID of its own, with a counted hold (bcri_slot_hold): so
+ * the caller's ID is the caller's whatever comes of the put.
  *
  * The outbox has room for two entries more than orders may use: those of `room`, two IDs that are used
  * for nothing else, by which the CCE waits until the agent has taken entries, and until it has completed
@@ -26,6 +28,7 @@
 #include <bcr.h>
 
 #include "bcri/bell.h"
+#include "bcri/cces.h"
 #include "bcri/clock.h"
 #include "bcri/corrupt.h"
 #include "bcri/drop.h"
@@ -47,6 +50,7 @@ struct bcri_outbox {
     uint64_t puts;
     bool shares;                                    /* the agent expects further puts of a bcr_putm */
     uint64_t putm_over;                             /* entries up to the end of the last bcr_putm */
+    uint64_t failures;                              /* of which it has read */
     struct bcri_slot_shm *room[2];                  /* to wait for entries; for puts */
     struct bcri_slot_shm *put[BCRI_OUTBOX_ENTRIES]; /* by entry: the ID of a put, or NULL */
 };
@@ -72,7 +76,7 @@ static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
     uint32_t seg;
     int error = bcrE_NOMEM;
     if ((outbox->room[0] = bcri_slot_take(ctx)) != NULL && (outbox->room[1] = bcri_slot_take(ctx)) != NULL &&
-        (error = bcri_segment_new(ctx, BCRI_SEG_OUTBOX, BCRI_PAGE_BYTES, BCRI_PAGE_BYTES, &seg)) == 0) {
+        (error = bcri_segment_new(ctx, BCRI_SEG_OUTBOX, BCRI_OUTBOX_BYTES, BCRI_OUTBOX_BYTES, &seg)) == 0) {
         outbox->shm = (struct bcri_outbox_shm *)(void *)ctx->map[seg].base;
         outbox->ring = bcri_outbox_ring(bcri_ref_make(seg, 0));
         *outbox_out = ctx->outbox = outbox;
@@ -186,12 +190,47 @@ static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool
     }
 }
 
+/* ---- puts that have failed ---- */
+
+/* Reads what the agent has told. False: no memory to remember it. */
+static bool read_failures(struct bcri_ctx *ctx, struct bcri_outbox *outbox)
+{
+    const uint64_t failed = bcri_load_acquire(&outbox->shm->failed);
+    if (failed - outbox->failures > BCRI_OUTBOX_WINDOW)
+        bcri_corrupt_at(ctx, "the count of an outbox's failures", &outbox->shm->failed);
+    for (; outbox->failures != failed; outbox->failures++) {
+        const struct bcri_failure_shm *const failure =
+            &outbox->shm->failure[outbox->failures % BCRI_OUTBOX_WINDOW];
+        const uint64_t identity[2] = {bcri_load(&failure->owner[0]), bcri_load(&failure->owner[1])};
+        uint8_t owner[BCRI_IDENTITY_BYTES];
+        int cce;
+        memcpy(owner, identity, sizeof owner);
+        if (bcri_cce_decode(ctx, owner, &cce) != 0)
+            return false;
+        struct bcri_cce *const of = bcri_cce_lookup(ctx, cce);
+        if (of != NULL &&
+            !bcri_cce_failed(of, (int)bcri_load(&failure->cell), (int)bcri_load(&failure->code)))
+            return false;
+    }
+    return true;
+}
+
+/* Why a put to the cell of that key fails without being ordered; 0: it is to be ordered. */
+static int failed_before(struct bcri_ctx *ctx, struct bcri_outbox *outbox, uint64_t key)
+{
+    if (!read_failures(ctx, outbox))
+        return bcrE_NOMEM;
+    struct bcri_cce *const cce = bcri_cce_lookup(ctx, bcri_key_cce(key));
+    return cce != NULL ? bcri_cce_tell_failure(cce, bcri_key_number(key)) : bcrE_NOCCE;
+}
+
 /* ---- puts ---- */
 
-static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const struct bcri_put *put, int op)
+static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, struct bcri_put *put, int op)
 {
+    const bool answered = put->msec >= 0;
     struct bcri_slot_shm *slot = put->slot;
-    if (put->nofree) {
+    if (put->nofree || answered) {
         slot = bcri_slot_take(ctx);
         const int error = slot != NULL ? bcri_slot_hold(ctx, put->region, slot) : bcrE_NOMEM;
         if (error != 0 && slot != NULL)
@@ -202,25 +241,35 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const str
     const struct bcri_region_shm *const region = bcri_at_held(ctx, put->region);
     const bool shares = put->shares && region->length >= BCRI_ORDER_SHARED_MIN;
     const uint64_t flags = ((ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0) |
-                           (op == bcr_op_putm ? BCRI_ORDER_PUTM : 0) | (shares ? BCRI_ORDER_SHARES : 0);
+                           (op == bcr_op_putm ? BCRI_ORDER_PUTM : 0) | (shares ? BCRI_ORDER_SHARES : 0) |
+                           (answered ? BCRI_ORDER_ANSWERED : 0);
     address(ctx, slot, put->key);
-    write_down(ctx, slot, put->write ? BCRI_ORDER_WRITE : BCRI_ORDER_PUT, flags | (uint32_t)ctx->putwait_msec,
+    write_down(ctx, slot, put->write ? BCRI_ORDER_WRITE : BCRI_ORDER_PUT, flags | (uint32_t)put->msec,
                put->region);
     outbox->puts++;
     outbox->shares |= shares;
-    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, true);
+    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, !answered);
+    if (answered)
+        put->answer = slot;
     return 0;
 }
 
-int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uint64_t deadline_ns)
+/* The window is for puts that nobody waits for. */
+int bcri_order_put(struct bcri_ctx *ctx, struct bcri_put *put, int op, uint64_t deadline_ns)
 {
     struct bcri_outbox *outbox;
-    const int error = outbox_of(ctx, &outbox);
+    int error = outbox_of(ctx, &outbox);
+    if (error == 0)
+        error = failed_before(ctx, outbox, put->key);
     if (error != 0)
         return error;
-    if (!wait_for_room(ctx, outbox, true, bcri_wait_ready, deadline_ns))
+    if (!wait_for_room(ctx, outbox, put->msec < 0, bcri_wait_ready,
+                       put->msec < 0 ? deadline_ns : BCRI_DEADLINE_NEVER))
         return bcrE_FULL;
-    return bcri_slot_holds(put->slot, put->region) ? order_put(ctx, outbox, put, op) : bcrE_RGID;
+    if (!bcri_slot_holds(put->slot, put->region))
+        return bcrE_RGID;
+    error = failed_before(ctx, outbox, put->key);
+    return error == 0 ? order_put(ctx, outbox, put, op) : error;
 }
 
 /* A handler's bcr_putm within another ends what both share; what the other orders then goes once more. */
@@ -308,15 +357,29 @@ bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 /* ---- orders without a region, whose answer is waited for ---- */
 
-/* Ends an ID that is answered. */
+/* Ends an ID that is answered. It holds a region if the agent could not take that. */
 static int end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    const bool failed = bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_FAILED;
-    const int code = failed ? (int)bcri_load(&slot->given) : 0;
+    const bcri_ref left = bcri_slot_region(bcri_load_acquire(&slot->word));
+    const int code = (int)bcri_load(&slot->given);
     ctx->last_cpu = bcri_load(&slot->sub);
-    bcri_store(&slot->word, 0);
-    bcri_slot_give(ctx, slot);
+    bcri_store(&slot->word, left != BCRI_REF_NONE ? bcri_slot_live(left) : 0);
+    if (left != BCRI_REF_NONE)
+        bcri_slot_drop(ctx, slot);
+    else
+        bcri_slot_give(ctx, slot);
     return code;
+}
+
+int bcri_order_put_end(struct bcri_ctx *ctx, const struct bcri_put *put)
+{
+    struct bcri_slot_shm *slot = put->answer;
+    (void)bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+    const int error = end(ctx, slot);
+    struct bcri_cce *const cce = error == bcrE_DEAD ? bcri_cce_lookup(ctx, bcri_key_cce(put->key)) : NULL;
+    if (cce != NULL)
+        (void)bcri_cce_failed(cce, bcri_key_number(put->key), error);
+    return error;
 }
 
 static int ask(struct bcri_ctx *ctx, enum bcri_order_op op, uint64_t cell_key, uint64_t *value_out)

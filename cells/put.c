@@ -15,6 +15,7 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
@@ -125,6 +126,18 @@ BCRI_INLINE int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri
     return bcri_likely(error == 0) ? note(ctx, put) : bcri_put_failed(ctx, error);
 }
 
+static __attribute__((noinline)) int put_elsewhere(struct bcri_ctx *ctx, struct bcri_put *put)
+{
+    int error = bcri_order_put(ctx, put, bcr_op_put, bcri_deadline_after(put->msec));
+    if (error == 0 && put->answer != NULL) {
+        error = bcri_order_put_end(ctx, put);
+        /* Handlers may have freed the ID meanwhile. */
+        if (error == 0 && !put->nofree && bcri_slot_holds(put->slot, put->region))
+            bcri_slot_drop(ctx, put->slot);
+    }
+    return error == 0 ? note(ctx, put) : bcri_put_failed(ctx, error);
+}
+
 /* Puts from the start: nothing has been looked up yet. */
 static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, bool write, bool nofree)
 {
@@ -143,12 +156,11 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
                            .region = region,
                            .length = header->length,
                            .write = write,
-                           .nofree = nofree};
+                           .nofree = nofree,
+                           .msec = ctx->putwait_msec};
     error = bcri_put_look_up(ctx, &put);
-    if (bcri_unlikely(error == BCRI_ELSEWHERE)) {
-        error = bcri_order_put(ctx, &put, bcr_op_put, bcri_deadline_after(ctx->putwait_msec));
-        return error == 0 ? note(ctx, &put) : bcri_put_failed(ctx, error);
-    }
+    if (bcri_unlikely(error == BCRI_ELSEWHERE))
+        return put_elsewhere(ctx, &put);
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
     if (bcri_kept_cpu() >= 0) /* else the fast tier does not know the putter's CPU */

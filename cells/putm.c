@@ -93,6 +93,8 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
     for (int i = 0; i < count; i++) {
         if (targets[i].request != NULL)
             targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);
+        else if (targets[i].put.answer != NULL)
+            targets[i].error = bcri_order_put_end(ctx, &targets[i].put);
         if (targets[i].error == 0) {
             bcri_counted(ctx, BCRI_COUNT_PUT);
             continue;
@@ -126,7 +128,8 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
                                              .slot_ref = id.ref,
                                              .region = region,
                                              .write = qlike == 0,
-                                             .nofree = true}};
+                                             .nofree = true,
+                                             .msec = ctx->putwait_msec}};
     error = count == ncells ? put_all(ctx, targets, count, deadline_ns) : bcrE_NOMEM;
     free(targets);
     if (nofree == 0 && bcri_slot_holds(id.slot, region))

@@ -112,6 +112,57 @@ int bcri_cce_find(struct bcri_ctx *ctx, const uint8_t identity[BCRI_IDENTITY_BYT
     return cce.record != NULL && bcri_cce_decode(ctx, cce.identity, &id) == 0 ? id : 0;
 }
 
+/* ---- puts to CCEs of other hosts that have failed ---- */
+
+static void forget_failures(struct bcri_cce *cce)
+{
+    for (struct bcri_cce_failure *failure = cce->failures, *next; failure != NULL; failure = next) {
+        next = failure->next;
+        free(failure);
+    }
+    cce->failures = NULL;
+}
+
+/* Where the failure of that cell stands, or would. */
+static struct bcri_cce_failure **failure_of(struct bcri_cce *cce, int cell)
+{
+    struct bcri_cce_failure **at = &cce->failures;
+    while (*at != NULL && (*at)->cell != cell)
+        at = &(*at)->next;
+    return at;
+}
+
+bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code)
+{
+    if (cce->absent != BCRI_ELSEWHERE)
+        return true; /* a dead one stays so; none of another host has orders */
+    if (code == bcrE_DEAD) {
+        cce->absent = bcrE_DEAD;
+        forget_failures(cce);
+        return true;
+    }
+    struct bcri_cce_failure **const at = failure_of(cce, cell);
+    if (*at != NULL)
+        return true;
+    if ((*at = malloc(sizeof **at)) == NULL)
+        return false;
+    **at = (struct bcri_cce_failure){.cell = cell, .code = code};
+    return true;
+}
+
+int bcri_cce_tell_failure(struct bcri_cce *cce, int cell)
+{
+    if (cce->absent != BCRI_ELSEWHERE)
+        return cce->absent;
+    struct bcri_cce_failure **const at = failure_of(cce, cell), *const failure = *at;
+    if (failure == NULL)
+        return 0;
+    const int code = failure->code;
+    *at = failure->next;
+    free(failure);
+    return code;
+}
+
 int bcri_cce_encode(struct bcri_ctx *ctx, int id, uint8_t out[BCRI_IDENTITY_BYTES])
 {
     const uint8_t *identity = no_identity;
@@ -171,6 +222,8 @@ void bcri_ids_fini(struct bcri_ctx *ctx)
 {
     if (ctx->ids == NULL)
         return;
+    for (uint32_t id = 1; id < ctx->ids->count; id++)
+        forget_failures(&ctx->ids->entry[id]);
     free(ctx->ids->entry);
     free(ctx->ids->bucket);
     free(ctx->ids);

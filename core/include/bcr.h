@@ -245,8 +245,8 @@ BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
 /* bcr_rglen, bcr_rgerror -- tell a region's length and representation, or whether it is an error.
  * archtype is NULL, or where a success stores the region's archtype. Under bcr_errors an error
  * region comes to cell 0 for what a call could not return: a start of bcr_enlist, a cell of
- * bcr_putm, a put to another host. bcr_copyfm reads it by bcrT_1ERROR: code, operation, CCE, cell or
- * ordinal. Data cannot forge one. Beyond 4,096 that nobody has taken they are only counted and logged.
+ * bcr_putm, a put to another host that waits for ever (bcr_put). bcr_copyfm reads it by bcrT_1ERROR:
+ * code, operation, CCE, cell or ordinal. Data cannot forge one. Beyond 4,096 that nobody has taken they are only counted and logged.
  * Returns: bcr_rglen the length in bytes; bcr_rgerror 0, or the positive code of an error region.
  * Errors: bcrE_RGID, bcrE_PENDING */
 BCR_API int bcr_rglen(bcr_region rgid, int *archtype);
@@ -289,14 +289,17 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
  * their nrgns waits. A replacement needs no room if its cell holds a region.
  * Owns: nofree 0, bcr_rlswl: takes rgid. bcr_NOFREE, bcr_wl2rl: shares it; call bcr_rgmod before
  *     writing to it again. On failure the caller keeps its hold, and the lock.
- * Returns: 0. On this host the region is in the cell then. To another host the put is ordered then,
- *     1,024 of them at a time, and carried out even if the caller dies. What only the owner can know
- *     (bcrE_NOCELL, bcrE_ACCESS, bcrE_DEAD, bcrE_NOMEM, bcrE_FULL after bcr_putwait) is logged, and
- *     under bcr_errors comes as an error region: operation bcr_op_put, the CCE and the cell.
+ * Returns: 0. The region is in the cell then, except at another host under bcr_putwait(bcr_BLOCK): there
+ *     the put is ordered then, 1,024 of them at a time, and carried out even if the caller dies.
+ *     If it fails after that (bcrE_NOCELL, bcrE_ACCESS, bcrE_DEAD, bcrE_NOMEM), it is lost; that is
+ *     logged, under bcr_errors comes as an error region (operation bcr_op_put, the CCE and the
+ *     cell), and is told by the next put into that cell, which fails with the same code, once; that
+ *     the CCE has ended, by all later puts to it.
  * Errors: bcrE_RGID, bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED,
  *     bcrE_NOMEM, bcrE_FULL
  * Blocks: while the cells of another CCE's area, or what may be ordered, are full: for ever, or as
- *     bcr_putwait says. Never for own cells: only the caller makes room there. May run handlers.
+ *     bcr_putwait says, and then, at another host, until that has answered. Never for own cells:
+ *     only the caller makes room there. May run handlers.
  * Order: what one CCE puts into one cell arrives in that order. Waiting puts are served in order of
  *     arrival: room made in an area goes to the one that waits longest there, not to a later
  *     call. */
@@ -354,10 +357,10 @@ BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
  * room are served at once; others are waited for, not own ones.
  * Owns: as bcr_put, whatever single cells answer. A call that bcrE_ARG, bcrE_RGID or bcrE_PENDING
  *     refuses leaves the caller its hold.
- * Returns: 0 if all cells took it. After those three codes nothing has happened; any other is that
- *     of the first cell that is known to have failed, and all others are served. Under bcr_errors
- *     each failed cell, also of another host, gives an error region in cell 0: operation
- *     bcr_op_putm, the CCE and the cell.
+ * Returns: 0 if all cells took it; for cells of another host under bcr_putwait(bcr_BLOCK) as bcr_put.
+ *     After those three codes nothing has happened; any other is that of the first cell that is known
+ *     to have failed, and all others are served. Under bcr_errors each failed cell, also of another
+ *     host, gives an error region in cell 0: operation bcr_op_putm, the CCE and the cell.
  * Errors: bcrE_ARG, as bcr_put.
  * Blocks: as bcr_put. May run handlers.
  * Order: for each cell as bcr_put. Between the cells none: some have it while others wait.
@@ -381,13 +384,18 @@ BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
 
 /* bcr_putwait -- set how long this CCE's puts wait for room.
  * msec holds for bcr_put, bcr_putm and what is made of them, from now on; it is not bcr_PENDING. 0:
- * fail at once with bcrE_FULL. A CCE starts with bcr_BLOCK.
+ * fail at once with bcrE_FULL. A CCE starts with bcr_BLOCK. Under that a put to another host
+ * returns when it is ordered; what becomes of it is told later, as bcr_put says. Any other msec is
+ * waited at the cell, from the put's arrival there, as that of a get is (0: bcrE_FULL if there is
+ * no room when it arrives; memory for what arrives, recvpool in bcrrc, is room too), after earlier
+ * puts of this CCE to the same CCE, also those that wait for such memory. The call returns what
+ * came of it, a round trip later: put, or not and the caller has the region.
  * Errors: bcrE_ARG */
 BCR_API int bcr_putwait(int msec);
 
 /* bcr_putdone -- wait until all earlier puts of this CCE have reached their cells.
- * msec is not bcr_PENDING; 0 only looks. Within a host puts are there when they return. A put that
- * has failed at another host counts as done.
+ * msec is not bcr_PENDING; 0 only looks. Within a host, and with a bcr_putwait other than bcr_BLOCK, puts
+ * are there when they return. A put that has failed at another host counts as done.
  * Returns: 1 if all have; 0 if the time is up, with bcr_errno unchanged.
  * Errors: bcrE_ARG, bcrE_NOMEM
  * Blocks: up to msec. May run handlers. */

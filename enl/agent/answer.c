@@ -38,6 +38,7 @@ void bcri_asker_free_if_over(struct asker *asker)
 }
 
 static void publish_completed(struct asker *asker);
+static void answer_put(struct order *order);
 
 void bcri_order_end_if_over(struct order *order)
 {
@@ -48,6 +49,8 @@ void bcri_order_end_if_over(struct order *order)
         return;
     if (order->region != NULL)
         bcri_order_let_go(order);
+    if (bcri_order_is_put(order->op) && order->slot_ref != BCRI_REF_NONE)
+        answer_put(order);
     if (order->op == ORDER_DATA) {
         asker->datas--;
         publish_completed(asker);
@@ -79,7 +82,34 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
     bcri_bell_ring_index(order->asker->agent->ctx, order->asker->index, BCRI_REF_NONE);
 }
 
+/* The CCE waits for it, and has its region for itself again if that was not put: so it comes when the link and the agent
+ * have let go of that. A region that could not be taken is held by the ID still. */
+static void answer_put(struct order *order)
+{
+    const struct bcri_slot_shm *slot = bcri_order_id(order);
+    const bcri_ref left = slot != NULL ? bcri_slot_region(bcri_load(&slot->word)) : BCRI_REF_NONE;
+    answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, left), order->code, 0);
+}
+
 /* ---- errors of puts ---- */
+
+/* The next put there is to tell. No put can fail before the CCE has read what was told BCRI_OUTBOX_WINDOW puts
+ * ago. */
+static void tell_outbox(const struct order *order, int code)
+{
+    struct asker *asker = order->asker;
+    struct bcri_outbox_shm *outbox = asker->outbox;
+    if (outbox == NULL)
+        return;
+    struct bcri_failure_shm *failure = &outbox->failure[asker->failed % BCRI_OUTBOX_WINDOW];
+    uint64_t identity[2];
+    memcpy(identity, order->owner, sizeof identity);
+    bcri_store(&failure->owner[0], identity[0]);
+    bcri_store(&failure->owner[1], identity[1]);
+    bcri_store(&failure->cell, (uint32_t)order->cell);
+    bcri_store(&failure->code, (uint32_t)code);
+    bcri_store_release(&outbox->failed, ++asker->failed);
+}
 
 /* False: the agent is parked. */
 static bool put_error(struct bcri_agent *agent, const struct untold *error)
@@ -120,6 +150,7 @@ static void tell(const struct order *order, int code, uint64_t owner_ordinal)
                            .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
                            .cell = order->cell};
     memcpy(error.owner, order->owner, sizeof error.owner);
+    tell_outbox(order, code);
     /* Errors come in the order in which the puts failed, so not past one that waits. */
     if (!regions || (list_is_empty(&agent->untold) && put_error(agent, &error)))
         return;
@@ -183,7 +214,8 @@ static void leave_route(struct order *order)
 static void count_put(struct order *order, int code, uint64_t owner_ordinal)
 {
     order->asker->completed++;
-    if (code != 0 && order->op != BCRI_ORDER_RETURN)
+    order->code = code;
+    if (code != 0 && order->op != BCRI_ORDER_RETURN && (order->key & BCRI_ORDER_ANSWERED) == 0)
         tell(order, code, owner_ordinal);
 }
 
@@ -271,8 +303,8 @@ void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
         bcri_ask_answer(order, 0, 0, NULL);
     else if (order->answered || outcome == BCRI_LINK_ARRIVED)
         bcri_order_end_if_over(order);
-    else if (outcome == BCRI_LINK_REFUSED)
-        bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
+    else if (outcome == BCRI_LINK_REFUSED) /* any other reason was told by an answer */
+        bcri_ask_answer(order, (order->key & BCRI_ORDER_ANSWERED) != 0 ? bcrE_FULL : bcrE_NOMEM, 0, NULL);
     else if (order->route->peer->link != NULL) /* its stream has ended */
         bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
     /* else bcri_ask_fail answers */

@@ -79,6 +79,8 @@ static struct bcri_message message_of(const struct order *order, const struct bc
         message.kind = BCRI_MESSAGE_GET;
         message.flags = order->op | ((order->key & BCRI_ORDER_LOCKS) != 0 ? BCRI_MESSAGE_LOCKS : 0);
     }
+    if ((order->key & BCRI_ORDER_ANSWERED) != 0)
+        message.flags |= BCRI_MESSAGE_AT_ONCE;
     return message;
 }
 
@@ -174,21 +176,23 @@ static struct route *route_to(struct asker *asker, const uint8_t *owner)
     return route;
 }
 
-/* Takes the hold of a put over: the agent's ID names the region before the CCE's is free. False: not
- * now, for want of memory for an ID. A region that the agent cannot map stays held by the CCE's ID
- * until that ends; the put fails. */
+/* Takes the hold of a put over: the agent's ID names the region before the CCE's is free, or, if the CCE waits for
+ * the answer, names none. False: not now, for want of memory for an ID. A region that the agent cannot map stays held
+ * by the CCE's ID until that ends; the put fails. */
 static bool take_region(struct order *order, struct bcri_slot_shm *slot)
 {
     struct bcri_ctx *ctx = order->asker->agent->ctx;
     const bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
+    const bool answered = (order->key & BCRI_ORDER_ANSWERED) != 0;
     if (bcri_at(ctx, ref) == NULL) {
-        bcri_store_release(&slot->word, bcri_slot_word(BCRI_SLOT_KEPT, 0, ref));
+        if (!answered)
+            bcri_store_release(&slot->word, bcri_slot_word(BCRI_SLOT_KEPT, 0, ref));
         return true;
     }
     if ((order->region = bcri_slot_take(ctx)) == NULL)
         return false;
     bcri_slot_name(order->region, ref, bcri_region_data(ctx, ref));
-    bcri_store_release(&slot->word, 0);
+    bcri_store_release(&slot->word, answered ? bcri_slot_word(BCRI_SLOT_ORDERED, 0, BCRI_REF_NONE) : 0);
     return true;
 }
 
@@ -231,10 +235,16 @@ static void share(struct order *order)
 {
     const bcri_ref ref = bcri_slot_region(bcri_load(&order->region->word));
     order->share = bcri_share_find(order->route, ref);
+    if (order->share != NULL &&
+        order->share->key != order->key) { /* a handler's, which waits for another time */
+        bcri_shares_close(order->asker, BCRI_REF_NONE);
+        order->share = NULL;
+    }
     if (order->share == NULL) {
         struct order *data = new_order(order->asker, ORDER_DATA, order->route);
         if (data == NULL)
             return;
+        data->key = order->key;
         if ((order->share = bcri_share_new(data, ref)) == NULL) {
             data->answered = true;
             bcri_order_end_if_over(data);
@@ -265,12 +275,14 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
     memcpy(order->owner, owner, sizeof owner);
     order->key = bcri_load(&slot->key);
     order->cell = (int)bcri_load(&slot->sub);
-    order->slot_ref = is_put ? BCRI_REF_NONE : slot_ref;
+    order->slot_ref = BCRI_REF_NONE;
     if (is_put && !take_region(order, slot)) {
         order->answered = true;
         bcri_order_end_if_over(order);
         return false;
     }
+    if (!is_put || (order->key & BCRI_ORDER_ANSWERED) != 0)
+        order->slot_ref = slot_ref;
     if (is_put && order->region == NULL) {
         bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
         return true;
@@ -308,6 +320,21 @@ static bool take_cancel(struct asker *asker, const struct bcri_slot_shm *slot, b
     return bcri_agent_send(order->route->peer, asker->index, order->route->target, &message, NULL, NULL);
 }
 
+/* False: not now, for want of memory, also to map the ID. An entry that leads nowhere the CCE has not written. */
+static bool take_entry(struct asker *asker, enum bcri_outbox_kind kind, bcri_ref slot_ref)
+{
+    struct bcri_ctx *ctx = asker->agent->ctx;
+    if (kind == BCRI_OUTBOX_PUTM_OVER) {
+        bcri_shares_close(asker, BCRI_REF_NONE);
+        return true;
+    }
+    struct bcri_slot_shm *slot = bcri_at(ctx, slot_ref);
+    if (slot == NULL)
+        return bcri_leads_nowhere(ctx, slot_ref);
+    return kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
+                                      : take_order(asker, slot, slot_ref);
+}
+
 /* Model: outbox.pml */
 static bool take_next(struct asker *asker)
 {
@@ -316,11 +343,7 @@ static bool take_next(struct asker *asker)
     bcri_ref slot_ref;
     if (!bcri_outbox_look(asker->outbox, asker->taken, &kind, &slot_ref))
         return false;
-    struct bcri_slot_shm *slot = bcri_at(agent->ctx, slot_ref);
-    if (kind == BCRI_OUTBOX_PUTM_OVER)
-        bcri_shares_close(asker, BCRI_REF_NONE);
-    else if (slot != NULL && !(kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
-                                                          : take_order(asker, slot, slot_ref))) {
+    if (!take_entry(asker, kind, slot_ref)) {
         if (agent->ask_at > agent->now + AGAIN_NS)
             agent->ask_at = agent->now + AGAIN_NS;
         return false;
@@ -386,11 +409,11 @@ static void forget_if_taken(struct asker *asker)
         struct order *order = RECORD_OF(at, struct order, of_asker);
         struct bcri_slot_shm *slot = bcri_order_id(order);
         next = at->next;
-        if (order_outlives(order))
-            continue;
         if (slot != NULL)
             bcri_store_release(&slot->word, 0);
         order->slot_ref = BCRI_REF_NONE;
+        if (order_outlives(order))
+            continue;
         order->answered = true;
         bcri_order_end_if_over(order);
     }

@@ -22,6 +22,7 @@ struct asker {
     struct bcri_outbox_shm *outbox; /* NULL once forgotten */
     uint64_t taken, completed;      /* entries; puts */
     uint64_t told;                  /* of those completed */
+    uint64_t failed;                /* puts that the CCE does not wait for; told in its outbox */
     uint32_t datas;                 /* orders that carry regions of bcr_putm, and are not over */
     struct list orders;             /* those that are not over */
     struct list syncs;              /* of those, in no order */
@@ -49,6 +50,7 @@ struct share {
     struct item of_asker; /* or of those that are over and not told */
     struct peer *peer;
     bcri_ref ref;
+    uint64_t key;                 /* of its puts, which wait for the same time */
     uint32_t source, target;      /* a stream in which its end can be told */
     uint64_t data;                /* the number of the order that the region goes with; 0: it was not sent */
     uint32_t orders;              /* that one and puts, as long as the link has them */
@@ -68,7 +70,7 @@ struct order {
     struct asker *asker;
     struct route *route; /* NULL: SYNC */
     uint32_t op;         /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */
-    bcri_ref slot_ref;   /* the CCE's ID; none: a put, or the CCE has ended */
+    bcri_ref slot_ref;   /* the CCE's ID; none: a put that it does not wait for, or the CCE has ended */
     uint64_t key;        /* as the ID said */
     int cell;
     uint8_t owner[BCRI_IDENTITY_BYTES];
@@ -78,6 +80,7 @@ struct order {
     bool sent; /* and not completed: the link has it */
     bool done; /* the owner says so; it is, if the link says that it has arrived */
     bool answered;
+    int code; /* the answer of a put */
 };
 
 /* Where an order is found by its number. */

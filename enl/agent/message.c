@@ -104,8 +104,9 @@ static bool read_answer(const uint8_t *header, uint32_t body_bytes, struct bcri_
 static bool has_known_flags(const struct bcri_message *message)
 {
     switch (message->kind) {
-    case BCRI_MESSAGE_PUT: return message->flags <= BCRI_MESSAGE_RETURN;
-    case BCRI_MESSAGE_SAME: return message->flags <= BCRI_MESSAGE_WRITE;
+    case BCRI_MESSAGE_PUT: return (message->flags & ~BCRI_MESSAGE_AT_ONCE) <= BCRI_MESSAGE_RETURN;
+    case BCRI_MESSAGE_SAME: return (message->flags & ~BCRI_MESSAGE_AT_ONCE) <= BCRI_MESSAGE_WRITE;
+    case BCRI_MESSAGE_DATA: return (message->flags & ~BCRI_MESSAGE_AT_ONCE) == 0;
     case BCRI_MESSAGE_GET: return (message->flags & ~BCRI_MESSAGE_LOCKS) <= BCRI_WANT_LOCK;
     default: return message->flags == 0;
     }

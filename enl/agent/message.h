@@ -31,7 +31,7 @@
 #define BCRI_DATA_TARGET UINT32_C(0xffff)
 
 enum bcri_message_kind {
-    BCRI_MESSAGE_PUT = 1, /* body: the region; flags: BCRI_MESSAGE_WRITE, or BCRI_MESSAGE_RETURN */
+    BCRI_MESSAGE_PUT = 1, /* body: the region; flags: BCRI_MESSAGE_WRITE, or _RETURN; _AT_ONCE */
     BCRI_MESSAGE_GET,     /* flags: enum bcri_want, and BCRI_MESSAGE_LOCKS */
     BCRI_MESSAGE_ZAP,
     BCRI_MESSAGE_LENGTH,
@@ -39,15 +39,17 @@ enum bcri_message_kind {
     BCRI_MESSAGE_ENDED,  /* the CCE that orders has ended; the last message of its stream */
     BCRI_MESSAGE_ANSWER, /* body: the region that a get has got */
     BCRI_MESSAGE_SYNC,   /* the CCE waits: puts that are done are to be answered now */
-    BCRI_MESSAGE_DATA,   /* body: a region that SAMEs put; goes to BCRI_DATA_TARGET */
-    BCRI_MESSAGE_SAME,   /* a put of the region of a DATA; flags: BCRI_MESSAGE_WRITE */
+    BCRI_MESSAGE_DATA,   /* body: a region that SAMEs put; goes to BCRI_DATA_TARGET; flags: _AT_ONCE */
+    BCRI_MESSAGE_SAME,   /* a put of the region of a DATA; flags: BCRI_MESSAGE_WRITE, _AT_ONCE */
     BCRI_MESSAGE_FORGET, /* no further SAME names the DATA with this number; goes among the answers */
     BCRI_MESSAGE_KINDS
 };
-#define BCRI_MESSAGE_WRITE  1u    /* it replaces what is there */
-#define BCRI_MESSAGE_RETURN 2u    /* it goes to the head of the cell: its get was cancelled */
-#define BCRI_MESSAGE_WANT   3u    /* of a get: mask of what it wants */
-#define BCRI_MESSAGE_LOCKS  0x80u /* of a get: by the access right of locks */
+#define BCRI_MESSAGE_WRITE  1u /* it replaces what is there */
+#define BCRI_MESSAGE_RETURN 2u /* it goes to the head of the cell: its get was cancelled */
+/* Its CCE waits for the put, for `msec`: it is answered when it is done, not together with others. */
+#define BCRI_MESSAGE_AT_ONCE 4u
+#define BCRI_MESSAGE_WANT    3u    /* of a get: mask of what it wants */
+#define BCRI_MESSAGE_LOCKS   0x80u /* of a get: by the access right of locks */
 
 #define BCRI_MESSAGE_UP_TO \
     1u /* of an answer: all puts of its stream up to this one are done, but those told singly */

@@ -90,7 +90,7 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
     const struct bcri_message *message = &incoming->message;
     const uint64_t key = key_of(agent, stream, message);
     const bool write = (message->flags & BCRI_MESSAGE_WRITE) != 0;
-    const bool returns = message->flags == BCRI_MESSAGE_RETURN;
+    const bool returns = (message->flags & BCRI_MESSAGE_RETURN) != 0;
     if (incoming->payload != NULL) {
         const enum performed held = hold_payload(stream, incoming);
         if (held != PERFORMED || incoming->region == NULL)
@@ -106,6 +106,8 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
         return performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
     if (error == 0) {
         bcri_serve_put_done(stream, message->request);
+        if ((message->flags & BCRI_MESSAGE_AT_ONCE) != 0)
+            (void)bcri_serve_put_answers(stream); /* without memory a little later */
         return PERFORMED;
     }
     bcri_slot_drop(ctx, incoming->region);

@@ -193,13 +193,40 @@ static enum bcri_link_verdict begin_same(struct peer *peer, struct incoming *inc
     return BCRI_LINK_TAKE;
 }
 
-/* It is more than the pool takes, or too much is remembered of its host. */
-static enum bcri_link_verdict refuse_order(struct peer *peer, const struct bcri_message *read)
+/* Time is up, or it is more than the pool takes, or too much is remembered of its host. */
+static enum bcri_link_verdict refuse_order(struct peer *peer, const struct bcri_message *read, bool is_full)
 {
     struct payload *payload;
-    if (read->kind == BCRI_MESSAGE_DATA && bcri_payload_find(peer, read->request) == NULL)
-        (void)bcri_payload_new(peer, read, 0, NULL, &payload);
+    if (read->kind == BCRI_MESSAGE_DATA && bcri_payload_find(peer, read->request) == NULL &&
+        bcri_payload_new(peer, read, 0, NULL, &payload))
+        payload->was_full = is_full;
     return BCRI_LINK_REFUSE;
+}
+
+/* Whether what is next in a stream has waited for room as long as its CCE waits for it. There may be room in a moment
+ * while the pool is to grow. A SAME that has overtaken its DATA does not wait for room. */
+static bool gives_up(struct stream *stream, const struct bcri_message *read)
+{
+    const struct bcri_agent *agent = stream->peer->agent;
+    if ((read->flags & BCRI_MESSAGE_AT_ONCE) == 0 || read->msec < 0 ||
+        (read->kind == BCRI_MESSAGE_SAME && bcri_payload_find(stream->peer, read->value) == NULL))
+        return false;
+    if (stream->gives_up_at == 0)
+        stream->gives_up_at = agent->now + (uint64_t)read->msec * 1000 * 1000;
+    return stream->gives_up_at <= agent->now && !agent->pool_asked;
+}
+
+/* A CCE that waits for a put which is refused takes the cell for full if it is not told. */
+static void tell_no_memory(struct peer *peer, const struct bcri_link_message *message,
+                           const struct bcri_message *read)
+{
+    const struct payload *payload =
+        read->kind == BCRI_MESSAGE_SAME ? bcri_payload_find(peer, read->value) : NULL;
+    const struct bcri_message answer = {
+        .kind = BCRI_MESSAGE_ANSWER, .code = bcrE_NOMEM, .request = read->request};
+    if ((read->flags & BCRI_MESSAGE_AT_ONCE) != 0 && read->kind != BCRI_MESSAGE_DATA &&
+        (payload == NULL || !payload->was_full))
+        (void)bcri_agent_send(peer, message->target | BCRI_ANSWERS, message->source, &answer, NULL, NULL);
 }
 
 static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_message *message,
@@ -209,8 +236,10 @@ static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_me
     struct stream *stream = message->body_bytes <= agent->pool_bytes / 2
                                 ? bcri_serve_stream(peer, message->source, message->target)
                                 : NULL;
-    if (stream == NULL)
-        return refuse_order(peer, read);
+    if (stream == NULL) {
+        tell_no_memory(peer, message, read);
+        return refuse_order(peer, read, false);
+    }
     if (stream->count >= STREAM_ORDERS_MAX) {
         stream->paused = true;
         return BCRI_LINK_PAUSE;
@@ -227,15 +256,22 @@ static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_me
     if (verdict == BCRI_LINK_TAKE) {
         stream->count++;
         peer->orders++;
+        stream->gives_up_at = 0;
         return take(message, incoming);
     }
     if (incoming != NULL)
         free_incoming(NULL, incoming);
-    if (verdict == BCRI_LINK_PAUSE)
+    if (verdict == BCRI_LINK_REFUSE)
+        tell_no_memory(peer, message, read);
+    else if (gives_up(stream, read))
+        verdict = refuse_order(peer, read, true);
+    if (verdict == BCRI_LINK_PAUSE) {
         pause_for_room(stream);
-    else
-        is_ready(stream); /* which ends it if nothing is left of it */
-    return verdict;
+        return BCRI_LINK_PAUSE;
+    }
+    stream->gives_up_at = 0;
+    is_ready(stream); /* which ends it if nothing is left of it */
+    return BCRI_LINK_REFUSE;
 }
 
 enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_message *message)

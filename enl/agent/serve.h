@@ -22,6 +22,7 @@ struct payload {
     struct bcri_slot_shm *region; /* the agent's ID of it, or NULL */
     uint8_t *aside;               /* it lies here, since the pool was full; else NULL */
     bool has_come, is_refused;    /* refused: it will not come, or not whole */
+    bool was_full;                /* refused: since time was up */
     bool is_over;                 /* no further put will name it */
     uint32_t users;               /* DATA and puts that have begun and are not performed */
     struct list blocked;          /* streams whose put waits until it has come */
@@ -54,6 +55,8 @@ struct stream {
     struct incoming *first, **end; /* that have come and are not performed */
     uint32_t count;                /* those, and those that are coming */
     bool paused;                   /* the link asks again when it is resumed */
+    uint64_t
+        gives_up_at; /* when what is next is refused, if its CCE waits for it; 0: it has not begun to wait */
     struct list served, locks;
     uint32_t lock_count, lock_sweep; /* sweep: when so many are remembered */
 };

@@ -42,6 +42,7 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref)
     }
     *share = (struct share){.peer = data->route->peer,
                             .ref = ref,
+                            .key = data->key,
                             .source = asker->index,
                             .target = data->route->target,
                             .orders = 1,

@@ -135,7 +135,7 @@ int bcr_arch(bcr_cce_id cceid)
     if (cce != NULL && cce->archtype != 0)
         return cce->archtype;
     int code = bcrE_NOCCE;
-    if (cce != NULL && cce->absent == BCRI_ELSEWHERE && bcri_load_acquire(&ctx->host->agent) != 0)
+    if (cce != NULL && cce->absent != bcrE_NOCCE && bcri_load_acquire(&ctx->host->agent) != 0)
         code = ask_arch(ctx, cce);
     if (code == 0)
         return cce->archtype;

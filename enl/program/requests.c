@@ -11,6 +11,7 @@
 #include "audit.h"
 #include "bcri/eventfds.h"
 #include "bcri/machine.h"
+#include "bcri/outbox.h"
 #include "bcri/stopped.h"
 #include "blocked_by.h"
 #include "cce.h"
@@ -97,7 +98,7 @@ static void watch_numbers(struct enl_program *program, int code)
 static bool cces_make(const struct enl_conn *conn, const struct bcri_control *message)
 {
     if (message->kind == BCRI_SEG_OUTBOX)
-        return conn->program->links != NULL && message->size == BCRI_PAGE_BYTES && !conn->cce->has_outbox;
+        return conn->program->links != NULL && message->size == BCRI_OUTBOX_BYTES && !conn->cce->has_outbox;
     return message->kind == BCRI_SEG_HEAP || message->kind == BCRI_SEG_SLOTS;
 }
 

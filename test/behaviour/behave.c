@@ -22,6 +22,7 @@
 const struct place place_own = {.name = "own", .own = true};
 const struct place place_other = {.name = "other", .mach = NULL};
 const struct place place_host = {.name = "host", .mach = "elsewhere", .far = true};
+const struct place place_timed = {.name = "timed", .mach = "elsewhere", .far = true, .timed = true};
 
 enum { CCES_MAX = 8 };
 static struct cce cces[CCES_MAX];
@@ -84,6 +85,8 @@ static struct cce *at_hand(struct cce **cce, const char *mach)
     CHECK(memory > 0);
     *cce = enlist(network != NULL ? mach : NULL);
     introduce(*cce);
+    if (place->timed)
+        CHECK_INT(by(*cce, "putwait %d", TIMED_MSEC), 0);
     while (bcr_cafree(memory) != 0) /* the other host's acknowledgement may be on its way */
         CHECK_INT(bcr_errno, bcrE_BUSY);
     return *cce;
@@ -168,6 +171,8 @@ static _Noreturn void play(const struct place *at, void (*behaviour)(void))
         owner = enlist(place->mach);
         there = owner->name;
     }
+    if (place->timed)
+        putwait(TIMED_MSEC);
     behaviour();
     audit_all();
     exit(0);

@@ -30,20 +30,23 @@
 #define OWN_PLACES(X, behaviour)   X(own, behaviour)
 #define OTHER_PLACES(X, behaviour) X(other, behaviour)
 #define FAR_PLACES(X, behaviour)   X(host, behaviour)
+#define TIMED_PLACES(X, behaviour) X(timed, behaviour)
 #else
 #define OWN_PLACES(X, behaviour)
 #define OTHER_PLACES(X, behaviour)
-#define FAR_PLACES(X, behaviour) X(simulated, behaviour)
+#define FAR_PLACES(X, behaviour)   X(simulated, behaviour)
+#define TIMED_PLACES(X, behaviour) X(simulated_timed, behaviour)
 #endif
 
 struct place {
     const char *name;
     bool own;         /* the cells are those of the CCE that runs the behaviour */
     const char *mach; /* else: where bcr_enlist starts their owner */
-    /* On another host: a put is done after it has returned, and a pending get waits there after it has;
-     * what only the owner can decide (bcrE_NOCELL, bcrE_FULL, bcrE_DEAD of a put) does not come as the
-     * put's result but, later, as an error region. */
+    /* On another host: a pending get waits there after it has returned. Under putwait(bcr_BLOCK) a put is done after
+     * it has returned; what only the owner can decide (bcrE_NOCELL, bcrE_DEAD) does not come as the put's result
+     * but, later, as an error region, and as that of the next put there. */
     bool far;
+    bool timed; /* all CCEs begin with another putwait, under which the result of a put is its own */
 };
 extern const struct place *place;
 
@@ -69,7 +72,8 @@ extern const struct place *place;
     BEHAVIOUR_DECLARED(behaviour);        \
     OWN_PLACES(BEHAVIOUR_AT, behaviour)   \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) \
-    FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+    FAR_PLACES(BEHAVIOUR_AT, behaviour)   \
+    TIMED_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_WITHIN(behaviour)     \
     BEHAVIOUR_DECLARED(behaviour);      \
     OWN_PLACES(BEHAVIOUR_AT, behaviour) \
@@ -80,7 +84,8 @@ extern const struct place *place;
 #define BEHAVIOUR_OF_OTHERS(behaviour)    \
     BEHAVIOUR_DECLARED(behaviour);        \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) \
-    FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+    FAR_PLACES(BEHAVIOUR_AT, behaviour)   \
+    TIMED_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_OF_OTHERS_WITHIN(behaviour) \
     BEHAVIOUR_DECLARED(behaviour);            \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
@@ -124,6 +129,11 @@ void turn_round(struct cce *who);
  * this CCE, which expects to have as many regions. */
 int grow(int cells, int nrgns, int nbytes);
 
+/* bcr_putwait, which must succeed. */
+void putwait(int msec);
+/* What CCEs of a timed place begin with: longer than any behaviour. */
+enum { TIMED_MSEC = 1000000 };
+
 /* Puts and takes numbers at the owner's cells. put: it is there when this returns; take: the first
  * one, which must be there. */
 int put(int cell, int value);
@@ -134,24 +144,14 @@ int take(int cell);
 void arrive(void);
 
 /* A put of `rgid`, or what is made of one, at the owner's `cell` must fail with `code`, which only
- * the owner can know: -1, the region being held as before, or success and an error region where
- * errors come later. Then the region is freed. */
+ * the owner can know: -1, the region being held as before, or, from afar under putwait(bcr_BLOCK), success and
+ * an error region. Then the region is freed. */
 #define REFUSED(call, rgid, cell, code)                              \
     do {                                                             \
         bcr_errno = -77;                                             \
         refused(__FILE__, __LINE__, (call), (rgid), (cell), (code)); \
     } while (0)
 void refused(const char *file, int line, int returned, bcr_region rgid, int cell, int code);
-
-/* The same of a bcr_putm, whose region counts as put whatever happens: its error regions are still to
- * come. */
-#define FAILS_THERE(call, code)    \
-    do {                           \
-        if (place->far)            \
-            CHECK_INT((call), 0);  \
-        else                       \
-            FAILS((call), (code)); \
-    } while (0)
 
 /* A get at the owner's cell must fail with `code`, which only the owner can know: so a pending one may
  * tell so when it is waited for. */

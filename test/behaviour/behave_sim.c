@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See behave.h: the place `simulated`. All CCEs are threads of the test's process, in two groups with an
+/* See behave.h: the places `simulated` and `simulated_timed`. All CCEs are threads of the test's process, in two groups with an
  * agent each, and the simulator of links between (../sim/agents.h); the owner is on one host, all others on
  * the other. They are told what to do by lines, as in behave.c. */
 #include "behave.h"
@@ -25,6 +25,8 @@ enum { MEMORY_BYTES = 1 << 16 };
 #endif
 
 const struct place place_simulated = {.name = "simulated", .mach = "elsewhere", .far = true};
+const struct place place_simulated_timed = {
+    .name = "simulated_timed", .mach = "elsewhere", .far = true, .timed = true};
 
 /* One for each CCE: `me`, the owner, `another`, `third`. */
 static struct thread {
@@ -107,6 +109,8 @@ static struct cce *at_hand(struct thread *thread)
     (void)enlist(thread);
     CHECK_INT(bcr_send(&there, sizeof there, bcrT_1CCE, 1, cce->name, MEETING_CELL, 1, 0), 2);
     CHECK(by(cce, "meet") > 0);
+    if (place->timed)
+        CHECK_INT(by(cce, "putwait %d", TIMED_MSEC), 0);
     while (bcr_cafree(memory) != 0) /* the other host's acknowledgement may be on its way */
         CHECK_INT(bcr_errno, bcrE_BUSY);
     return cce;
@@ -150,6 +154,8 @@ void behave(const struct place *at, void (*behaviour)(void))
     me->name = bcr_cce;
     owner = enlist(&threads[1]);
     there = owner->name;
+    if (place->timed)
+        putwait(TIMED_MSEC);
     behaviour();
     bcri_self_set(NULL);
     for (size_t i = 1; i < sizeof threads / sizeof threads[0]; i++)

@@ -27,13 +27,11 @@ BEHAVIOUR_OF_OTHERS(every_use_of_the_cells_of_an_ended_CCE_says_DEAD)
         FAILS(bcr_celllen(there, at), bcrE_DEAD);
     }
     bcr_region rgid = number(1);
-    FAILS_THERE(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_DEAD);
+    FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_DEAD);
     error_is(bcrE_DEAD, bcr_op_putm, there, cell);
     CHECK_INT(value_of(rgid), 1);
-    if (!place->far) {
-        FAILS_WITH(bcr_send(&value, sizeof value, bcrT_1INT, 1, there, cell, 1, 0), -2, bcrE_DEAD);
-        FAILS_WITH(bcr_sendm(&value, sizeof value, bcrT_1INT, 1, 1, cells, 1, 0), -2, bcrE_DEAD);
-    }
+    FAILS_WITH(bcr_send(&value, sizeof value, bcrT_1INT, 1, there, cell, 1, 0), -2, bcrE_DEAD);
+    FAILS_WITH(bcr_sendm(&value, sizeof value, bcrT_1INT, 1, 1, cells, 1, 0), -2, bcrE_DEAD);
     FAILS(bcr_recv(&value, sizeof value, bcrT_1INT, 1, there, cell, 1, bcr_BLOCK), bcrE_DEAD);
     CHECK_INT(value, 7);
     CHECK(bcr_arch(there) > 0); /* stays known */

@@ -139,7 +139,7 @@ BEHAVIOUR(a_mark_below_0_calls_at_each_taking_get_that_finds_at_most_that_many)
 BEHAVIOUR(an_operation_that_fails_does_not_call)
 {
     const int cell = grow(2, 0, 1024);
-    CHECK_INT(bcr_putwait(0), 0);
+    putwait(0);
     CHECK_INT(by(owner, "handler %d 1", cell), 0);
     bcr_region rgid = number(1), other = number(2);
     REFUSED(bcr_enq(rgid, there, cell, bcr_FREE), rgid, cell, bcrE_FULL);

@@ -85,14 +85,13 @@ BEHAVIOUR(put_takes_the_region_unless_it_is_to_be_kept)
 BEHAVIOUR(a_put_that_fails_leaves_the_caller_its_region)
 {
     const int cell = grow(1, 0, 4 * NUMBER_BYTES);
-    CHECK_INT(bcr_putwait(0), 0);
+    putwait(0);
     bcr_region rgid = number(1);
     void *data = *rgid;
     FAILS(bcr_enq(rgid, 77, cell, bcr_FREE), bcrE_NOCCE);
     for (int qlike = 0; qlike < 2; qlike++)
         for (int nofree = bcr_FREE; nofree <= bcr_NOFREE; nofree++) {
-            if (!place->far)
-                FAILS(bcr_put(qlike, rgid, there, cell, nofree), bcrE_FULL);
+            FAILS(bcr_put(qlike, rgid, there, cell, nofree), bcrE_FULL);
             CHECK_INT(bcr_rgmod(rgid), 0);
             CHECK_PTR(*rgid, data); /* no other CCE got a share */
             bcr_region other = number(2);

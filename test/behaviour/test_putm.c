@@ -82,7 +82,7 @@ BEHAVIOUR(each_cell_that_failed_is_an_error_region_and_all_others_are_served)
     } errors[] = {
         {bcrE_NOCCE, -1, 1}, {bcrE_NOCELL, there, 999}, {bcrE_RESERVED, there, 0}, {bcrE_FULL, there, full}};
     int seen[4] = {0};
-    CHECK_INT(bcr_putwait(0), 0);
+    putwait(0);
     bcr_region rgid = number(5);
     FAILS(bcr_enqm(rgid, 6, cells, bcr_FREE), bcrE_NOCCE);
     FAILS(bcr_rgfree(rgid), bcrE_RGID); /* it counts as put */
@@ -110,7 +110,7 @@ BEHAVIOUR(each_cell_that_failed_is_an_error_region_and_all_others_are_served)
 BEHAVIOUR_WITHIN(error_regions_need_no_memory_of_the_program)
 {
     const int cell = grow(1, 0, NUMBER_BYTES), cells[] = {there, cell + 1, there, cell};
-    CHECK_INT(bcr_putwait(0), 0);
+    putwait(0);
     bcr_region rgid = number(5);
     for (int i = 0; i < 100; i++)
         FAILS(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_NOCELL);
@@ -164,11 +164,11 @@ BEHAVIOUR_OF_OTHERS(cells_with_room_are_served_at_once_and_the_others_waited_for
     CHECK_INT(put(full, 0), 0);
     begin(owner, "get 1 %d %d", roomy, bcr_BLOCK); /* there while the other is full */
     bcr_region rgid = number(7);
-    CHECK_INT(bcr_putwait(20), 0);
-    FAILS_THERE(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_FULL);
+    putwait(20);
+    FAILS(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_FULL);
     CHECK_INT(result_of(owner), 7);
     error_is(bcrE_FULL, bcr_op_putm, there, full);
-    CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
+    putwait(bcr_BLOCK);
     begin(owner, "get 1 %d %d", full, bcr_BLOCK);
     CHECK_INT(bcr_enqm(rgid, 2, cells, bcr_FREE), 0);
     CHECK_INT(result_of(owner), 0);
@@ -183,8 +183,8 @@ BEHAVIOUR_OF_OTHERS(cells_that_stay_full_fail_when_the_time_is_up)
     const int cells[] = {there, full, there, roomy, there, full};
     for (int msec = 0; msec < 3; msec++) {
         const int64_t start_ns = clock_ns();
-        CHECK_INT(bcr_putwait(msec), 0);
-        FAILS_THERE(bcr_enqm(number(7), 3, cells, bcr_FREE), bcrE_FULL);
+        putwait(msec);
+        FAILS(bcr_enqm(number(7), 3, cells, bcr_FREE), bcrE_FULL);
         error_is(bcrE_FULL, bcr_op_putm, there, full);
         CHECK(clock_ns() - start_ns >= msec * INT64_C(1000000));
         error_is(bcrE_FULL, bcr_op_putm, there, full);
@@ -195,7 +195,7 @@ BEHAVIOUR_OF_OTHERS(cells_that_stay_full_fail_when_the_time_is_up)
 BEHAVIOUR_OF_OWN(own_full_cells_of_a_list_fail_at_once)
 {
     const int full = grow(1, 0, 1024), roomy = grow(1, 9, 0), cells[] = {there, full, there, roomy};
-    CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
+    putwait(bcr_BLOCK);
     FAILS(bcr_enqm(number(7), 2, cells, bcr_FREE), bcrE_FULL);
     FAILS(bcr_writem(number(8), 2, cells, bcr_FREE), bcrE_FULL);
     CHECK_INT(bcr_celllen(there, roomy), 1);

@@ -85,6 +85,14 @@ int grow(int cells, int nrgns, int nbytes)
     return base;
 }
 
+static bool is_timed; /* the putwait of this CCE */
+
+void putwait(int msec)
+{
+    CHECK_INT(bcr_putwait(msec), 0);
+    is_timed = msec >= 0;
+}
+
 int put(int cell, int value)
 {
     const int returned = bcr_enq(number(value), there, cell, bcr_FREE);
@@ -120,7 +128,7 @@ void error_is(int code, int operation, bcr_cce_id cce, int cell)
 void refused(const char *file, int line, int returned, bcr_region rgid, int cell, int code)
 {
     const int error = bcr_errno;
-    if (returned == 0 && place->far) {
+    if (returned == 0 && place->far && !is_timed) {
         error_is(code, bcr_op_put, there, cell);
         (void)bcr_rgfree(rgid); /* a put with nofree */
         return;

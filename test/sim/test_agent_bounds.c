@@ -204,6 +204,9 @@ TEST(orders_to_a_host_that_never_was_fail_and_nothing_of_it_is_remembered)
         CHECK_INT(bcr_putdone(0), 1);
         take_error(bcrE_NOCCE);
         take_error(bcrE_NOCCE);
+        FAILS(bcr_putm(1, filled(100, 1), 2, cells, bcr_FREE), bcrE_NOCCE); /* the next is told */
+        take_error(bcrE_NOCCE);
+        take_error(bcrE_NOCCE);
     }
     bcri_self_set(NULL);
     close_world();

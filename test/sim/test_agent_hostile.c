@@ -143,7 +143,6 @@ static void run_one(uint64_t seed)
     world_open(&world, seed, 1 << 18);
     for (unsigned i = 0; i < WORLD_CCES; i++) {
         bcri_self_set(world.host[0].cce[i]);
-        (void)!bcr_putwait(0);
         first = bcr_cagrow(0, 0, 0, 0, CELLS - 1, 4, 1 << 20);
         CHECK(first >= 1);
     }

@@ -323,7 +323,6 @@ static void put(struct host *host, unsigned from, unsigned to)
     if (rgid == NULL)
         return;
     **(unsigned **)rgid = run.puts;
-    CHECK_INT(bcr_putwait(0), 0);
     if (bcr_put(1, rgid, host->name_of[to], run.host[to].cells + (int)draw(CELLS), bcr_FREE) != 0) {
         CHECK_INT(bcr_rgfree(rgid), 0);
         return;

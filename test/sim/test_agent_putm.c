@@ -78,6 +78,14 @@ static void putm(bcr_region rgid, int nofree)
     CHECK_INT(bcr_putm(1, rgid, 4, cells, nofree), 0);
 }
 
+/* The next put into each of these cells. */
+static void next_putm_fails(int code)
+{
+    const int cells[] = {there[0], cell, there[1], cell, there[0], cell + 1, there[1], cell + 1};
+    as(asker);
+    FAILS(bcr_putm(1, filled(1, 1), 4, cells, bcr_FREE), code);
+}
+
 static void owner_has(int which, int at, int length, int value)
 {
     as(owner[which]);
@@ -300,6 +308,8 @@ TEST(a_region_that_the_pool_never_takes_fails_for_all_cells)
     CHECK(all_done());
     CHECK_INT(told(bcrE_NOMEM), 4);
     CHECK(bytes_sent() < LARGE);
+    next_putm_fails(bcrE_NOMEM);
+    CHECK_INT(told(bcrE_NOMEM), 4);
     putm(filled(LARGE, 2), bcr_FREE);
     CHECK(world_settle(&world, SIM_S));
     all_have(LARGE, 2);
@@ -321,7 +331,8 @@ TEST(a_host_that_can_remember_nothing_refuses_all)
     world.host[1].agent->peer_bytes_max = PEER_BYTES_MAX;
     as(owner[0]);
     CHECK_INT(bcr_zap(bcr_cce, cell), 0);
-    as(asker);
+    next_putm_fails(bcrE_NOMEM);
+    CHECK_INT(told(bcrE_NOMEM), 4);
     putm(filled(LARGE, 2), bcr_FREE);
     CHECK(world_settle(&world, SIM_S));
     all_have(LARGE, 2);
@@ -434,12 +445,13 @@ static void order_one(bcr_region rgid, int to, int at)
     struct bcri_id id = {0};
     struct bcri_ctx *const ctx = bcri_enter();
     CHECK_INT(bcri_id_look(ctx, rgid, &id), 0);
-    const struct bcri_put put = {.key = bcri_resolved_key(there[to], at),
-                                 .slot = id.slot,
-                                 .slot_ref = id.ref,
-                                 .region = bcri_slot_region(id.word),
-                                 .nofree = true,
-                                 .shares = true};
+    struct bcri_put put = {.key = bcri_resolved_key(there[to], at),
+                           .slot = id.slot,
+                           .slot_ref = id.ref,
+                           .region = bcri_slot_region(id.word),
+                           .nofree = true,
+                           .msec = bcr_BLOCK,
+                           .shares = true};
     CHECK_INT(bcri_order_put(ctx, &put, bcr_op_putm, BCRI_DEADLINE_PASSED), 0);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Four CCEs on two hosts, which put and get at random at each other's cells over networks of all kinds:
  * each region that was put is got once, unaltered, or stands in its cell in the order in which its
- * putter put it, or its putter was told; and all structures of both hosts agree. All is drawn from the
- * seed. Some CCEs are killed, some hosts lose each other.
+ * putter put it, or its putter was told; one whose put has failed is nowhere but with its putter, who is told nothing
+ * more; and all structures of both hosts agree. All is drawn from the seed. Some CCEs are killed, some hosts lose each
+ * other.
  *
  * SIM_SEED=N in the environment runs that seed alone; SIM_TELL=1 tells each before it is run.
  *
@@ -34,8 +35,10 @@ struct run {
     unsigned puts, copies_put, told, seen_count;
     bool exact;      /* no CCE was killed, no host was lost */
     bool small_pool; /* puts may stand still until a CCE takes: no call that waits behind them */
+    bool timed;      /* of a run with a small pool: all puts have a time, and so do not stand still */
     uint8_t copies[PUTS_MAX], seen[PUTS_MAX];
     uint8_t putter[PUTS_MAX];
+    bool may_be_there[PUTS_MAX];
 };
 static struct run run;
 
@@ -88,9 +91,23 @@ static void fill(unsigned char *data, int length, unsigned number)
         data[i] = (unsigned char)(number * 7 + (unsigned)i);
 }
 
+static bool is_far(const struct actor *actor, int at)
+{
+    return (at < WORLD_CCES) != (actor < &run.actor[WORLD_CCES]);
+}
+
+/* None waits at a cell of its own host, since nobody takes meanwhile. */
+static int draw_patience(bool far)
+{
+    const bool may_block = far && !run.timed, must_block = may_block && run.small_pool;
+    if (must_block || (may_block && draw(2) == 0))
+        return bcr_BLOCK;
+    return far ? (int)draw(4) : 0;
+}
+
 static void put_one(struct actor *actor)
 {
-    const bool far = (target < WORLD_CCES) != (actor < &run.actor[WORLD_CCES]);
+    const bool far = is_far(actor, target);
     bcr_region rgid = bcr_rgalloc(length_drawn, 0);
     if (rgid == NULL || run.puts == PUTS_MAX) { /* its regions are all on their way */
         if (rgid != NULL)
@@ -98,15 +115,21 @@ static void put_one(struct actor *actor)
         return;
     }
     fill(*rgid, length_drawn, run.puts);
-    CHECK_INT(bcr_putwait(far ? bcr_BLOCK : 0), 0);
-    if (bcr_put(1, rgid, actor->name_of[target], target_cell, bcr_FREE) != 0) {
+    CHECK_INT(bcr_putwait(draw_patience(far)), 0);
+    run.putter[run.puts] = (uint8_t)(actor - run.actor);
+    const void *const data = *rgid;
+    const int nofree = draw(4) == 0;
+    const bool done = bcr_put(1, rgid, actor->name_of[target], target_cell, nofree) == 0;
+    if (!done) {
         CHECK(bcr_errno == bcrE_FULL || (!run.exact && bcr_errno == bcrE_DEAD));
-        CHECK_INT(bcr_rgfree(rgid), 0);
-        return;
+        run.may_be_there[run.puts] = bcr_errno == bcrE_DEAD; /* and its host is lost */
+        CHECK_INT(bcr_rgmod(rgid), 0);
+        CHECK_PTR(*rgid, data); /* nobody else has it */
     }
-    run.copies[run.puts] = 1;
-    run.copies_put++;
-    run.putter[run.puts++] = (uint8_t)(actor - run.actor);
+    if (!done || nofree)
+        CHECK_INT(bcr_rgfree(rgid), 0);
+    run.copies[run.puts++] = done;
+    run.copies_put += done;
 }
 
 /* Each cell has the region, or its putter is told. */
@@ -115,14 +138,19 @@ static void put_several(struct actor *actor)
     int cells[2 * TOGETHER];
     const int length = length_drawn + 256;
     bcr_region rgid = run.puts < PUTS_MAX ? bcr_rgalloc(length, 0) : NULL;
+    bool only_far = true;
     if (rgid == NULL)
         return;
     fill(*rgid, length, run.puts);
     for (int i = 0; i < targets; i++) {
+        if (run.small_pool && !run.timed &&
+            !is_far(actor, several[i])) /* it would wait behind what stands still */
+            several[i] = (several[i] + WORLD_CCES) % ACTORS;
+        only_far &= is_far(actor, several[i]);
         cells[2 * i] = actor->name_of[several[i]];
         cells[2 * i + 1] = several_cells[i];
     }
-    CHECK_INT(bcr_putwait(0), 0);
+    CHECK_INT(bcr_putwait(only_far ? draw_patience(true) : 0), 0);
     (void)!bcr_putm(1, rgid, targets, cells, bcr_FREE);
     run.copies[run.puts] = (uint8_t)targets;
     run.copies_put += (unsigned)targets;
@@ -140,6 +168,7 @@ static unsigned see(bcr_region rgid)
     CHECK(number < run.puts);
     fill(want, length, number);
     CHECK_MEM(*rgid, want, (size_t)length);
+    CHECK(run.copies[number] != 0 || run.may_be_there[number]);
     if (run.exact)
         CHECK(run.seen[number] < run.copies[number]);
     run.seen[number]++;
@@ -249,7 +278,7 @@ static void act(struct actor *actor)
     static void (*const calls[])(struct actor *) = {put_one, put_one,         put_one,     put_several,
                                                     put_one, begin_get,       begin_get,   look_at_gets,
                                                     get_now, get_for_a_while, cancel_gets, ask_length};
-    const uint64_t kinds = run.small_pool ? 8 : sizeof calls / sizeof calls[0];
+    const uint64_t kinds = run.small_pool && !run.timed ? 8 : sizeof calls / sizeof calls[0];
     draw_targets();
     length_drawn = 4 + (int)draw(draw(8) == 0 ? 20000 : 100);
     make(actor, calls[draw(kinds)]);
@@ -306,6 +335,7 @@ static void run_seed(uint64_t seed)
     world_open(&run.world, seed, small_pool ? 1 << 16 : 1 << 21);
     waits_in(&run.world);
     run.small_pool = small_pool;
+    run.timed = small_pool && draw(2) == 0;
     for (int at = 0; at < WORLD_HOSTS; at++)
         draw_path(&run.world.host[at].end.path);
     for (int at = 0; at < WORLD_HOSTS && draw(2) == 0; at++)

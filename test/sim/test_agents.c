@@ -159,12 +159,205 @@ TEST(a_put_that_finds_no_room_waits_there_or_is_told)
         CHECK_INT(take_at_owner(cell), i);
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     CHECK_INT(bcr_putwait(0), 0);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 4; i++)
         CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
-    bcr_region error = bcr_get(1, bcr_cce, 0, bcr_BLOCK);
-    CHECK_INT(bcr_rgerror(error), bcrE_FULL);
-    CHECK_INT(bcr_rgfree(error), 0);
+    bcr_region rgid = number(4);
+    FAILS(bcr_put(1, rgid, there, cell, bcr_FREE), bcrE_FULL);
+    CHECK_INT(value_of(rgid), 4);
+    FAILS_NULL(bcr_get(1, bcr_cce, 0, 0), bcrE_TIMEOUT); /* no error region */
+    CHECK_INT(bcr_celllen(there, cell), 4);
+    end();
+}
+
+/* ---- what failed after its call had returned ---- */
+
+TEST(the_next_put_into_a_cell_tells_that_one_has_failed_and_keeps_its_region)
+{
+    begin();
+    CHECK_INT(bcr_put(1, number(1), there, 77, bcr_FREE), 0);
+    CHECK_INT(bcr_put(1, number(2), there, 77, bcr_FREE), 0);
+    CHECK_INT(bcr_put(1, number(3), there, 78, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    CHECK_INT(bcr_put(1, number(4), there, cell, bcr_FREE), 0); /* another cell of that CCE */
+    bcr_region rgid = number(5);
+    void *data = *rgid;
+    FAILS(bcr_put(1, rgid, there, 77, bcr_FREE), bcrE_NOCELL);
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    CHECK_PTR(*rgid, data);
+    CHECK_INT(bcr_put(1, rgid, there, 77, bcr_FREE), 0); /* it was told once, for both */
+    CHECK_INT(bcr_putwait(0), 0);
+    FAILS(bcr_put(1, number(6), there, 78, bcr_FREE), bcrE_NOCELL);
+    CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    FAILS(bcr_rlswl(number(7), there, 77), bcrE_NOCELL);
+    end();
+}
+
+TEST(that_a_cce_has_ended_all_later_puts_tell_at_once)
+{
+    begin();
+    CHECK_INT(bcr_put(1, number(1), there, 77, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    world_kill(&world, 1, 0);
+    CHECK_INT(bcr_put(1, number(2), there, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    pthread_mutex_lock(&world.mutex); /* the agents stand still */
+    for (int i = 0; i < 3; i++) {
+        bcr_region rgid = number(3);
+        FAILS(bcr_put(1, rgid, there, cell + i, bcr_FREE), bcrE_DEAD);
+        FAILS(bcr_put(1, rgid, there, 77, bcr_NOFREE), bcrE_DEAD);
+        CHECK_INT(value_of(rgid), 3);
+    }
+    pthread_mutex_unlock(&world.mutex);
+    end();
+}
+
+/* The agent writes so many before the CCE reads any, in the same places. */
+TEST(each_of_a_thousand_cells_whose_put_has_failed_is_told_of_once)
+{
+    enum { MANY = 1000, ROUNDS = 3 };
+    begin_with(0, 4);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, MANY, 1 << 20) >= 1, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < MANY; i++)
+            CHECK_INT(bcr_put(1, number(i), there, 100 + i, bcr_FREE), 0);
+        CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+        for (int i = MANY; i-- > 0;) {
+            bcr_region rgid = number(i);
+            FAILS(bcr_put(1, rgid, there, 100 + i, bcr_FREE), bcrE_NOCELL);
+            CHECK_INT(value_of(rgid), i);
+        }
+    }
+    end();
+}
+
+/* ---- puts whose time is waited at the cell ---- */
+
+static void *take_later(void *arg)
+{
+    const struct timespec a_while = {.tv_nsec = 5000000};
+    nanosleep(&a_while, NULL);
+    bcri_self_set(owner);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, bcr_BLOCK)), 0);
+    bcri_self_set(NULL);
+    return arg;
+}
+
+TEST(a_put_with_a_time_waits_at_the_cell_and_tells_what_came_of_it)
+{
+    pthread_t taker;
+    begin();
+    CHECK_INT(bcr_putwait(1000000), 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, i % 2), 0);
+    CHECK_INT(pthread_create(&taker, NULL, take_later, NULL), 0);
+    CHECK_INT(bcr_put(1, number(4), there, cell, bcr_FREE), 0);
+    CHECK_INT(pthread_join(taker, NULL), 0);
+    CHECK_INT(bcr_putwait(3), 0);
+    bcr_region rgid = number(9);
+    void *data = *rgid;
+    FAILS(bcr_put(1, rgid, there, cell, bcr_NOFREE), bcrE_FULL);
+    FAILS(bcr_put(1, rgid, there, cell + 1, bcr_FREE), bcrE_FULL); /* of the same area */
+    CHECK_INT(bcr_put(0, rgid, there, cell, bcr_NOFREE), 0);
+    CHECK_INT(bcr_rgrealloc(rgid, 1), 0); /* nobody else has it */
+    CHECK_PTR(*rgid, data);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    FAILS(bcr_put(1, number(7), there, 77, bcr_FREE), bcrE_NOCELL);
+    FAILS(bcr_put(1, number(7), there, 0, bcr_FREE), bcrE_RESERVED);
+    CHECK_INT(bcr_putdone(0), 1);
+    CHECK_INT(take_at_owner(cell), 9);
+    world_kill(&world, 1, 0);
+    FAILS(bcr_put(1, number(8), there, cell, bcr_FREE), bcrE_DEAD);
+    FAILS_NULL(bcr_get(1, bcr_cce, 0, 0), bcrE_TIMEOUT);
+    end();
+}
+
+static void *kill_owner(void *arg)
+{
+    const struct timespec a_while = {.tv_nsec = 5000000};
+    nanosleep(&a_while, NULL);
+    if (arg == NULL)
+        world_kill(&world, 1, 0);
+    else
+        world_cut(&world);
+    return arg;
+}
+
+TEST(a_put_that_waits_with_a_time_ends_with_its_owner_and_with_the_owners_host)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        pthread_t killer;
+        begin();
+        for (int i = 0; i < 4; i++)
+            CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_putwait(1000000), 0);
+        bcr_region rgid = number(5);
+        CHECK_INT(pthread_create(&killer, NULL, kill_owner, lost ? &world : NULL), 0);
+        FAILS(bcr_put(1, rgid, there, cell, bcr_FREE), bcrE_DEAD);
+        CHECK_INT(pthread_join(killer, NULL), 0);
+        CHECK_INT(value_of(rgid), 5);
+        FAILS(bcr_put(1, number(6), there, cell, bcr_FREE), bcrE_DEAD);
+        end();
+    }
+}
+
+/* What waits for room in the receive pool waits no longer than it would at a cell. */
+TEST(a_put_with_a_time_finds_no_room_in_the_receive_pool)
+{
+    enum { BYTES = 300000 };
+    begin(); /* 1 MiB, and room for four */
+    CHECK_INT(bcr_putwait(0), 0);
+    int put = 0;
+    bcr_region rgid = filled(BYTES, 1);
+    while (bcr_put(1, rgid, there, cell, bcr_NOFREE) == 0)
+        put++;
+    CHECK_INT(bcr_errno, bcrE_FULL);
+    CHECK_INT(put, 3);
+    CHECK_INT(bcr_celllen(there, cell), put);
+    CHECK_INT(bcr_putwait(2), 0);
+    FAILS(bcr_put(1, rgid, there, cell, bcr_NOFREE), bcrE_FULL);
+    const int cells[] = {there, cell, there, cell + 1};
+    FAILS(bcr_putm(1, rgid, 2, cells, bcr_NOFREE), bcrE_FULL);
     CHECK_INT(bcr_zap(there, cell), 0);
+    CHECK_INT(bcr_putm(1, rgid, 2, cells, bcr_NOFREE), 0);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    rgid = filled(BYTES * 2, 1); /* more than half of the pool */
+    FAILS(bcr_put(1, rgid, there, cell, bcr_FREE), bcrE_NOMEM);
+    FAILS(bcr_putm(1, rgid, 2, cells, bcr_FREE), bcrE_NOMEM);
+    end();
+}
+
+/* It is no lack of room that the region comes later than the puts that name it. */
+TEST(a_putm_with_no_time_finds_the_room_that_there_is_though_packets_are_lost)
+{
+    enum { TIMES = 50, BYTES = 3000 };
+    begin();
+    pthread_mutex_lock(&world.mutex);
+    for (int i = 0; i < WORLD_HOSTS; i++)
+        world.host[i].end.path.lost = world.host[i].end.path.held = 200;
+    pthread_mutex_unlock(&world.mutex);
+    CHECK_INT(bcr_putwait(0), 0);
+    const int cells[] = {there, cell, there, cell + 1};
+    for (int i = 0; i < TIMES; i++) {
+        CHECK_INT(bcr_putm(1, filled(BYTES, i), 2, cells, bcr_FREE), 0);
+        for (int k = 0; k < 2; k++)
+            CHECK_INT(bcr_rgfree(bcr_get(1, there, cell + k, bcr_BLOCK)), 0);
+    }
+    end();
+}
+
+/* The window is for those that nobody waits for. */
+TEST(a_put_with_a_time_is_told_though_a_thousand_others_wait)
+{
+    enum { WINDOW = 1024 };
+    begin();
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    for (int i = 0; i < WINDOW; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putwait(0), 0);
+    FAILS(bcr_put(1, number(5), there, cell + 1, bcr_FREE), bcrE_FULL);
     end();
 }
 

@@ -126,7 +126,8 @@ TEST(notes_come_at_a_bounded_rate_whatever_gives_cause_for_them)
     pair_introduce();
     const uint64_t start = bcri_clock_ns();
     for (int i = 0; i < 2000; i++)
-        CHECK_INT(bcr_put(1, number(i), pair.there, pair.cell + 1, bcr_FREE), 0); /* there is no such cell */
+        CHECK_INT(bcr_put(1, number(i), pair.there, pair.cell + 1 + i, bcr_FREE),
+                  0); /* there are no such cells */
     (void)bcr_putdone(bcr_BLOCK);
     const uint64_t seconds = 2 + (bcri_clock_ns() - start) / BCRI_NS_PER_S;
     while (bcri_link_thread_take(hosts[0].thread, &news)) {

@@ -35,7 +35,7 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, bcr_region rgid, struct bcr
     case BCRI_SLOT_SERVED:
     case BCRI_SLOT_FAILED: return bcrE_PENDING;
     case BCRI_SLOT_ORDERED:
-    case BCRI_SLOT_ANSWERED: /* of a get; a put has ended its ID */
+    case BCRI_SLOT_ANSWERED: /* of a get; that of a put the program never saw */
         return (bcri_load(&slot->kind) & 0xffu) <= BCRI_WANT_LOCK ? bcrE_PENDING : bcrE_RGID;
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }

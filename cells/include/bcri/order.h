@@ -5,7 +5,7 @@
  * An order is an ID of the CCE in state ORDERED, which says what is wanted, and an entry of the outbox
  * that names the ID:
  *
- *   word   ORDERED, and the region of a put
+ *   word   ORDERED, and the region of a put until the agent has taken that
  *   cell   none: by this an order is told from a request at a cell of this host
  *   next, prev   the identity of the cell's owner
  *   sub    the cell's number; with the answer, the processor on which the agent was
@@ -13,10 +13,12 @@
  *   key    low half: msec, as in the public calls; above it BCRI_ORDER_... flags. SYNC: how many of
  *          the CCE's puts must be completed
  *
- * A put ends for the CCE when the agent has taken the region: the ID is FREE then, and the CCE finds
- * out when it next looks at its outbox. All others are answered by one store of the ID's word:
+ * A put under bcr_putwait(bcr_BLOCK) ends for the CCE when the agent has taken the region: the ID is FREE
+ * then, and the CCE finds out when it next looks at its outbox. If it fails later, the agent says so in the outbox, the
+ * CCE reads that with its next put, and the next put there (there: to that cell; if the CCE has ended, to any of its
+ * cells) fails with the same code. All other orders are answered by one store of the ID's word:
  * ANSWERED, with the region that the ID holds from then on (none: zap, length, SYNC; `key` is the
- * length), or FAILED, with the code in `given`. The cell decides about time: a get that has a time
+ * length), or FAILED; `given` is the code, 0 with success. The cell decides about time: a get or a put that has a time
  * waits for the answer beyond it. A get that is cancelled is answered, too.
  *
  * All routines here are reached from the resume tiers only, after a look-up has said BCRI_ELSEWHERE.
@@ -46,10 +48,11 @@ enum bcri_order_op {
     BCRI_ORDER_SYNC, /* answered when all earlier entries are taken, and `key` puts completed */
     BCRI_ORDER_OPS
 };
-#define BCRI_ORDER_LOCKS  (UINT64_C(1) << 32) /* a get by the access right of locks */
-#define BCRI_ORDER_ERRORS (UINT64_C(1) << 33) /* the CCE wants error regions */
-#define BCRI_ORDER_PUTM   (UINT64_C(1) << 34) /* a put of bcr_putm */
-#define BCRI_ORDER_SHARES (UINT64_C(1) << 35) /* of those, one whose region goes to its host once */
+#define BCRI_ORDER_LOCKS    (UINT64_C(1) << 32) /* a get by the access right of locks */
+#define BCRI_ORDER_ERRORS   (UINT64_C(1) << 33) /* the CCE wants error regions */
+#define BCRI_ORDER_PUTM     (UINT64_C(1) << 34) /* a put of bcr_putm */
+#define BCRI_ORDER_SHARES   (UINT64_C(1) << 35) /* of those, one whose region goes to its host once */
+#define BCRI_ORDER_ANSWERED (UINT64_C(1) << 36) /* a put whose CCE waits for the answer */
 /* Regions that are shorter go to each cell: that costs less than to name them. */
 #define BCRI_ORDER_SHARED_MIN 256u
 
@@ -62,10 +65,13 @@ static inline bool bcri_order_is_put(uint32_t op)
     return op >= BCRI_ORDER_PUT && op <= BCRI_ORDER_RETURN;
 }
 
-/* Orders a put of the call `op`. 0: it will be carried out, and the ID ends with it unless nofree; bcrE_FULL: the
- * agent has not taken or not completed enough before the deadline; bcrE_NOMEM; bcrE_NOCCE: this host
- * has no agent; bcrE_RGID: a handler has freed the ID meanwhile. */
-int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uint64_t deadline_ns);
+/* Orders a put of the call `op`. 0, and put->answer, if bcr_putwait has set a time: bcri_order_put_end tells what becomes
+ * of it; else 0: it will be carried out, and the ID ends with it unless nofree. bcrE_FULL: the agent has
+ * not taken or not completed enough before the deadline; bcrE_NOMEM; bcrE_NOCCE: this host has no agent; bcrE_RGID: a
+ * handler has freed the ID meanwhile; any other: an earlier put has failed so, as was not known then. */
+int bcri_order_put(struct bcri_ctx *ctx, struct bcri_put *put, int op, uint64_t deadline_ns);
+/* Waits for the answer. 0: it was put; else why not. put->slot is as it was. */
+int bcri_order_put_end(struct bcri_ctx *ctx, const struct bcri_put *put);
 /* A bcr_putm has ordered all its puts: what the agents keep of its region for further ones goes. */
 void bcri_order_putm_over(struct bcri_ctx *ctx);
 /* Orders a get: 0, and get->waits; bcrE_NOMEM; bcrE_NOCCE. */

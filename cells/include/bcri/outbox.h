@@ -8,8 +8,12 @@
  *
  *   entry:  63..56 lap tag · 55..48 enum bcri_outbox_kind · 47..0 the ID's slot
  *
- * `taken` and `completed` are written by the agent alone. What a death leaves: the outbox of a dead CCE
- * is read to its end by the agent (bcri_agent_forget), and its segment goes with the CCE's others. */
+ * The agent alone writes all but the entries. It tells there, one after the other, of puts that have failed after
+ * their call had returned. Before each such call the CCE reads what it was told (bcri_order_put); no more than
+ * BCRI_OUTBOX_WINDOW puts can fail before the next, so none is overwritten unread.
+ *
+ * What a death leaves: the outbox of a dead CCE is read to its end by the agent (bcri_agent_forget), and
+ * its segment goes with the CCE's others. */
 #ifndef BCRI_OUTBOX_H
 #define BCRI_OUTBOX_H
 
@@ -24,7 +28,7 @@
 
 #define BCRI_OUTBOX_LOG2    8u
 #define BCRI_OUTBOX_ENTRIES (1u << BCRI_OUTBOX_LOG2)
-/* How many puts of a CCE may be ordered and not completed. */
+/* How many puts of a CCE whose calls have returned may be ordered and not completed. */
 #define BCRI_OUTBOX_WINDOW 1024u
 
 enum bcri_outbox_kind {
@@ -33,15 +37,29 @@ enum bcri_outbox_kind {
     BCRI_OUTBOX_PUTM_OVER /* no further put of the bcr_putm at hand comes; the ID says nothing */
 };
 
+/* A put that has failed: to which cell of which CCE, and why. */
+struct bcri_failure_shm {
+    _Atomic uint64_t owner[2]; /* its identity */
+    _Atomic uint32_t cell, code;
+};
+static_assert(sizeof(struct bcri_failure_shm) == 24, "docs/layout/outbox.md");
+
 struct bcri_outbox_shm {
     _Atomic uint64_t taken;     /* how many entries the agent has taken */
     _Atomic uint64_t completed; /* how many puts have ended, in whatever way */
-    uint64_t pad[14];           /* to the next pair of lines: the CCE writes the entries */
+    _Atomic uint64_t failed;    /* how many failures it has told of */
+    uint64_t pad[13];           /* to the next pair of lines: the CCE writes the entries */
     _Atomic uint64_t entry[BCRI_OUTBOX_ENTRIES];
+    struct bcri_failure_shm failure[BCRI_OUTBOX_WINDOW]; /* failure n at n modulo their number */
 };
 static_assert(offsetof(struct bcri_outbox_shm, completed) == 8, "docs/layout/outbox.md");
+static_assert(offsetof(struct bcri_outbox_shm, failed) == 16, "docs/layout/outbox.md");
 static_assert(offsetof(struct bcri_outbox_shm, entry) == BCRI_LINE_PAIR, "docs/layout/outbox.md");
-static_assert(sizeof(struct bcri_outbox_shm) == 2176, "docs/layout/outbox.md");
+static_assert(offsetof(struct bcri_outbox_shm, failure) == 2176, "docs/layout/outbox.md");
+static_assert(sizeof(struct bcri_outbox_shm) == 26752, "docs/layout/outbox.md");
+/* Of its segment. */
+#define BCRI_OUTBOX_BYTES (7 * BCRI_PAGE_BYTES)
+static_assert(sizeof(struct bcri_outbox_shm) <= BCRI_OUTBOX_BYTES, "an outbox has a segment of its own");
 
 /* What the ring of an order names (bell.h): the outbox. No cell lies so far behind in its segment. */
 static inline uint32_t bcri_outbox_ring(bcri_ref outbox)

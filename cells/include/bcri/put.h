@@ -16,7 +16,9 @@ struct bcri_put {
     uint32_t length; /* of the region, which another CCE may free once it is put */
     uint32_t owner;  /* of the cell; a put that waits may forget the resolved cell */
     bool write, nofree;
-    bool shares; /* if it is an order: its host gets the region once, for several puts */
+    int msec;                     /* of an order: what bcr_putwait had said when the call began */
+    bool shares;                  /* if it is an order: its host gets the region once, for several puts */
+    struct bcri_slot_shm *answer; /* NULL, or the ID of an order that is to be waited for (order.h) */
 };
 
 /* An attempt under the tail lock alone. */
@@ -30,7 +32,7 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool wri
 
 /* For bcr_putm, and for the agent. Looks the put's cell up, puts, and waits for room until the deadline, running handlers meanwhile.
  * Returns 0; bcrE_FULL; or a code of the look-up. Afterwards the slot is free, unless the putter
- * keeps the region (nofree) or the put has failed. */
+ * keeps the region (nofree), the put has failed, or it is an order that is to be waited for. */
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 
 /* Looks up the cell of `put->key`, and whether this CCE may add there; sets `resolved` and `owner`.

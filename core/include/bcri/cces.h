@@ -18,6 +18,7 @@
 #ifndef BCRI_CCES_H
 #define BCRI_CCES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -31,11 +32,20 @@
 /* What a routine may say of a CCE on another host. Above every bcrE_ code, and none of result.h's. */
 enum { BCRI_ELSEWHERE = 900 };
 
+/* A put to a cell of a CCE on another host has failed after its call had returned. */
+struct bcri_cce_failure {
+    struct bcri_cce_failure *next;
+    int cell, code;
+};
+
 struct bcri_cce {
     struct bcri_record_shm *record; /* NULL: the identity belongs to no CCE known here */
     uint32_t index;                 /* of the record */
     int archtype;                   /* of one of another host, once it was asked for (bcr_arch); else 0 */
-    int absent; /* why there is no record: BCRI_ELSEWHERE, or bcrE_NOCCE: this host never had such a CCE */
+    /* Why there is no record: BCRI_ELSEWHERE; bcrE_DEAD: one of another host of which it is known that it has
+     * ended; bcrE_NOCCE: this host never had such a CCE. */
+    int absent;
+    struct bcri_cce_failure *failures; /* of puts to cells of one of another host, not told yet */
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };
 
@@ -71,7 +81,7 @@ static inline struct bcri_cce *bcri_cce_lookup(struct bcri_ctx *ctx, int id)
 
 /* 0 while operations can name the CCE; bcrE_DEAD once it has ended, also when its record belongs to
  * another CCE by now; bcrE_NOCCE if this host never had such a CCE; BCRI_ELSEWHERE if it is
- * one of another host. */
+ * one of another host, and bcrE_DEAD once it is known that that one has ended. */
 static inline int bcri_cce_check(const struct bcri_cce *cce)
 {
     if (bcri_unlikely(cce->record == NULL))
@@ -82,6 +92,13 @@ static inline int bcri_cce_check(const struct bcri_cce *cce)
     return bcri_likely(memcmp(cce->record->id.identity, cce->identity, BCRI_IDENTITY_BYTES) == 0) ? 0
                                                                                                   : bcrE_DEAD;
 }
+
+/* A put to `cell` of a CCE on another host has failed with `code`. That the CCE has ended holds for ever; any other
+ * code is remembered, the first of each cell, until it is told. False: no memory. */
+bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code);
+/* Why a put to that cell fails without being tried: the CCE has ended, or an earlier put has failed and that was not
+ * told: it is told with this. 0: it is to be tried. */
+int bcri_cce_tell_failure(struct bcri_cce *cce, int cell);
 
 /* The int of the CCE whose record is `index` now. Returns 0; bcrE_NOCCE: no CCE has that record;
  * bcrE_NOMEM. */
