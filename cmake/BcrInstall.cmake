@@ -17,6 +17,9 @@ endforeach()
 
 if(TARGET enl)
     install(TARGETS enl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # Where both shells look for what completes a command's words; _enl finds the other one from where it lies itself.
+    install(FILES enl/completion/enl.bash RENAME enl DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES enl/completion/_enl DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
     # gdb's commands: enl -d names the script itself; gdb finds it by the library's name if its folder is one that gdb
     # loads scripts from (with prefix /usr it is).
     install(FILES enl/debug/bcr-gdb.py DESTINATION "${CMAKE_INSTALL_DATADIR}/bcr")

@@ -38,7 +38,7 @@ step "installing, then moving what was installed"
 "$CMAKE" --install "$BCR_BUILD_DIR" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log"; fail "cmake --install"; }
 mv "$scratch/first" "$prefix"
 lib=$(dirname "$(find "$prefix" -name libbcr.so)")
-for file in include/bcr.h include/bcr/types.h include/bcr/error.h bin/enl share/bcr/examples/Makefile; do
+for file in include/bcr.h include/bcr/types.h include/bcr/error.h bin/enl share/bcr/examples/Makefile share/bash-completion/completions/enl share/zsh/site-functions/_enl; do
     [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -z "$(find "$prefix" -name bcri)" ] || fail "internal headers are installed"
@@ -82,6 +82,11 @@ for call in "bcr_rgalloc(1, 0)" "bcr_get(1, 1, 1, 0)" "bcr_deq(1, 1, 0)" "(bcr_d
         fail "$call: nothing is said when its region is dropped"
     fi
 done
+
+step "completion, from where it is installed"
+completed=$(bash -c 'source "$1" && COMP_WORDS=("$2" --onf) COMP_CWORD=1 && _enl "$2"; echo "${COMPREPLY[*]}"' bash \
+    "$prefix/share/bash-completion/completions/enl" "$prefix/bin/enl")
+[ "$completed" = --onfail ] || fail "enl --onf is completed to \"$completed\""
 
 step "manual"
 for page in bcr_put bcr_enq bcr_errno bcr_region bcr_PENDING bcrE_NOMEM bcrT_INT bcrD_STRUCT; do
