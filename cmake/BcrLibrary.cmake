@@ -24,8 +24,15 @@ set(bcr_object "${CMAKE_CURRENT_BINARY_DIR}/bcr${CMAKE_C_OUTPUT_EXTENSION}")
 if(CMAKE_CONFIGURATION_TYPES)
     set(bcr_object "${CMAKE_CURRENT_BINARY_DIR}/bcr-$<CONFIG>${CMAKE_C_OUTPUT_EXTENSION}")
 endif()
+# What compilers put into each object that needs it, to be kept once in a program (i386: __x86.get_pc_thunk.bx), becomes this object's
+# own; else a program would drop it, with its local name, in favour of another object's.
+set(bcr_own_groups "")
+execute_process(COMMAND "${CMAKE_LINKER}" --help OUTPUT_VARIABLE bcr_linker_help ERROR_QUIET)
+if(bcr_linker_help MATCHES "--force-group-allocation")
+    set(bcr_own_groups --force-group-allocation)
+endif()
 add_custom_command(OUTPUT "${bcr_object}"
-                   COMMAND "${CMAKE_LINKER}" -r -o "${bcr_object}" ${bcr_objects}
+                   COMMAND "${CMAKE_LINKER}" -r ${bcr_own_groups} -o "${bcr_object}" ${bcr_objects}
                    COMMAND "${CMAKE_OBJCOPY}" --localize-hidden "${bcr_object}"
                    DEPENDS ${bcr_objects} COMMAND_EXPAND_LISTS VERBATIM)
 # Makefiles have no rule for an object among a library's sources, nor for objects of other targets: a target of its own is

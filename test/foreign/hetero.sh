@@ -29,6 +29,14 @@ grep -q "^hetero: $rounds rounds among $((machines + 1)) CCEs: .*; all right$" "
 grep -q 'used in place by a CCE of archtype 0x02faffa5\|used in place by a CCE of archtype 0x02babaa5' "$folder/out"
 echo "ok hetero_among_all_machines"
 
+# The same of the small program of the patterns: each of the machines computes, and so does this one.
+echo "$(hostname) enl=$native/enl/enl" >>"$folder/machines"
+BCR_TEMPDIR=$folder "$native/enl/enl" --hosts "$folder/machines" "$native/examples/kinds" | tee "$folder/out"
+grep -q "^kinds: $((machines + 1)) machines computed the same$" "$folder/out"
+[ ! -x "$native/foreign/i386/examples/kinds" ] || grep -q '^kinds: far-i386: the little end first, a long of 4 bytes, ' "$folder/out"
+[ ! -x "$native/foreign/s390x/examples/kinds" ] || grep -q '^kinds: far-s390x: the big end first, a long of 8 bytes, ' "$folder/out"
+echo "ok kinds_among_all_machines"
+
 # By a command that stands for ssh: two names of this machine for one enl of another architecture, which they do not say, so
 # that the second is found to be the first; and one for this one's.
 build=$native/foreign/i386
