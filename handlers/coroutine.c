@@ -9,6 +9,8 @@
 
 #include <bcr/error.h>
 
+bool bcri_sanitizer_is_told;
+
 #if BCRI_FCONTEXT
 
 void *make_fcontext(void *top, size_t bytes, void (*entry)(struct bcri_transfer));

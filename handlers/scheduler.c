@@ -131,18 +131,22 @@ void bcri_sched_set_entry(struct bcri_scheduler *s)
     s->ctx->handlers.due = is_due(s);
 }
 
-/* bcr_errno is thread-local, and an invocation may go on in another thread. So its address must be
- * found anew after a switch. These two are not inline, since a routine with a switch in it would
- * keep the old address. */
-static __attribute__((noinline)) void keep_errno(struct bcri_invocation *self)
+/* bcr_errno, and what C++ knows of exceptions, is thread-local, and an invocation may go on in another thread.
+ * So the address must be found anew after a switch. These two are not inline, since a routine with a switch in it
+ * would keep the old address. */
+static __attribute__((noinline)) void keep_thread_locals(struct bcri_invocation *self)
 {
     watch(self);
     self->error = bcri_self_errno;
+    if (bcri_unlikely(bcri_exceptions_of != NULL))
+        self->exceptions = *bcri_exceptions_of();
 }
 
-static __attribute__((noinline)) void give_errno_back(const struct bcri_invocation *self)
+static __attribute__((noinline)) void give_thread_locals_back(const struct bcri_invocation *self)
 {
     bcri_self_errno = self->error;
+    if (bcri_unlikely(bcri_exceptions_of != NULL))
+        *bcri_exceptions_of() = self->exceptions;
 }
 
 /* Inline in the routines of invocations that stop or end, as the switch is inline here
@@ -151,11 +155,11 @@ static __attribute__((noinline)) void give_errno_back(const struct bcri_invocati
 BCRI_INLINE void switch_to(struct bcri_scheduler *s, struct bcri_invocation *self, struct bcri_invocation *to)
 {
     bcri_stack_check(&self->stack);
-    keep_errno(self);
+    keep_thread_locals(self);
     s->current = to;
     bcri_sched_set_entry(s);
     bcri_coroutine_switch(&self->co, &to->co);
-    give_errno_back(self);
+    give_thread_locals_back(self);
 }
 
 /* ---- which is next ---- */
@@ -269,9 +273,11 @@ static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_sched
     _exit(1);
 }
 
-static __attribute__((noinline)) void begin_errno(void)
+static __attribute__((noinline)) void begin_thread_locals(void)
 {
     bcri_self_errno = bcrE_OK;
+    if (bcri_unlikely(bcri_exceptions_of != NULL))
+        *bcri_exceptions_of() = (struct bcri_exceptions){0};
 }
 
 static void body(struct bcri_coroutine *co)
@@ -280,7 +286,7 @@ static void body(struct bcri_coroutine *co)
     struct bcri_scheduler *s = self->sched;
     for (;;) {
         void (*run)(int) = self->handler->run;
-        begin_errno();
+        begin_thread_locals();
         run(self->cell);
         end_fork_if_forked(s);
         self->handler = NULL;

@@ -6,11 +6,15 @@
  * (`fake_stack`). ThreadSanitizer keeps a call stack and a clock for each coroutine (`fiber`); a
  * switch orders what was done before it and what is done after it.
  *
+ * They are told by weak symbols, so a user's program that is built with one of them has it told of
+ * this library's switches, too, which is not. Without them a switch costs two looks at a byte that is 0.
+ *
  * Valgrind reads around in the stack that it takes for the running one, so it must know where each
  * stack ends. Telling it takes a few instructions when a stack is made, which do nothing outside
  * valgrind.
  *
- * Include bcri/coroutine.h, not this. */
+ * Include bcri/coroutine.h, not this. Source: sanitizer/common_interface_defs.h,
+ * sanitizer/lsan_interface.h, sanitizer/tsan_interface.h. */
 #ifndef BCRI_SANITIZER_H
 #define BCRI_SANITIZER_H
 
@@ -18,34 +22,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define BCRI_SANITIZER_ADDRESS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define BCRI_SANITIZER_ADDRESS 1
-#endif
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define BCRI_SANITIZER_THREAD 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define BCRI_SANITIZER_THREAD 1
-#endif
-#endif
-
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
 #endif
 #endif
-#ifdef BCRI_SANITIZER_ADDRESS
-#include <sanitizer/common_interface_defs.h>
-#include <sanitizer/lsan_interface.h>
-#endif
-#ifdef BCRI_SANITIZER_THREAD
-#include <sanitizer/tsan_interface.h>
-#endif
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the sanitizers' names */
+void __sanitizer_start_switch_fiber(void **fake_stack, const void *low, size_t bytes) __attribute__((weak));
+void __sanitizer_finish_switch_fiber(void *fake_stack, const void **low_out, size_t *bytes_out)
+    __attribute__((weak));
+void __lsan_register_root_region(const void *low, size_t bytes) __attribute__((weak));
+void __lsan_unregister_root_region(const void *low, size_t bytes) __attribute__((weak));
+void *__tsan_create_fiber(unsigned flags) __attribute__((weak));
+void __tsan_destroy_fiber(void *fiber) __attribute__((weak));
+void *__tsan_get_current_fiber(void) __attribute__((weak));
+void __tsan_switch_to_fiber(void *fiber, unsigned flags) __attribute__((weak));
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* Whether one of the two is there: known from when the first coroutine was made. */
+extern bool bcri_sanitizer_is_told;
 
 struct bcri_coroutine {
     void *context; /* where it goes on */
@@ -69,18 +65,26 @@ static inline bool bcri_sanitizer_reads_guards(void)
 #endif
 }
 
+static inline void bcri_sanitizer_watches(const unsigned char *low, size_t bytes, bool looks)
+{
+    if (__lsan_register_root_region == NULL || __lsan_unregister_root_region == NULL || low == NULL)
+        return;
+    if (looks)
+        __lsan_register_root_region(low, bytes);
+    else
+        __lsan_unregister_root_region(low, bytes);
+}
+
 static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
 {
     (void)co;
 #ifdef VALGRIND_STACK_REGISTER
     co->valgrind_id = (unsigned)VALGRIND_STACK_REGISTER(co->low, co->low + co->bytes);
 #endif
-#ifdef BCRI_SANITIZER_ADDRESS
-    __lsan_register_root_region(co->low, co->bytes); /* the leak check looks there, too */
-#endif
-#ifdef BCRI_SANITIZER_THREAD
-    co->fiber = __tsan_create_fiber(0);
-#endif
+    bcri_sanitizer_watches(co->low, co->bytes, true); /* the leak check looks there, too */
+    if (__tsan_create_fiber != NULL)
+        co->fiber = __tsan_create_fiber(0);
+    bcri_sanitizer_is_told = __sanitizer_start_switch_fiber != NULL || __tsan_create_fiber != NULL;
 }
 
 static inline void bcri_sanitizer_dropped(struct bcri_coroutine *co)
@@ -89,48 +93,41 @@ static inline void bcri_sanitizer_dropped(struct bcri_coroutine *co)
 #ifdef VALGRIND_STACK_REGISTER
     VALGRIND_STACK_DEREGISTER(co->valgrind_id);
 #endif
-#ifdef BCRI_SANITIZER_ADDRESS
-    __lsan_unregister_root_region(co->low, co->bytes);
-#endif
-#ifdef BCRI_SANITIZER_THREAD
-    __tsan_destroy_fiber(co->fiber);
-#endif
+    bcri_sanitizer_watches(co->low, co->bytes, false);
+    if (co->fiber != NULL)
+        __tsan_destroy_fiber(co->fiber);
 }
 
 /* Just before the switch. */
 static inline void bcri_sanitizer_leaving(struct bcri_coroutine *from, struct bcri_coroutine *to)
 {
-    (void)from;
-    (void)to;
-#ifdef BCRI_SANITIZER_ADDRESS
-    __sanitizer_start_switch_fiber(&from->fake_stack, to->low, to->bytes);
-#endif
-#ifdef BCRI_SANITIZER_THREAD
-    if (from->body == NULL)
-        from->fiber = __tsan_get_current_fiber(); /* a thread's own */
-    __tsan_switch_to_fiber(to->fiber, 0);
-#endif
+    if (__builtin_expect(!bcri_sanitizer_is_told, true))
+        return;
+    if (__sanitizer_start_switch_fiber != NULL)
+        __sanitizer_start_switch_fiber(&from->fake_stack, to->low, to->bytes);
+    if (__tsan_switch_to_fiber != NULL) {
+        if (from->body == NULL)
+            from->fiber = __tsan_get_current_fiber(); /* a thread's own */
+        __tsan_switch_to_fiber(to->fiber, 0);
+    }
 }
 
 /* Just after it, on the stack of `self`, which was switched to by `from`. */
 static inline void bcri_sanitizer_arrived(struct bcri_coroutine *self, struct bcri_coroutine *from)
 {
-    (void)self;
-    (void)from;
-#ifdef BCRI_SANITIZER_ADDRESS
     const void *low;
     size_t bytes;
+    if (__builtin_expect(!bcri_sanitizer_is_told, true) || __sanitizer_finish_switch_fiber == NULL)
+        return;
     __sanitizer_finish_switch_fiber(self->fake_stack, &low, &bytes);
     if (from->body == NULL && from->low != low) {
         /* A thread's own stack: while the thread's own code is stopped, the leak check does not
          * look into that stack unless told to. */
-        if (from->low != NULL)
-            __lsan_unregister_root_region(from->low, from->bytes);
+        bcri_sanitizer_watches(from->low, from->bytes, false);
         from->low = (unsigned char *)(uintptr_t)low;
         from->bytes = bytes;
-        __lsan_register_root_region(low, bytes);
+        bcri_sanitizer_watches(from->low, from->bytes, true);
     }
-#endif
 }
 
 #endif

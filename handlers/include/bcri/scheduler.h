@@ -54,6 +54,7 @@
 
 #include "bcri/coroutine.h"
 #include "bcri/ctx.h"
+#include "bcri/exceptions.h"
 #include "bcri/registry.h"
 #include "bcri/run_queue.h"
 #include "bcri/stack.h"
@@ -66,7 +67,8 @@ struct bcri_invocation {
     struct bcri_handler *handler; /* to be run; NULL: it has ended, or this is the main program */
     int cell;
     int activep, blockp;
-    int error; /* bcr_errno, while it is stopped */
+    int error; /* bcr_errno, while it is stopped; likewise: */
+    struct bcri_exceptions exceptions;
     struct bcri_resumable resumable;
     /* neighbours on the stack of the stopped */
     struct bcri_invocation *below, *above;

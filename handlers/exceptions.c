@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* See bcri/exceptions.h. */
+#include "bcri/exceptions.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the ABI's name */
+struct bcri_exceptions *__cxa_get_globals(void) __attribute__((weak));
+
+struct bcri_exceptions *(*bcri_exceptions_of)(void);
+
+/* Of a library that was loaded after this one, for itself alone (RTLD_LOCAL). */
+static void *find_in(const char *library)
+{
+    void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = there != NULL ? dlsym(there, "__cxa_get_globals") : NULL;
+    if (found == NULL && there != NULL)
+        dlclose(there); /* else it stays */
+    return found;
+}
+
+void bcri_exceptions_look(void)
+{
+    if (bcri_exceptions_of != NULL)
+        return;
+    void *found = NULL;
+    if (__cxa_get_globals != NULL)
+        bcri_exceptions_of = __cxa_get_globals;
+    else if ((found = find_in("libstdc++.so.6")) != NULL || (found = find_in("libc++abi.so.1")) != NULL)
+        *(void **)(void *)&bcri_exceptions_of = found;
+}
