@@ -249,7 +249,7 @@ void bcri_log_keep(const char *tempdir, unsigned keep)
         struct list list = read_logs(copy);
         struct program *programs = calloc(list.count + 1, sizeof *programs);
 
-        if (programs && !list.failed) {
+        if (programs && !list.failed && list.count != 0) {
             join_daemons(&list);
 
             const size_t count = find_programs(&list, programs);

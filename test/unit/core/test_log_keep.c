@@ -44,7 +44,7 @@ TEST(those_written_last_stay)
     make("bcr.h.4.log", 300);
     bcri_log_keep(scratch(), 4);
     for (int i = 1; i <= 4; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "bcr.h.%d.log", i);
         check_there(name, true);
     }
