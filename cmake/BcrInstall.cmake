@@ -20,12 +20,18 @@ if(TARGET enl)
     # Where both shells look for what completes a command's words; _enl finds the other one from where it lies itself.
     install(FILES enl/completion/enl.bash RENAME enl DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
     install(FILES enl/completion/_enl DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-    # gdb's commands: enl -d names the script itself; gdb finds it by the library's name if its folder is one that gdb
-    # loads scripts from (with prefix /usr it is).
+    # gdb's commands: enl -d names the script itself; gdb finds it by the library's full name below a folder that it loads
+    # scripts from (with prefix /usr it is one). That name is known when it is installed: the prefix may be another then
+    # (--prefix), and what DESTDIR says is no part of it.
     install(FILES enl/debug/bcr-gdb.py DESTINATION "${CMAKE_INSTALL_DATADIR}/bcr")
     if(TARGET bcr)
-        install(FILES enl/debug/bcr-gdb.py RENAME "$<TARGET_FILE_NAME:bcr>-gdb.py"
-                DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR}")
+        install(CODE "
+            set(folders \"${CMAKE_INSTALL_DATADIR}\" \"${CMAKE_INSTALL_LIBDIR}\")
+            list(TRANSFORM folders PREPEND \"\${CMAKE_INSTALL_PREFIX}/\" REGEX \"^[^/]\")
+            list(GET folders 0 data)
+            list(GET folders 1 lib)
+            file(INSTALL \"${CMAKE_CURRENT_SOURCE_DIR}/enl/debug/bcr-gdb.py\" RENAME \"$<TARGET_FILE_NAME:bcr>-gdb.py\"
+                 DESTINATION \"\${data}/gdb/auto-load\${lib}\")")
     endif()
 endif()
 

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         return 2;
     }
     switch (options.action) {
-    case ENL_HELP: fputs(enl_help, stdout); return 0;
+    case ENL_HELP: fputs(options.command != NULL ? enl_help_of(options.command) : enl_help, stdout); return 0;
     case ENL_VERSION:
         printf("enl (BCR) %d.%d.%d\n", BCR_VERSION_MAJOR, BCR_VERSION_MINOR, BCR_VERSION_PATCH);
         return 0;

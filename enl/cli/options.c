@@ -99,12 +99,17 @@ static bool number_of(const char *text, long *number_out)
     return true;
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int parse_one(char **argv, int *at, struct enl_options *options, char *error, size_t error_size)
 {
     const char *word = argv[*at], *value;
     bool missing = false;
     long number;
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    if (is_help(word))
         options->action = ENL_HELP;
     else if (strcmp(word, "--version") == 0)
         options->action = ENL_VERSION;
@@ -219,6 +224,11 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             options->first++;
             break;
         }
+        if (is_help(word)) {
+            options->action = ENL_HELP;
+            options->command = command->word;
+            return 0;
+        }
         if ((command->looks || command->action == ENL_LOGS || command->action == ENL_HOSTS) &&
             strcmp(word, "--json") == 0)
             options->json = true;
@@ -234,8 +244,8 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             if (parse_one(argv, &options->first, options, error, error_size) != 0)
                 return -1;
         } else
-            return bcri_refuse(error, error_size, -1, "enl %s has no option %s; enl --help lists them",
-                               command->word, word);
+            return bcri_refuse(error, error_size, -1, "enl %s has no option %s; enl %s --help lists them",
+                               command->word, word, command->word);
     }
     if (command->action == ENL_HOSTS && options->first < argc &&
         (options->hosts != NULL || options->hostfile != NULL))
@@ -285,12 +295,21 @@ static int parse_debug(int argc, char **argv, int at, struct enl_options *option
 {
     const bool pipe = strcmp(argv[at], "gdb-pipe") == 0;
     options->action = pipe ? ENL_GDB_PIPE : ENL_ATTACH;
-    for (at++; !pipe && at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++)
+    const char *const command = argv[at];
+    for (at++; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
+        if (is_help(argv[at])) {
+            options->action = ENL_HELP;
+            options->command = command;
+            return 0;
+        }
+        if (pipe)
+            break;
         if (parse_one(argv, &at, options, error, error_size) != 0)
             return -1;
+    }
     options->first = at;
     if (options->action != (pipe ? ENL_GDB_PIPE : ENL_ATTACH))
-        return bcri_refuse(error, error_size, -1, "enl attach takes -d and -D; see enl --help");
+        return bcri_refuse(error, error_size, -1, "enl attach takes -d and -D; see enl attach --help");
     if (pipe && argc != at + 2)
         return bcri_refuse(error, error_size, -1, "usage: enl gdb-pipe NAME CCE; enl ps lists both");
     if (at >= argc)

@@ -43,7 +43,8 @@ struct enl_options {
     int first;                  /* index in argv of the first word that is no option; argc if there is none */
     bool json, watch, dot, svg; /* how to show what was looked at */
     bool all;                   /* enl kill: each program of this user */
-    bool child; /* another daemon has started this one, and says over stdin what it shall do */
+    bool child;          /* another daemon has started this one, and says over stdin what it shall do */
+    const char *command; /* that --help is asked of; NULL: of enl */
     const char *join;
     const char *name;
     const char *onfail;
@@ -80,5 +81,7 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
                       size_t error_size);
 
 extern const char enl_help[];
+/* What `enl COMMAND --help` prints; the same as enl_help for a command of which there is nothing more to say. */
+const char *enl_help_of(const char *command);
 
 #endif

@@ -184,6 +184,8 @@ class Cce:
                 yield index, where
 
     def ordinal(self, index):
+        if index == 0: # the record of the daemon, which has the regions of bcr_enlist
+            return "enl"
         for found, where in self.records():
             if found == index:
                 return "CCE %d" % self.u32(where + at("record.ordinal"))

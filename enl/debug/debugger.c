@@ -37,7 +37,7 @@ static void find_script(struct enl_debugger *debugger)
     const ssize_t length = readlink("/proc/self/exe", debugger->own, sizeof debugger->own - 1);
     debugger->own[length > 0 ? length : 0] = '\0';
     debugger->script[0] = '\0';
-    static const char *const places[] = {SCRIPT, "../share/bcr/" SCRIPT};
+    static const char *const places[] = {SCRIPT, ENL_DATA_FOLDER "/bcr/" SCRIPT};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char path[PATH_MAX + 64];
         const int folder = (int)(last_component(debugger->own) - debugger->own);

@@ -36,6 +36,15 @@ check_runs() {
 
 step "installing, then moving what was installed"
 "$CMAKE" --install "$BCR_BUILD_DIR" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log"; fail "cmake --install"; }
+# gdb finds its commands by the whole name of the library that it has loaded.
+shared=$(readlink -f "$(find "$scratch/first" -name libbcr.so)")
+autoload="$scratch/first/share/gdb/auto-load"
+[ -e "$autoload$shared-gdb.py" ] || fail "gdb's script is not where gdb looks for it: $(find "$scratch/first" -name '*-gdb.py')"
+gdb_knows() { gdb -nx -batch "$@" -ex 'help bcr' 2>&1 | grep -q 'bcr cell'; }
+if [[ $(gdb -nx -batch -ex 'python print(6 * 7)' 2>&1) == 42 ]]; then
+    gdb_knows -iex "add-auto-load-scripts-directory $autoload" -iex "add-auto-load-safe-path $autoload" -iex "file $shared" ||
+        fail "gdb does not load its script by itself"
+fi
 mv "$scratch/first" "$prefix"
 lib=$(dirname "$(find "$prefix" -name libbcr.so)")
 for file in include/bcr.h include/bcr/types.h include/bcr/error.h bin/enl share/bcr/examples/Makefile share/bash-completion/completions/enl share/zsh/site-functions/_enl; do
@@ -87,6 +96,13 @@ step "completion, from where it is installed"
 completed=$(bash -c 'source "$1" && COMP_WORDS=("$2" --onf) COMP_CWORD=1 && _enl "$2"; echo "${COMPREPLY[*]}"' bash \
     "$prefix/share/bash-completion/completions/enl" "$prefix/bin/enl")
 [ "$completed" = --onfail ] || fail "enl --onf is completed to \"$completed\""
+
+step "enl's debuggers, with their commands"
+if [[ $(gdb -nx -batch -ex 'python print(6 * 7)' 2>&1) == 42 ]]; then
+    echo "help bcr" >"$scratch/script"
+    LD_LIBRARY_PATH="$lib" "$prefix/bin/enl" -D "batch:$scratch/script" "$scratch/shared" </dev/null >"$scratch/log" 2>&1 || :
+    grep -q 'bcr cell' "$scratch/log" || { cat "$scratch/log"; fail "enl's gdb has no commands for cells"; }
+fi
 
 step "manual"
 for page in bcr_put bcr_enq bcr_errno bcr_region bcr_PENDING bcrE_NOMEM bcrT_INT bcrD_STRUCT; do

@@ -56,6 +56,8 @@ for file in bin/enl include/bcr.h "lib/$arch/libbcr.so" "lib/$arch/libbcr.a" "li
     "lib/$arch/cmake/BCR/bcr-config.cmake" share/man/man1/enl.1 share/man/man3/bcr_put.3 share/doc/bcr/guide.md share/bcr/examples/Makefile; do
     [ -e "$root/usr/$file" ] || fail "$file is not installed"
 done
+library=$(readlink -f "$root/usr/lib/$arch/libbcr.so")
+[ -e "$root/usr/share/gdb/auto-load${library#"$root"}-gdb.py" ] || fail "gdb's script is not where Debian's gdb looks for it"
 [ "$(ls "$root")" = usr ] || fail "beside usr there is: $(ls "$root")"
 if grep -rlF "$scratch" "$root"; then
     fail "these name the folder in which they were built"

@@ -215,6 +215,29 @@ TEST(help_and_version_need_no_program)
     CHECK_INT(options.action, ENL_SHOW_CONFIG);
 }
 
+TEST(each_command_has_a_help_of_its_own)
+{
+    static const char *const commands[] = {"ps",   "cells", "regions", "waits",   "stats",
+                                           "why",  "top",   "kill",    "audit",   "metrics",
+                                           "logs", "hosts", "attach",  "gdb-pipe"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char usage[64];
+        CHECK_INT(PARSE(W(commands[i]), W(i % 2 == 0 ? "--help" : "-h"), W("more"), W("words")), 0);
+        CHECK_INT(options.action, ENL_HELP);
+        CHECK_STR(options.command, commands[i]);
+        snprintf(usage, sizeof usage, "usage: enl %s ", commands[i]);
+        if (strncmp(enl_help_of(options.command), usage, strlen(usage)) != 0)
+            FAIL("enl %s --help prints: %s", commands[i], enl_help_of(options.command));
+    }
+    CHECK_INT(PARSE(W("why"), W("--watch"), W("--help")), 0);
+    CHECK_INT(options.action, ENL_HELP);
+    CHECK_INT(PARSE(W("attach"), W("-d"), W("gdb"), W("--help")), 0);
+    CHECK_STR(options.command, "attach");
+    CHECK_INT(PARSE(W("ring"), W("--help")), 0); /* the program's */
+    CHECK_INT(options.action, ENL_RUN);
+    CHECK_STR(enl_help_of("tomorrow"), enl_help);
+}
+
 TEST(a_program_that_made_this_daemon_names_its_socket_and_process)
 {
     CHECK_INT(PARSE(W("--root-socket=5"), W("--root-pid=77"), W("--"), W("ps")), 0);
