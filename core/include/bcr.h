@@ -115,6 +115,9 @@ BCR_API int *bcr_errno_location(void);
  * (record locks of fcntl, SIGIO, POSIX timers, children) stays behind, and is to be set up later.
  * enl(1) says how enl is found, and that it kills a CCE that executes another program or closes
  * descriptors not its own.
+ *
+ * It may be called by a plugin, which may hold libbcr.a. From then on the library stays in memory
+ * until the process ends, also if the plugin is unloaded (dlclose); the plugin's handlers do not.
  * Returns: the flags asked for that are not available, 0 if all are. It does not return where no
  *     enl is found: a message says where it looked, and the process exits with status 127; nor if a
  *     setting is bad, which bcrrc(5) explains: status 2.

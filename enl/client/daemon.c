@@ -9,7 +9,6 @@
  * discards the original's copy, so it comes out once. The child would not have a second thread of
  * the original; so the program may not have one. */
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -100,28 +98,13 @@ static void look_as_configured(struct search *search, const struct bcri_config *
     }
 }
 
-/* The file that this code was loaded from. For the program itself the loader only knows argv[0],
- * which its starter chose. The starter also chose the link by which a set-user-ID program was
- * started. */
-static bool own_file(char real_out[PATH_MAX])
-{
-    Dl_info code, program;
-    if (dladdr((void *)(uintptr_t)&bcr_init, &code) == 0 || code.dli_fname == NULL)
-        return false;
-    bool is_program =
-        dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &program) == 0 || program.dli_fbase == code.dli_fbase;
-    if (is_program && getauxval(AT_SECURE) != 0)
-        return false;
-    return realpath(is_program ? "/proc/self/exe" : code.dli_fname, real_out) != NULL;
-}
-
 /* Looks for enl relative to the library: bin/enl beside lib/libbcr.so, also from
  * lib/x86_64-linux-gnu. A program with the static library may be in the same bin as enl. */
 static void look_beside_library(struct search *search)
 {
     static const char *const steps[] = {"../bin/enl", "../../bin/enl", "enl"};
     char real[PATH_MAX];
-    if (own_file(real)) {
+    if (bcri_client_own_file(real)) {
         char *slash = strrchr(real, '/');
         for (size_t i = 0; slash != NULL && i < sizeof steps / sizeof steps[0]; i++) {
             char place[PATH_MAX];

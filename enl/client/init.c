@@ -95,6 +95,7 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
         close(client->fd);
         return bcrE_NOMEM;
     }
+    bcri_client_stay_loaded();
     if (client->reports_crashes)
         bcri_client_watch_crashes(client);
     return 0;

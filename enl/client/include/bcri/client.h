@@ -8,6 +8,7 @@
 #ifndef BCRI_CLIENT_H
 #define BCRI_CLIENT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +88,13 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
  * Returns in the child only: the socket to join by. On failure returns -bcrE_ENLIST with the reason
  * on stderr, or does not return if no daemon can be had. */
 int bcri_client_start_daemon(void);
+
+/* The file that this code was loaded from. For the program itself the loader only knows argv[0],
+ * which its starter chose. The starter also chose the link by which a set-user-ID program was
+ * started; then it is not known. */
+bool bcri_client_own_file(char real_out[PATH_MAX]);
+/* Keeps the object that this code is part of in memory until the process ends (object.c). */
+void bcri_client_stay_loaded(void);
 
 /* What the note in a file says of it: an enl that this process could become, or certainly none. */
 enum bcri_client_marker { BCRI_MARKER_UNKNOWN, BCRI_MARKER_ENL, BCRI_MARKER_OTHER };
