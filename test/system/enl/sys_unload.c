@@ -8,6 +8,7 @@
  *   thread    waits for the end of a thread that has called BCR before
  *   again     loads it again, and has it call BCR once more */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -44,13 +45,11 @@ static void *in_thread(void *arg)
     return arg;
 }
 
-static volatile int deeper = 1;
-
-static int use_up(volatile char *above)
+static int use_up(int depth)
 {
-    volatile char page[4096];
-    page[0] = above != NULL ? above[0] : 1;
-    return deeper ? use_up(page) + page[1] : 0;
+    volatile int page[1024] = {0};
+    page[depth % 1024] = depth;
+    return depth == INT_MAX ? 0 : use_up(depth + 1) - page[depth % 1024];
 }
 
 static void load(const char *path)
@@ -106,7 +105,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "abort") == 0)
         abort();
     if (strcmp(how, "overflow") == 0)
-        return use_up(NULL);
+        return use_up(0);
     if (strcmp(how, "again") == 0) {
         load(argv[1]);
         MUST(call("plugin_call") == 0);
