@@ -2,6 +2,7 @@
 /* worker.c -- a thread that operates on cells. */
 #include "worker.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
+#include "bcri/failure.h"
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
 #include "bcri/reclaim.h"
@@ -314,8 +316,10 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     pthread_mutex_init(&worker->mutex, NULL);
     worker->reclaim = bcri_reclaim_init(program->host);
     if (worker->reclaim != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
-        if (pthread_create(&worker->thread, NULL, work_on, worker) == 0)
+        errno = pthread_create(&worker->thread, NULL, work_on, worker);
+        if (errno == 0)
             return worker;
+        bcri_failure_note("pthread_create");
         uv_close((uv_handle_t *)&worker->bell, NULL); /* the program ends without a turn of the loop */
         return NULL;
     }

@@ -15,6 +15,7 @@
 #include "bcr/error.h"
 #include "bcri/archtype.h"
 #include "bcri/eventfds.h"
+#include "bcri/failure.h"
 #include "bcri/machine.h"
 #include "bcri/segment.h"
 #include "host_private.h"
@@ -83,6 +84,8 @@ static int record_room(struct bcri_host *host, uint32_t index)
             return bcrE_NOMEM;
         void *base = mmap(NULL, RECORD_SEG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         uint32_t seg;
+        if (base == MAP_FAILED)
+            bcri_failure_note("mmap");
         if (base == MAP_FAILED ||
             bcri_host_add_locked(host, fd, RECORD_SEG_BYTES, BCRI_SEG_RECORDS, BCRI_ENL_INDEX, &seg) != 0) {
             if (base != MAP_FAILED)
@@ -200,6 +203,8 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     if (bcri_segment_reserve(fd, 0, first) == 0)
         base = mmap(NULL, sizeof(struct bcri_host_shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
+        if (bcri_failure_errno() == 0)
+            bcri_failure_note("mmap");
         close(fd);
         return bcrE_NOMEM;
     }

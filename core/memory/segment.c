@@ -16,6 +16,7 @@
 #include "bcri/corrupt.h"
 #include "bcri/ctx.h"
 #include "bcri/descriptor.h"
+#include "bcri/failure.h"
 #include "bcri/machine.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -47,13 +48,16 @@ int bcri_segment_create(uint64_t size_bytes)
         (uint64_t)(off_t)size_bytes != size_bytes)
         return -bcrE_NOMEM;
     int fd = bcri_descriptor_aside(memfd_create("bcr", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (fd < 0)
-        return -bcrE_NOMEM;
-    if (set_size(fd, size_bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
+    const char *failed = fd < 0                               ? "memfd_create"
+                         : set_size(fd, size_bytes) != 0      ? "ftruncate"
+                         : fcntl(fd, F_ADD_SEALS, SEALS) != 0 ? "fcntl"
+                                                              : NULL;
+    if (failed == NULL)
+        return fd;
+    bcri_failure_note(failed);
+    if (fd >= 0)
         close(fd);
-        return -bcrE_NOMEM;
-    }
-    return fd;
+    return -bcrE_NOMEM;
 }
 
 int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
@@ -68,6 +72,8 @@ int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
     do
         rc = fallocate(fd, 0, (off_t)offset_bytes, (off_t)length_bytes);
     while (rc != 0 && errno == EINTR);
+    if (rc != 0)
+        bcri_failure_note("fallocate");
     return rc == 0 ? 0 : bcrE_NOMEM;
 }
 
@@ -89,13 +95,16 @@ static void *map_file(const struct bcri_ctx *ctx, int fd, uint64_t size_bytes)
     if (behind != 0) {
         room = mmap(NULL, (size_t)(size_bytes + behind), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (room == MAP_FAILED)
+        if (room == MAP_FAILED) {
+            bcri_failure_note("mmap");
             return NULL;
+        }
     }
     void *base = mmap(room, (size_t)size_bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | (room != NULL ? MAP_FIXED : 0), fd, 0);
     if (base != MAP_FAILED)
         return base;
+    bcri_failure_note("mmap");
     if (room != NULL)
         munmap(room, (size_t)(size_bytes + behind));
     return NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.c -- the link thread: bcri/link_thread.h. Its loop, start and end. */
+#include "bcri/failure.h"
 #include "bcri/link_thread.h"
 
 #include <errno.h>
@@ -333,6 +334,14 @@ static void drop(struct bcri_link_thread *thread)
     free(thread);
 }
 
+static bool begin_thread(struct bcri_link_thread *thread)
+{
+    errno = pthread_create(&thread->thread, NULL, run, thread);
+    if (errno != 0)
+        bcri_failure_note("pthread_create");
+    return errno == 0;
+}
+
 int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out)
 {
     struct bcri_link_thread *thread = calloc(1, sizeof *thread);
@@ -349,7 +358,11 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     bcri_carried_init(thread);
     thread->lane_in_end = &thread->lane_in;
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (thread->epoll < 0)
+        bcri_failure_note("epoll_create1");
     thread->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (thread->timer < 0)
+        bcri_failure_note("timerfd_create");
     const int bound = bcri_udp_open((const struct sockaddr *)&config->bind.at, config->bind.bytes,
                                     SOCKET_BYTES, &thread->udp);
     if (bound != 0) {
@@ -363,7 +376,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         !watch(thread, thread->timer, EPOLLIN | EPOLLET) || /* it is never read */
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
             NULL ||
-        pthread_create(&thread->thread, NULL, run, thread) != 0) {
+        !begin_thread(thread)) {
         drop(thread);
         return bcrE_NOMEM;
     }

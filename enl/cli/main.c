@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c -- enl: the daemon that holds a BCR program together, and the command that speaks to
  * it. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -61,22 +62,28 @@ static bool is_of_bcr_init(const struct enl_options *options)
 
 /* Closes what the starter had open, which the daemon does not need. Descriptors 0, 1 and 2 must be
  * in use, or a socket of the daemon's could become a process's standard output. */
-static void tidy_descriptors(int keep)
+static bool tidy_descriptors(int keep)
 {
-    for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;)
-        if (fd > 2) {
-            if (fd != keep)
-                close(fd);
-            break;
+    for (int fd = -1; fd <= 2;) {
+        fd = open("/dev/null", O_RDWR);
+        if (fd < 0) {
+            fprintf(stderr,
+                    "enl: /dev/null, which stands for what a CCE does not have, cannot be opened: %s\n",
+                    strerror(errno));
+            return false;
         }
+        if (fd > 2 && fd != keep)
+            close(fd);
+    }
     if (keep < 3) {
         close_range(3, ~0u, 0);
-        return;
+        return true;
     }
     if (keep > 3)
         close_range(3, (unsigned)keep - 1, 0);
     close_range((unsigned)keep + 1, ~0u, 0);
     fcntl(keep, F_SETFD, FD_CLOEXEC);
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -130,6 +137,7 @@ int main(int argc, char **argv)
                 "own; run a program by: enl PROGRAM\n");
         return 2;
     }
-    tidy_descriptors(options.child ? enl_pushed_hold() : options.root_socket);
+    if (!tidy_descriptors(options.child ? enl_pushed_hold() : options.root_socket))
+        return 1;
     return enl_program_run(&options, argv + options.first);
 }

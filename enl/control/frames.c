@@ -2,6 +2,7 @@
 /* See frames.h. */
 #include "bcri/frames.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* No byte of the magic word is like its first. So after a byte that does not fit, the word can only
@@ -34,6 +35,30 @@ void bcri_frames_came(struct bcri_frames *frames, size_t bytes)
     frames->used += bytes;
 }
 
+static void keep_greeting(struct bcri_frames *frames, const uint8_t *bytes, size_t count)
+{
+    const size_t most = sizeof frames->greeting;
+    if (count > most) {
+        bytes += count - most;
+        count = most;
+    }
+    const size_t drop = frames->greeting_bytes + count > most ? frames->greeting_bytes + count - most : 0;
+    memmove(frames->greeting, frames->greeting + drop, frames->greeting_bytes - drop);
+    memcpy(frames->greeting + frames->greeting_bytes - drop, bytes, count);
+    frames->greeting_bytes += (uint32_t)(count - drop);
+}
+
+void bcri_frames_greeting(const struct bcri_frames *frames, char *out, size_t size)
+{
+    size_t end = frames->matched < BCRI_FRAMES_MAGIC_BYTES ? frames->greeting_bytes : 0;
+    while (end > 0 && strchr("\r\n \t", frames->greeting[end - 1]) != NULL)
+        end--;
+    size_t begin = end;
+    while (begin > 0 && frames->greeting[begin - 1] != '\n')
+        begin--;
+    snprintf(out, size, "%.*s", (int)(end - begin), frames->greeting + begin);
+}
+
 /* False: the magic word has not come whole. */
 static bool skip_greeting(struct bcri_frames *frames)
 {
@@ -51,6 +76,7 @@ static bool skip_greeting(struct bcri_frames *frames)
         if (frames->skipped > BCRI_FRAMES_GREETING)
             break;
     }
+    keep_greeting(frames, frames->bytes, at);
     drop(frames, at);
     return frames->matched == BCRI_FRAMES_MAGIC_BYTES;
 }

@@ -133,21 +133,21 @@ static void begin(struct ask *ask, struct enl_asked *asked, const struct bcri_co
 
 /* ---- failures ---- */
 
-/* The last line that it said, without what ends it, as it can be shown. */
-static void last_line(const struct ask *ask, char *out, size_t size)
+/* The last line of a text, without what ends it, as it can be shown. */
+static void last_line(const char *text, size_t length, char *out, size_t size)
 {
-    size_t length = ask->said_length, first;
-    while (length > 0 && strchr("\r\n .", ask->said[length - 1]) != NULL)
+    size_t first;
+    while (length > 0 && strchr("\r\n .", text[length - 1]) != NULL)
         length--;
-    for (first = length; first > 0 && ask->said[first - 1] != '\n'; first--)
+    for (first = length; first > 0 && text[first - 1] != '\n'; first--)
         ;
-    bcri_escape(ask->said + first, length - first, out, size, NULL);
+    bcri_escape(text + first, length - first, out, size, NULL);
 }
 
 /* `why` "": it has ended with that status. */
 static void fail(struct ask *ask, const char *why, int status)
 {
-    char line[SAID_MAX], text[COMMAND_MAX], how[256];
+    char line[SAID_MAX], printed[SAID_MAX] = "", text[COMMAND_MAX], how[256];
     struct enl_asked *asked = ask->asked;
     asked->no_enl = asked->pushed && why[0] == '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 127;
     if (asked->no_enl) {
@@ -155,7 +155,9 @@ static void fail(struct ask *ask, const char *why, int status)
         return;
     }
     ask->said[ask->said_length < SAID_MAX ? ask->said_length : SAID_MAX - 1] = '\0';
-    last_line(ask, line, sizeof line);
+    last_line(ask->said, ask->said_length, line, sizeof line);
+    if (ask->state == BEGUN && why[0] == '\0') /* a login may refuse where facts would come */
+        last_line(ask->bytes, ask->length, printed, sizeof printed);
     enl_remote_text(&ask->remote, text, sizeof text);
     if (why[0] != '\0')
         snprintf(how, sizeof how, "%s", why);
@@ -169,8 +171,12 @@ static void fail(struct ask *ask, const char *why, int status)
                              ? "; enl there is older: install the same version of BCR there"
                              : enl_remote_remedy(asked->host, why, ask->said, status);
     bcri_refuse(asked->failed, sizeof asked->failed, 0,
-                "host %s cannot be used: %s%s%s%s; the command was: %s", asked->host->name, how,
-                line[0] != '\0' ? ": " : "", line, remedy, text);
+                "host %s cannot be used: %s%s%s%s%s%s; the command was: %s", asked->host->name, how,
+                line[0] != '\0' ? ": " : "", line,
+                printed[0] == '\0' ? ""
+                : line[0] != '\0'  ? "; it printed: "
+                                   : ": it printed: ",
+                printed, remedy, text);
     end(ask);
 }
 

@@ -2,7 +2,9 @@
 /* helper.c -- a thread with two queues: tasks to perform, and performed tasks of which the owner is
  * still to be told. */
 #include "helper.h"
+#include "bcri/failure.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -100,7 +102,9 @@ struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops
         free(helper);
         return NULL;
     }
-    if (pthread_create(&helper->thread, NULL, work_on, helper) != 0) {
+    errno = pthread_create(&helper->thread, NULL, work_on, helper);
+    if (errno != 0) {
+        bcri_failure_note("pthread_create");
         uv_close((uv_handle_t *)&helper->bell, NULL); /* the program ends without a turn of the loop */
         return NULL;
     }

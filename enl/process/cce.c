@@ -18,6 +18,7 @@
 #include <bcr/error.h>
 
 #include "bcri/archtype.h"
+#include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "conn.h"
@@ -68,10 +69,13 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
                             const struct enl_origin *origin, char *error, size_t error_size)
 {
     uint32_t index;
+    char failure[BCRI_FAILURE_TEXT_MAX];
     struct enl_cce *cce = calloc(1, sizeof *cce);
+    bcri_failure_forget();
     if (cce == NULL || (cce->object = strdup(object)) == NULL ||
         bcri_host_cce_add(program->host, ordinal, &index) != 0) {
-        bcri_refuse(error, error_size, 0, "no memory for one more CCE's record; free some, or end CCEs");
+        bcri_refuse(error, error_size, 0, "no room for one more CCE's record (%s); free some, or end CCEs",
+                    bcri_failure_text("no memory", failure));
         goto free_cce;
     }
     if (!room_at(program, index)) {
@@ -124,16 +128,18 @@ static const char *folder_for(const struct enl_cce *cce)
 }
 
 /* The standard files of a CCE. The root keeps the daemon's, unless its lines are wanted. Returns 0
- * or -errno. */
-static int open_files(struct enl_cce *cce, struct enl_spawn *spawn)
+ * or -errno, where `*step_out` says what failed. */
+static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char **step_out)
 {
     int ends[2];
     const bool root = cce == cce->program->root;
     if (root && !enl_lines_of_root_wanted(cce->program))
         return 0;
     spawn->in = root ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (!root && spawn->in < 0)
+    if (!root && spawn->in < 0) {
+        *step_out = "open /dev/null";
         return -errno;
+    }
     int error = enl_output_open(cce, ends);
     if (error != 0) {
         if (spawn->in >= 0)
@@ -252,10 +258,10 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     spawn.environment = environment;
     if (environment != NULL)
         enl_environment_give_back(environment);
-    failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn);
+    const char *step = "get its files";
+    failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn, &step);
     if (failed == 0 && debugged)
         code = enl_session_dress(cce, &spawn, &words, error, error_size);
-    const char *step = "get its files";
     pid_t pid = code != 0 ? -EAGAIN : failed != 0 ? failed : enl_spawn(&spawn, &step);
     if (words != NULL)
         enl_session_started(cce, pid);

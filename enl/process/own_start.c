@@ -2,6 +2,7 @@
 /* See own_start.h. */
 #include "own_start.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,8 +35,10 @@ pid_t enl_own_start(struct enl_program *program, const struct enl_own_start *sta
                                     .die_with_parent = !start->outlives,
                                     .no_core_file = true,
                                     .inherited = &program->inherited};
-    const char *step = "get memory";
-    const pid_t pid = environment != NULL && null >= 0 ? enl_spawn(&spawn, &step) : -ENOMEM;
+    const char *step = null >= 0 ? "get memory" : "open /dev/null";
+    pid_t pid = null >= 0 ? -ENOMEM : -errno;
+    if (environment != NULL && null >= 0)
+        pid = enl_spawn(&spawn, &step);
     if (null >= 0)
         close(null);
     free(environment);

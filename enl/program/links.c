@@ -15,6 +15,7 @@
 #include "bcri/clock.h"
 #include "bcri/descriptor.h"
 #include "bcri/eventfds.h"
+#include "bcri/failure.h"
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
 #include "bcri/machine.h"
@@ -127,6 +128,8 @@ static int make_record(struct enl_links *links)
         return error;
     ctx->fd_upcalls = &fd_upcalls;
     ctx->bell_fd = bcri_descriptor_aside(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (ctx->bell_fd < 0)
+        bcri_failure_note("eventfd");
     if (ctx->bell_fd < 0) {
         bcri_ctx_fini(ctx);
         return bcrE_NOMEM;
@@ -141,6 +144,8 @@ bool enl_links_prepare(struct enl_program *program, char *error, size_t error_si
 {
     if (!program->options.child && program->hosts.count == 0)
         return true;
+    char failure[BCRI_FAILURE_TEXT_MAX];
+    bcri_failure_forget();
     struct enl_links *links = bcri_ctx_alloc(sizeof *links);
     if (links != NULL) {
         links->program = program;
@@ -150,7 +155,8 @@ bool enl_links_prepare(struct enl_program *program, char *error, size_t error_si
         }
     }
     free(links);
-    return bcri_refuse(error, error_size, false, "no memory or descriptors for what other hosts need");
+    return bcri_refuse(error, error_size, false, "what other hosts need cannot be made: %s",
+                       bcri_failure_text("no memory", failure));
 }
 
 int enl_links_bell(const struct enl_program *program)
@@ -299,8 +305,10 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
         return bcri_refuse(error, error_size, false, "this program was started without other hosts");
     if (links->thread != NULL)
         return true;
-    if (!links->has_told && uv_async_init(&program->loop, &links->told, on_told) != 0)
-        return bcri_refuse(error, error_size, false, "no descriptors for links to other hosts");
+    const int told = links->has_told ? 0 : uv_async_init(&program->loop, &links->told, on_told);
+    if (told != 0)
+        return bcri_refuse(error, error_size, false, "no eventfd for links to other hosts: %s",
+                           strerror(-told));
     links->has_told = true;
     links->told.data = links;
     struct bcri_link_thread_config config = {.ctx = &links->ctx,
@@ -310,10 +318,12 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
                                                  (uint64_t)program->config.hosttimeout * BCRI_NS_PER_MS / 2,
                                              .told = tell_loop,
                                              .owner = links};
+    bcri_failure_forget();
     const int failed = start(&config, &program->config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;
-        snprintf(why, sizeof why, "no memory, descriptors or threads for them");
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        snprintf(why, sizeof why, "%s", bcri_failure_text("no memory for them", failure));
         if (failed == bcrE_NOHOST)
             enl_sockets_refuse(program->config.bindaddr, program->config.dataport, why, sizeof why);
         else if (bcri_machine_space_left() < LEAST_SPACE_BYTES)

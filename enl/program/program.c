@@ -17,6 +17,7 @@
 
 #include "audit.h"
 #include "bcri/channel.h"
+#include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "blocked_by.h"
@@ -277,6 +278,9 @@ enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
 static int raise_file_limit(const struct enl_program *program, char *error, size_t error_size)
 {
     struct rlimit limit = program->inherited.files;
+    if (getrlimit(RLIMIT_NOFILE, &(struct rlimit){0}) != 0)
+        return bcri_refuse(error, error_size, 1, "the limit of open files is not known: getrlimit: %s",
+                           strerror(errno));
     if (limit.rlim_max < FILES_AT_LEAST)
         return bcri_refuse(
             error, error_size, 1,
@@ -285,7 +289,7 @@ static int raise_file_limit(const struct enl_program *program, char *error, size
             FILES_AT_LEAST, FILES_PER_CCE, (unsigned long long)limit.rlim_max);
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return bcri_refuse(error, error_size, 1, "the limit of open files cannot be raised: %s",
+        return bcri_refuse(error, error_size, 1, "the limit of open files cannot be raised: setrlimit: %s",
                            strerror(errno));
     return 0;
 }
@@ -313,18 +317,18 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     return failed;
 }
 
-/* Limits that shared memory may have met, as the end of a sentence. */
-static const char *limits_here(void)
+/* Limits that shared memory may have met where the system has said this, as the end of a sentence. */
+static const char *limits_here(int said)
 {
     static char text[256];
     struct rlimit file, space;
     size_t used = 0;
-    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY)
+    if (said == EFBIG && getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY)
         used =
             (size_t)snprintf(text, sizeof text,
                              "; files, and shared memory with them, are limited to %llu KiB: raise ulimit -f",
                              (unsigned long long)file.rlim_cur >> 10);
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    if (said == ENOMEM && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
         snprintf(text + used, sizeof text - used, "; address space is limited to %llu KiB: raise ulimit -v",
                  (unsigned long long)space.rlim_cur >> 10);
     return text;
@@ -332,8 +336,13 @@ static const char *limits_here(void)
 
 /* Why there is no thread, as the end of a sentence: memory for its stack or the number of
  * processes; pthread_create gives EAGAIN in both cases. */
-static const char *why_no_thread(void)
+static const char *why_no_thread(int said)
 {
+    struct rlimit processes;
+    if (said == 0) /* no call: what it takes memory for beforehand */
+        return limits_here(ENOMEM);
+    if (said != EAGAIN)
+        return "";
     pthread_attr_t attributes;
     size_t stack_bytes = 0;
     if (pthread_getattr_default_np(&attributes) == 0) {
@@ -342,9 +351,11 @@ static const char *why_no_thread(void)
     }
     void *stack = mmap(NULL, stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED)
-        return limits_here();
+        return limits_here(ENOMEM);
     munmap(stack, stack_bytes);
-    return "; this user may have no more processes and threads: raise ulimit -u";
+    return getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY
+               ? "; this user may have no more processes and threads: raise ulimit -u"
+               : "; there may be no more processes and threads here: see pids.max of the control group";
 }
 
 /* The file of the root's program, also if bcr_init has started this daemon. */
@@ -399,9 +410,12 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return status;
     enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    bcri_failure_forget();
     if (program->environment == NULL ||
         bcri_host_init(program->name, program->host_number, bcri_layout_signature(), &program->host) != 0) {
-        return bcri_refuse(error, error_size, 1, "no memory for the program's host segment%s", limits_here());
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        return bcri_refuse(error, error_size, 1, "the program's host segment cannot be made: %s%s",
+                           bcri_failure_text("no memory", failure), limits_here(bcri_failure_errno()));
     }
     bcri_host_set_name(program->host, program->hostname);
     if (!enl_links_prepare(program, error, error_size))
@@ -414,17 +428,20 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
 static int open_all(struct enl_program *program, char *error, size_t error_size)
 {
     uv_loop_t *loop = &program->loop;
-    if (uv_loop_init(loop) != 0) {
-        snprintf(error, error_size, "no event loop: out of memory or descriptors");
+    int failed = uv_loop_init(loop);
+    if (failed != 0) {
+        snprintf(error, error_size, "cannot start: no event loop (epoll_create1, eventfd, pipe2): %s%s",
+                 strerror(-failed), limits_here(-failed));
         return 1;
     }
+    bcri_failure_forget();
     uv_idle_init(loop, &program->starter);
     uv_timer_init(loop, &program->grace);
     uv_timer_init(loop, &program->linger);
     uv_timer_init(loop, &program->audit_pause);
     program->grace.data = (void *)on_grace;
     program->linger.data = (void *)on_linger;
-    int failed = enl_signals_start(program);
+    failed = enl_signals_start(program);
     if (failed == 0)
         failed = enl_conn_listen(program);
     if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
@@ -435,10 +452,12 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         enl_deadlock_start(program);
     if (failed == 0)
         return enl_session_start(program, error, error_size) == 0 ? 0 : 1;
+    char failure[BCRI_FAILURE_TEXT_MAX];
     if (failed == -EAGAIN)
-        snprintf(error, error_size, "cannot start: there is no room for a thread%s", why_no_thread());
+        snprintf(error, error_size, "cannot start: %s%s", bcri_failure_text("no memory", failure),
+                 why_no_thread(bcri_failure_errno()));
     else
-        snprintf(error, error_size, "cannot start: %s", strerror(-failed));
+        snprintf(error, error_size, "cannot start: %s", bcri_failure_text(strerror(-failed), failure));
     return 1;
 }
 

@@ -7,6 +7,7 @@
  * a script that moves its logs fails. What a script prints goes to stderr. */
 #include "scripts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ static pid_t start(struct enl_program *program, const char *path, int when)
                               .core = -1,
                               .own_group = true,
                               .inherited = &program->inherited};
-    const char *step = "";
-    pid_t pid = enl_spawn(&spawn, &step);
+    const char *step = "open /dev/null";
+    pid_t pid = spawn.in >= 0 ? enl_spawn(&spawn, &step) : -errno;
     free(environment);
     if (pid < 0)
         enl_report(program, BCRI_LOG_WARN, "%s %s could not %s: %s", when == 0 ? "startscript" : "endscript",

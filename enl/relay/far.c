@@ -302,7 +302,7 @@ static void abandon(struct enl_far *far)
 const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *message)
 {
     struct enl_program *program = parent->program;
-    char reason[256] = "enl there has no memory or no descriptors left", ordinal[16];
+    char reason[256] = "enl there has no memory", ordinal[16];
     char text[BCRI_CONTROL_TEXT_MAX + 1];
     int pair[2];
     struct enl_far *far = NULL;
@@ -314,7 +314,8 @@ const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *me
         far = far_new(program, parent, message->id, pair[0]);
         if (far == NULL)
             close(pair[1]);
-    }
+    } else
+        snprintf(reason, sizeof reason, "enl there has no socket: %s", strerror(errno));
     if (far == NULL) {
         struct enl_far none = {.peer = parent, .id = message->id};
         send_end(&none, bcrE_NOMEM, reason);

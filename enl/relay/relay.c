@@ -2,6 +2,7 @@
 /* See relay.h. */
 #include "relay.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,9 +58,10 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
         return -1;
     }
     struct enl_relay *relay = calloc(1, sizeof *relay);
-    if (relay == NULL || bcri_channel_pair(pair) != 0) {
+    const int failed = relay != NULL ? bcri_channel_pair(pair) : -ENOMEM;
+    if (failed != 0) {
         free(relay);
-        bcri_refuse(reason, reason_size, 0, "enl has no memory or no descriptors left for a helper");
+        bcri_refuse(reason, reason_size, 0, "enl has no socket for a helper: %s", strerror(-failed));
         return -1;
     }
     const char *const words[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};

@@ -144,6 +144,21 @@ static void tell_closed(const struct branch *branch, const char *why, uint32_t f
     send_up(branch->program, &closed);
 }
 
+/* A login may refuse where a daemon would speak: on its stdout. */
+static void tell_printed(const struct branch *branch)
+{
+    char line[ENL_PRINTED_MAX];
+    if (branch->peer != NULL)
+        enl_peer_printed(branch->peer, line);
+    if (branch->peer == NULL || line[0] == '\0')
+        return;
+    const struct bcri_control said = {.type = BCRI_MSG_said,
+                                      .present = BCRI_HAS(host) | BCRI_HAS(bytes),
+                                      .host = branch->host,
+                                      .bytes = bcri_view_of(line)};
+    send_up(branch->program, &said);
+}
+
 /* What it says is passed on still, and the root no longer minds. */
 static void on_deaf(void *owner)
 {
@@ -157,6 +172,7 @@ static void on_ended(void *owner, const char *why)
     struct branch *branch = owner;
     if (branch->said != NULL && !tell_said(branch)) /* which may be why */
         stop_listening(branch);
+    tell_printed(branch);
     if (!branch->deaf)
         tell_closed(branch, why, 0);
     close_pipes(branch);

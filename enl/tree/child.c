@@ -111,28 +111,43 @@ static void end_text(const struct enl_child *child, char *out, size_t size)
         snprintf(out, size, "%s ended with status %d", program, WEXITSTATUS(child->wait_status));
 }
 
-/* The last line that it said, without what ends it; "" if none. */
-static void last_line(const char *all, char *out, size_t size)
+/* The last line of `all` from `begin` on, without what ends it. */
+static int last_line(const char *all, size_t end, const char **begin_out)
 {
-    size_t end = strlen(all);
     while (end > 0 && strchr("\r\n .", all[end - 1]) != NULL)
         end--;
     size_t begin = end;
     while (begin > 0 && all[begin - 1] != '\n')
         begin--;
-    snprintf(out, size, "%s%.*s", end > begin ? ": " : "", (int)(end - begin), all + begin);
+    *begin_out = all + begin;
+    return (int)(end - begin);
+}
+
+/* The last that it said; "" if nothing. What it has printed comes behind it, since either may be no more than a
+ * greeting. */
+static void last_words(const char *all, char *out, size_t size)
+{
+    const char *printed = strstr(all, ENL_PRINTED), *line, *other = "";
+    size_t end = strlen(all);
+    int length = last_line(all, end, &line), other_length = 0;
+    if (printed != NULL && line == printed)
+        length = last_line(all, (size_t)(printed - all), &line);
+    if (printed != NULL)
+        other_length = last_line(printed, strcspn(printed, "\n"), &other);
+    snprintf(out, size, "%s%.*s%s%.*s", length > 0 || other_length > 0 ? ": " : "", length, line,
+             length > 0 && other_length > 0 ? "; " : "", other_length, other);
 }
 
 /* Why there is no daemon, or no longer: with what the command said last, a remedy, and the command. */
 static void write_sentence(struct enl_child *child, char *out, size_t size)
 {
-    char end[600], line[sizeof child->said.text + 2];
+    char end[600], line[sizeof child->said.text + 8];
     const char *all = enl_said_all(&child->said);
     out[0] = '\0';
     if (child->told_to_end)
         return;
     end_text(child, end, sizeof end);
-    last_line(all, line, sizeof line);
+    last_words(all, line, sizeof line);
     if (child->was_up)
         bcri_refuse(out, size, 0, "host %s is lost: %s%s", child->host->name, end, line);
     else
@@ -360,13 +375,25 @@ void enl_child_is_up(struct enl_child *child)
     child->ops->is_up(child);
 }
 
+/* A login may refuse where a daemon would speak: on its stdout. */
+static void take_printed(struct enl_child *child)
+{
+    char line[ENL_PRINTED_MAX];
+    if (child->was_up || child->conn == NULL || child->conn->peer == NULL)
+        return;
+    enl_peer_printed(child->conn->peer, line);
+    enl_said_take(&child->said, line, strlen(line));
+}
+
 void enl_child_pipe_ended(struct enl_child *child, const char *why)
 {
     static const char plain[] = "its pipe has ended";
     if (strcmp(why, plain) != 0) { /* it talks nonsense */
+        take_printed(child);
         enl_child_cut(child, why);
         return;
     }
+    take_printed(child);
     close_pipes(child);
     begin_to_end(child, END_MSEC);
     look_whether_gone(child);

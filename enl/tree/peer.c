@@ -3,6 +3,7 @@
 #include "peer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -193,6 +194,13 @@ static void on_readable(void *data)
     }
     if (came < 0)
         peer->ops->ended(peer->owner, why);
+}
+
+void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX])
+{
+    char line[sizeof peer->frames->greeting + 1];
+    bcri_frames_greeting(peer->frames, line, sizeof line);
+    snprintf(out, ENL_PRINTED_MAX, line[0] != '\0' ? ENL_PRINTED "%s\n" : "%s", line);
 }
 
 bool enl_peer_has_unread(struct enl_peer *peer)

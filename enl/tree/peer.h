@@ -39,6 +39,11 @@ struct enl_peer_ops {
     void (*deaf)(void *owner);
 };
 
+/* What its command has printed where no daemon ever spoke, as a line "it printed: ..."; "" if it has not. */
+#define ENL_PRINTED "it printed: "
+enum { ENL_PRINTED_MAX = 320 };
+void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX]);
+
 /* Takes both descriptors. `begun`: what has been read of the stream already; the magic word is
  * written. NULL: nothing is. Returns NULL if there is no memory or they are no pipes; they are
  * closed then. */

@@ -49,6 +49,7 @@ static const char rsh[] =
     "held) read line < over; facts 1 x86_64 1000000000 now ;;\n"
     "fast-ib) exec sh -c \"$2\" ;;\n"
     "quiet) exit 0 ;;\n"
+    "refuses) echo Welcome; echo This login is for backups only.; exit 1 ;;\n"
     "n*) echo + >> begun; while [ $(wc -l < begun) -lt 8 ]; do sleep 0.01; done\n"
     "    facts 1 x86_64 1000000000 now; echo - >> begun ;;\n"
     "esac\n";
@@ -145,6 +146,15 @@ TEST_TIMEOUT(a_machine_that_ifacesuffix_renames_is_asked_by_the_name_that_progra
     list("slow\nslow-ib addr=good1\n");
     hosts(0, "machines");
     has("\nslow          0.");
+}
+
+/* As a forced command does, whose stdout nobody would see otherwise. */
+TEST_TIMEOUT(a_login_that_refuses_on_stdout_is_told_with_that, 300)
+{
+    list("refuses\n");
+    hosts(1, "machines");
+    has("host refuses cannot be used: rsh-like ended with status 1: it printed: This login is for backups "
+        "only");
 }
 
 TEST_TIMEOUT(a_command_that_runs_nothing_and_ends_with_0_is_told_with_what_names_it, 300)

@@ -72,6 +72,10 @@ TEST(a_host_that_cannot_be_started_is_told_in_a_sentence)
          "echo 'Host key verification failed.' >&2\nexit 255\n",
          "ssh-keygen -R forgets the old key"},
         {"#!/bin/sh\nexit 0\n", "must name enl itself"},
+        {"#!/bin/sh\necho 'Welcome'\necho 'This login is for backups only.'\nexit 1\n",
+         "ssh-to-nowhere ended with status 1: it printed: This login is for backups only; "},
+        {"#!/bin/sh\necho 'Warning: x' >&2\necho 'This login is for backups only.'\nexit 1\n",
+         "ssh-to-nowhere ended with status 1: Warning: x; it printed: This login is for backups only; "},
         {"#!/bin/sh\nexec sleep 60\n", "nothing came from it for 700 ms (connecttimeout)"},
         {"#!/bin/sh\nprintf '"
          "\\274R-tree\\001\\000\\000\\000\\013\\202\\241v\\002\\241t\\244beat'\nexec sleep 60\n",

@@ -199,6 +199,49 @@ TEST_TIMEOUT(a_limit_of_address_space_is_not_taken_for_one_of_processes, 60)
     CHECK(refused != 0);
 }
 
+/* Nobody is told to raise a limit, or that memory is short, where a filter forbids a call. */
+TEST(a_system_call_that_is_forbidden_is_named_with_what_the_system_says)
+{
+    static const struct {
+        const char *call, *part;
+    } cases[] = {
+        {"memfd_create", "the program's host segment cannot be made: memfd_create: Operation not permitted"},
+        {"fallocate", "the program's host segment cannot be made: fallocate: Operation not permitted"},
+        {"epoll", "no event loop (epoll_create1, eventfd, pipe2): Operation not permitted"},
+        {"eventfd", "Operation not permitted"},
+        {"thread", "cannot start: pthread_create: Operation not permitted"},
+        {"prlimit", "the limit of open files is not known: getrlimit: Operation not permitted"}};
+    if (test_is_instrumented())
+        SKIP("a sanitizer makes such calls itself");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run_folder();
+        run_start(&run, getenv("SYS_FORBID"), cases[i].call, run_enl(), run_cce());
+        run_end(&run);
+        if (run.status == 77)
+            SKIP("system calls cannot be filtered here");
+        CHECK_INT(run.status, 1);
+        run_check_error(&run, cases[i].part);
+        CHECK_PTR(strstr(run.error, "ulimit"), NULL);
+        CHECK_PTR(strstr(run.error, "no memory"), NULL);
+    }
+}
+
+TEST(a_missing_dev_null_is_named)
+{
+    char line[1024];
+    if (geteuid() != 0)
+        SKIP("another /dev is for root");
+    run_folder();
+    snprintf(line, sizeof line, "mount -t tmpfs none /dev && exec %s %s", run_enl(), run_cce());
+    run_start(&run, "/usr/bin/unshare", "-m", "/bin/sh", "-c", line);
+    run_end(&run);
+    if (strstr(run.error, "unshare:") != NULL || strstr(run.error, "mount:") != NULL)
+        SKIP("no mount namespace can be made here");
+    CHECK_INT(run.status, 1);
+    run_check_error(
+        &run, "enl: /dev/null, which stands for what a CCE does not have, cannot be opened: No such file");
+}
+
 TEST(the_least_number_of_open_files_suffices_for_a_root)
 {
     char command[512];

@@ -31,6 +31,8 @@ struct bcri_frames {
     size_t taken;     /* of them, the frame that the last message lies in */
     uint32_t matched; /* bytes of the magic word; all: frames have begun */
     uint32_t skipped;
+    char greeting[256]; /* the last of what came before the magic word, for whom no enl speaks there */
+    uint32_t greeting_bytes;
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
 };
 
@@ -43,6 +45,9 @@ void bcri_frames_came(struct bcri_frames *frames, size_t bytes);
  * malformed, `wrong_out` has a constant sentence. Views of the message point into `frames`, until
  * the next call. */
 int bcri_frames_next(struct bcri_frames *frames, struct bcri_control *message_out, const char **wrong_out);
+
+/* The last line that came before the magic word, without blanks at its end; "" once that has come. */
+void bcri_frames_greeting(const struct bcri_frames *frames, char *out, size_t size);
 
 /* Writes a frame. Returns its length; 0 as bcri_control_encode. BCRI_FRAME_BYTES_MAX always
  * suffices. */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* See failure.h. */
+#include "bcri/failure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local struct {
+    const char *call; /* NULL: none */
+    int error;
+} failure;
+
+void bcri_failure_note(const char *call)
+{
+    failure.call = call;
+    failure.error = errno;
+}
+
+void bcri_failure_forget(void)
+{
+    failure.call = NULL;
+}
+
+const char *bcri_failure_text(const char *otherwise, char out[BCRI_FAILURE_TEXT_MAX])
+{
+    if (failure.call != NULL)
+        snprintf(out, BCRI_FAILURE_TEXT_MAX, "%s: %s", failure.call, strerror(failure.error));
+    else
+        snprintf(out, BCRI_FAILURE_TEXT_MAX, "%s", otherwise);
+    return out;
+}
+
+int bcri_failure_errno(void)
+{
+    return failure.call != NULL ? failure.error : 0;
+}
