@@ -106,8 +106,9 @@ struct served {
     struct bcri_slot_shm *slot;
     struct write_lock *lock; /* to be filled when its region has arrived */
     struct deadline deadline;
-    bool ended; /* its CCE has */
-    int code;   /* of one that has failed and is not answered, perhaps since its region goes back first */
+    bool is_waited_for; /* by its CCE: a get, a put with a time */
+    bool ended;         /* its CCE has */
+    int code; /* of one that has failed and is not answered, perhaps since its region goes back first */
 };
 
 /* ---- serve.c ---- */

@@ -147,6 +147,7 @@ void bcri_served_waits(struct served *served, enum served_state state, struct bc
     struct bcri_agent *agent = agent_of(served);
     served->state = state;
     served->slot = slot;
+    served->is_waited_for = state == SERVED_GET_WAITS || msec >= 0;
     served->cell = cell_of(agent, bcri_load(&slot->cell));
     served->cell->users++;
     list_append(state == SERVED_PUT_WAITS ? &served->cell->puts : &served->cell->gets, &served->in_cell);
@@ -372,7 +373,7 @@ void bcri_serve_stream_end(struct stream *stream)
     for (struct item *at = stream->served.head.next; at != &stream->served.head; at = at->next) {
         struct served *served = RECORD_OF(at, struct served, of_stream);
         served->ended = true;
-        if (served->state == SERVED_GET_WAITS)
+        if (served->is_waited_for && (served->state == SERVED_GET_WAITS || served->state == SERVED_PUT_WAITS))
             bcri_served_over(served);
     }
     bcri_locks_end(stream);

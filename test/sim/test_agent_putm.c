@@ -440,7 +440,7 @@ TEST(without_memory_each_cell_has_the_region_or_its_putter_is_told)
     }
 }
 
-static void order_one(bcr_region rgid, int to, int at)
+static void order_for(bcr_region rgid, int to, int at, int msec, bool shares)
 {
     struct bcri_id id = {0};
     struct bcri_ctx *const ctx = bcri_enter();
@@ -450,9 +450,34 @@ static void order_one(bcr_region rgid, int to, int at)
                            .slot_ref = id.ref,
                            .region = bcri_slot_region(id.word),
                            .nofree = true,
-                           .msec = bcr_BLOCK,
-                           .shares = true};
+                           .msec = msec,
+                           .shares = shares};
     CHECK_INT(bcri_order_put(ctx, &put, bcr_op_putm, BCRI_DEADLINE_PASSED), 0);
+}
+
+static void order_one(bcr_region rgid, int to, int at)
+{
+    order_for(rgid, to, at, bcr_BLOCK, true);
+}
+
+/* As within a host. */
+TEST(a_put_that_waits_with_a_time_is_withdrawn_when_its_cce_ends_and_any_other_is_carried_out)
+{
+    begin();
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(bcr_put(1, number(i), there[0], cell, bcr_FREE), 0);
+    order_for(number(77), 0, cell, 1000000, false);
+    order_for(number(78), 0, cell, bcr_BLOCK, false);
+    (void)world_settle(&world, SIM_S);
+    world_kill(&world, 0, 0);
+    (void)world_settle(&world, SIM_S);
+    as(owner[0]);
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), i);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 78);
+    FAILS_NULL(bcr_get(1, bcr_cce, cell, 0), bcrE_TIMEOUT);
+    end();
 }
 
 /* A region that a cell holds would stay in the pool all the same. */
