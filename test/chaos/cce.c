@@ -100,7 +100,7 @@ static void enlist_wanted(const char *root)
             snprintf(machine, sizeof machine, "local%d", host);
         if (bcr_enlist(machine, -1, ordinal, program, birth, bcr_FREE) == 0)
             continue;
-        must(host != 0 && bcr_errno == bcrE_NOHOST, "enlist");
+        must(host != 0 && (bcr_errno == bcrE_NOHOST || bcr_errno == bcrE_HOSTLOST), "enlist");
         must(bcr_rgfree(birth) == 0, "rgfree of a birth region");
         atomic_store(&board->place[place].wanted, 1);
     }
@@ -120,20 +120,15 @@ static const struct {
     {DOING_AREA, do_area},
 };
 
-/* From another host a put returns before it is known whether there is room: what must not be lost waits for it, and
- * what may find none is not put. */
+/* From another host a put that waits for ever may be on its way when its call has returned. */
 static void run(bool root)
 {
     const unsigned which = any(sizeof operations / sizeof operations[0]);
-    const enum chaos_doing doing =
-        far && operations[which].doing == DOING_THREE ? DOING_TOKEN : operations[which].doing;
-    const bool exact = doing == DOING_TOKEN || doing == DOING_PENDING || doing == DOING_LOCK;
-    must(bcr_putwait(far && exact ? bcr_BLOCK : any_time()) == 0, "putwait");
+    const enum chaos_doing doing = operations[which].doing;
+    const bool may_block = doing == DOING_TOKEN || doing == DOING_PENDING || doing == DOING_LOCK;
+    must(bcr_putwait(far && may_block && any(2) == 0 ? bcr_BLOCK : any_time()) == 0, "putwait");
     note(doing);
-    if (doing == DOING_TOKEN)
-        do_token();
-    else
-        operations[which].call();
+    operations[which].call();
     if (root && any(8) == 0) {
         note(DOING_RECOVER);
         recover_locks();

@@ -70,6 +70,22 @@ static void call_putm(void)
     const int cells[] = {there, cell, there, cell};
     (void)bcr_putm(1, rgid, 2, cells, bcr_FREE);
 }
+/* With a time the call waits for the answer. */
+static void prepare_timed_put(void)
+{
+    prepare_put();
+    (void)!bcr_putwait(1000);
+}
+static void call_put_that_fails(void)
+{
+    (void)!bcr_put(1, rgid, there, cell + 7, bcr_FREE);
+    (void)bcr_rgfree(rgid);
+}
+static void prepare_timed_putm(void)
+{
+    prepare_putm();
+    (void)!bcr_putwait(1000);
+}
 static void prepare_nothing(void) {}
 static void call_get_pending(void)
 {
@@ -158,8 +174,8 @@ static void look(const struct scenario *scenario, uint64_t steps)
     drain(cell + 1, second);
     if (scenario->queued != 0)
         sprintf(queued, " %d", scenario->queued);
-    const bool is_putm = scenario->prepare == prepare_putm,
-               is_put = scenario->prepare == prepare_put || is_putm;
+    const bool is_putm = scenario->prepare == prepare_putm || scenario->prepare == prepare_timed_putm,
+               is_put = scenario->prepare == prepare_put || scenario->prepare == prepare_timed_put || is_putm;
     if (strcmp(first, " 1") != 0 && !(is_put && strcmp(first, " 1 2") == 0) &&
         !(is_putm && strcmp(first, " 1 2 2") == 0))
         FAIL("%s, killed after %llu steps: the first cell has%s", scenario->name, (unsigned long long)steps,
@@ -199,6 +215,10 @@ static const struct scenario scenarios[] = {
     {"a put with nofree", 0, prepare_put, call_put_nofree, false},
     {"a put that is waited for", 0, prepare_put, call_put_and_wait, false},
     {"a putm to two cells", 0, prepare_putm, call_putm, false},
+    {"a put with a time", 0, prepare_timed_put, call_put, false},
+    {"a put with a time and nofree", 0, prepare_timed_put, call_put_nofree, false},
+    {"a put with a time that fails", 0, prepare_timed_put, call_put_that_fails, false},
+    {"a putm with a time to two cells", 0, prepare_timed_putm, call_putm, false},
     {"a pending get", 5, prepare_nothing, call_get_pending, true},
     {"a get", 5, prepare_nothing, call_get, true},
     {"a get that is cancelled", 0, prepare_get, call_cancel, false},
