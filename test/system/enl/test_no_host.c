@@ -192,6 +192,8 @@ TEST(an_enl_without_a_slash_is_looked_for_on_path)
     hosts("n1 local enl=enl-by-name\n");
     script("enl-by-name", "#!/bin/sh\nexit 3\n");
     is_refused("n1", "enl-by-name ended with status 3; enl= in the hosts file");
+    script("enl-by-name", "#!/bin/sh\nexit 0\n");
+    is_refused("n1", "enl-by-name ended with status 0; enl= in the hosts file");
 }
 
 /* Binds a UDP port, and returns it. */
