@@ -33,7 +33,9 @@ static const struct {
             "Shows CCEs and cells on one screen, live. Keys: q quits, s sorts, space and b show the next and "
             "the previous page.\n"
             "\n" NAME},
-    {"kill", "usage: enl kill [NAME]\nEnds a program.\n\n" NAME},
+    {"kill", "usage: enl kill NAME | --all\n"
+             "Ends a program of yours, as enl ps lists it, on all its hosts.\n"
+             "  --all     each program of yours that has a daemon on this machine\n"},
     {"audit", "usage: enl audit [NAME]\n"
               "Checks the shared memory of a program. Status 0: all is well; 1: there are findings; 2: it "
               "could not be looked at.\n"

@@ -17,7 +17,7 @@ const char enl_help[] =
     "       enl --join NAME PROGRAM [arguments]   run PROGRAM and let it wait to be enlisted by the program "
     "NAME\n"
     "       enl ps                                list your running programs and their CCEs\n"
-    "       enl kill NAME                         end the program NAME; enl kill --all: all of yours\n"
+    "       enl kill NAME | --all                 end the program NAME, or all of yours\n"
     "       enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]   debug CCEs that run\n"
     "       enl gdb-pipe NAME CCE                 for gdb: target remote | enl gdb-pipe NAME CCE\n"
     "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "

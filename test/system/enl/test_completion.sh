@@ -56,6 +56,7 @@ while read -r names words; do
 done < <(sed -n -e '/^$/q' -e 's/^       enl \([a-z]\)/\1/p' <<<"$help")
 [ "$commands" -ge 12 ] || { echo "only $commands commands are in the usage"; failed=yes; }
 offers --dot why --d
+offers --all kill --a
 offers warn --log-level w
 offers --label --output = none --l
 
