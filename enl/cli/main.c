@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "enl: %s\n", error);
         return 2;
     }
+    if (options.action != ENL_JOIN) /* that becomes a user's program */
+        signal(SIGCHLD, SIG_DFL);   /* where it is ignored, nobody learns how a child has ended */
     switch (options.action) {
     case ENL_HELP: fputs(options.command != NULL ? enl_help_of(options.command) : enl_help, stdout); return 0;
     case ENL_VERSION:

@@ -81,6 +81,25 @@ TEST(a_preloaded_library_is_the_programs_and_not_enls)
     CHECK_STR(text, "sys_cce\nsys_cce\n"); /* the root, and the CCE */
 }
 
+/* Where SIGCHLD is ignored the kernel keeps no status. */
+TEST(a_command_that_waits_for_processes_does_not_ignore_SIGCHLD)
+{
+    static const char script[] = "#!/bin/sh\nexit 3\n";
+    char path[128];
+    snprintf(path, sizeof path, "%s/starter", run_folder());
+    run_write_file("starter", script, sizeof script - 1, 0700);
+    run_write_file("machines", "far\n", 4, 0600);
+    setenv("BCR_RSHPATH", path, 1);
+    signal(SIGCHLD, SIG_IGN);
+    run_start(&run, run_enl(), "hosts", "machines");
+    signal(SIGCHLD, SIG_DFL);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    if (strstr(run.text, "starter ended with status 3") == NULL &&
+        strstr(run.error, "starter ended with status 3") == NULL)
+        FAIL("not told why: %s%s", run.text, run.error);
+}
+
 /* ---- what CCEs begin with ---- */
 
 /* Starts enl with all signals ignored and blocked, or all but SIGHUP ignored. */
