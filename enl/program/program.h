@@ -94,10 +94,10 @@ struct enl_program {
     struct enl_cores cores;
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
 
+    size_t progress; /* characters of enl_report_progress that are shown */
     enum enl_phase phase;
     int status;       /* enl's exit status */
     bool status_set;  /* `status` is decided, and the root's end does not change it */
-    size_t progress;  /* characters of enl_report_progress that are shown */
     bool lines_lost;  /* lines of CCEs could not be shown, other than by EPIPE */
     int lines_folder; /* of --output-dir; -1: none */
     int logs_folder;  /* of logdir; -1: none */
@@ -125,8 +125,8 @@ struct enl_program {
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;
-    int address_fd; /* bound to the daemon's address; -1: `listening` has it */
     struct enl_watch *listening;
+    int address_fd;    /* bound to the daemon's address; -1: `listening` has it */
     int spare_fd;      /* a reserve to accept a connection with (conn.c) */
     unsigned visitors; /* connections of kind ENL_VISITOR */
     struct enl_often often[ENL_OFTEN_KINDS];

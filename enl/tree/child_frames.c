@@ -127,6 +127,8 @@ static void take_output(struct enl_child *child, const struct bcri_control *mess
     struct enl_mux *mux = enl_lines_mux(child->program, fd, false);
     if (*source == NULL && mux != NULL)
         *source = enl_source_new(mux, &ops, child);
+    if (*source == NULL && mux != NULL) /* no memory */
+        enl_lines_log(child->program, text.ordinal, text.bytes, text.length);
     if (text.length != 0)
         enl_lines_take(child->program, *source, &text);
     if (text.length == 0 || *source == NULL)
