@@ -125,7 +125,7 @@ static void begin_fresh(const char *at, bool hangup)
 {
     char want[64];
     start_with_signals("1", at, hangup);
-    snprintf(want, sizeof want, "signals %016x %016x 0", hangup ? 1u : 0u, 0u);
+    snprintf(want, sizeof want, "signals %x 0 0", hangup ? 1u : 0u);
     for (int seen = 0; seen < 2;) {
         const char *line = run_told_by(&run);
         if (strncmp(line, "signals", 7) != 0)
