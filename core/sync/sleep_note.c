@@ -14,7 +14,8 @@ void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int
     if (sleeps == 0 || bcri_load(&sleep->after) != ctx->trace_seq ||
         bcri_load(&sleep->waits_for) != waits_for || bcri_load(&sleep->deadline_ns) != deadline_ns) {
         bcri_store(&sleep->after, ctx->trace_seq);
-        bcri_store(&sleep->since_ns, bcri_clock_ns());
+        ctx->coarse_ns = bcri_clock_ns(); /* so the trace's times are not older than the last sleep */
+        bcri_store(&sleep->since_ns, ctx->coarse_ns);
         bcri_store(&sleep->deadline_ns, deadline_ns);
         bcri_store(&sleep->waits_for, waits_for);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/record.h"
 #include "bcri/stopped.h"
@@ -27,6 +28,20 @@ static uint64_t half(const uint8_t *bytes)
     for (int i = 0; i < 8; i++)
         number = number << 8 | bytes[i];
     return number;
+}
+
+/* Where a process sleeps that is outside BCR, by the kernel's name of the place, if it tells that. */
+static uint64_t outside_of(uint32_t pid)
+{
+    char path[64], place[64] = "";
+    snprintf(path, sizeof path, "/proc/%u/wchan", pid);
+    FILE *file = fopen(path, "re");
+    if (file != NULL) {
+        place[fread(place, 1, sizeof place - 1, file)] = '\0';
+        fclose(file);
+    }
+    return strstr(place, "poll") != NULL || strstr(place, "select") != NULL ? LOOK_OUTSIDE_POLLS
+                                                                            : LOOK_OUTSIDE_SLEEPS;
 }
 
 static void look_at_host(struct look *look)
@@ -63,6 +78,8 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     cce->state = bcri_load(&record->id.state);
     cce->process = cce->pid != 0 ? (uint64_t)(unsigned char)bcri_process_state((uint32_t)cce->pid) : 0;
     cce->asleep = bcri_load_acquire(&record->bell.sleeping);
+    if (cce->asleep == BCRI_AWAKE && cce->process == 'S')
+        cce->outside = outside_of((uint32_t)cce->pid);
     cce->bell = bcri_load(&record->bell.bell);
     cce->holder = bcri_load(&record->bell.waits_on);
     cce->call = bcri_load(&record->journal.op);
@@ -134,9 +151,14 @@ int enl_look_host(const char *what)
     look_at_host(&look);
     for (uint32_t index = 1; index < records && look_step(&look); index++) {
         const struct bcri_record_shm *record = look_record(&look.memory, index);
-        if (record != NULL && bcri_load_acquire(&record->id.state) != BCRI_CCE_FREE &&
-            bcri_load(&record->id.pid) != look.memory.host->enl_pid) /* the agent, which is no CCE */
+        if (record == NULL ||
+            bcri_load(&record->id.pid) == look.memory.host->enl_pid) /* the agent is no CCE */
+            continue;
+        const uint32_t state = bcri_load_acquire(&record->id.state);
+        if (state != BCRI_CCE_FREE)
             look_at_cce(&look, index, record);
+        if (state == BCRI_CCE_FREE || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD)
+            look_at_ended(&look, index, record);
     }
     say_sums(&look);
     look_at_ways(&look);

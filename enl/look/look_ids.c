@@ -109,32 +109,82 @@ static bool read_trace(const struct bcri_record_shm *record, uint32_t at, struct
            (uint32_t)bcri_load(&before->head) != (uint32_t)head + BCRI_TRACE_RECORDS - 1;
 }
 
-void look_at_trace(struct look *look, const struct bcri_record_shm *record, struct look_cce *cce)
-{
+struct seen {
     struct look_row rows[BCRI_TRACE_RECORDS];
-    unsigned count = 0;
+    unsigned count;
+};
+
+/* Adds an operation at that cell to the rows of that kind; their fields lie alike. */
+static void add(struct seen *seen, enum look_kind kind, uint32_t index, const struct bcri_trace_shm *one)
+{
+    const uint64_t peer = bcri_load(&one->head) >> 48;
+    unsigned i = 0;
+    while (i < seen->count && (seen->rows[i].kind != kind || seen->rows[i].told.peer != peer ||
+                               seen->rows[i].told.cell != one->cell))
+        i++;
+    if (i == seen->count)
+        seen->rows[seen->count++] =
+            (struct look_row){.kind = kind, .told = {.index = index, .peer = peer, .cell = one->cell}};
+    seen->rows[i].told.puts++;
+    if (one->time_ns > seen->rows[i].told.last_ns)
+        seen->rows[i].told.last_ns = one->time_ns;
+}
+static_assert(sizeof(struct look_got) == sizeof(struct look_told) &&
+                  offsetof(struct look_got, last_ns) == offsetof(struct look_told, last_ns),
+              "rows of gets and puts have the same fields");
+
+static void read_all(struct seen *seen, const struct bcri_record_shm *record, uint32_t index,
+                     struct look_cce *cce)
+{
+    uint64_t oldest_ns = UINT64_MAX;
+    uint32_t records = 0;
+    seen->count = 0;
     for (uint32_t at = 0; at < BCRI_TRACE_RECORDS; at++) {
         struct bcri_trace_shm one;
         if (!read_trace(record, at, &one))
             continue;
         const uint64_t head = bcri_load(&one.head);
         const unsigned op = head >> 32 & 0xffu, result = head >> 40 & 0xffu;
+        records++;
+        oldest_ns = one.time_ns < oldest_ns ? one.time_ns : oldest_ns;
         if (op >= BCRI_TRACE_PUT && op <= BCRI_TRACE_READ && result == 0) {
             cce->moves++;
             cce->moved += one.bytes;
         }
-        if ((op != BCRI_TRACE_PUT && op != BCRI_TRACE_WRITE) || result != 0)
-            continue;
-        unsigned i = 0;
-        while (i < count && (rows[i].told.peer != head >> 48 || rows[i].told.cell != one.cell))
-            i++;
-        if (i == count)
-            rows[count++] = (struct look_row){
-                .kind = LOOK_KIND_TOLD, .told = {.index = cce->index, .peer = head >> 48, .cell = one.cell}};
-        rows[i].told.puts++;
-        if (one.time_ns > rows[i].told.last_ns)
-            rows[i].told.last_ns = one.time_ns;
+        if ((op == BCRI_TRACE_PUT || op == BCRI_TRACE_WRITE) && result == 0)
+            add(seen, LOOK_KIND_TOLD, index, &one);
+        else if ((op == BCRI_TRACE_GET || op == BCRI_TRACE_READ || op == BCRI_TRACE_LOCK) && result == 0)
+            add(seen, LOOK_KIND_GOT, index, &one);
     }
-    for (unsigned i = 0; i < count; i++)
-        look_say(look, &rows[i]);
+    /* A record or two may be missed, as they are written. */
+    cce->traced_ns = records + 4 >= BCRI_TRACE_RECORDS ? oldest_ns : 0;
+}
+
+void look_at_trace(struct look *look, const struct bcri_record_shm *record, struct look_cce *cce)
+{
+    static struct seen seen;
+    read_all(&seen, record, (uint32_t)cce->index, cce);
+    for (unsigned i = 0; i < seen.count; i++)
+        look_say(look, &seen.rows[i]);
+}
+
+void look_at_ended(struct look *look, uint32_t index, const struct bcri_record_shm *record)
+{
+    static struct seen seen;
+    struct look_cce none = {0};
+    read_all(&seen, record, index, &none);
+    for (unsigned i = 0; i < seen.count; i++) {
+        if (seen.rows[i].kind != LOOK_KIND_TOLD)
+            continue;
+        const struct look_told *told = &seen.rows[i].told;
+        struct look_row row = {.kind = LOOK_KIND_LEFT,
+                               .left = {.index = index,
+                                        .ordinal = record->id.ordinal,
+                                        .pid = bcri_load(&record->id.pid),
+                                        .exit = bcri_load(&record->id.exit_status),
+                                        .peer = told->peer,
+                                        .cell = told->cell,
+                                        .last_ns = told->last_ns}};
+        look_say(look, &row);
+    }
 }

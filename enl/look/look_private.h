@@ -40,5 +40,7 @@ bool look_name_cell(struct look *look, bcri_ref cell, uint64_t *owner_out, uint6
 void look_at_ids(struct look *look, uint32_t index, const struct bcri_record_shm *record);
 /* Its last puts; and, into its row, how much it has moved. */
 void look_at_trace(struct look *look, const struct bcri_record_shm *record, struct look_cce *cce);
+/* Of one that has ended: its last puts. */
+void look_at_ended(struct look *look, uint32_t index, const struct bcri_record_shm *record);
 
 #endif

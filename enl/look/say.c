@@ -127,7 +127,11 @@ const char *look_say_state(const struct look_cce *cce)
         return "traced";
     if (cce->holder != 0)
         return "locked";
-    return look_is_asleep(cce) ? "waits" : "runs";
+    if (look_is_asleep(cce))
+        return "waits";
+    return cce->outside == LOOK_OUTSIDE_POLLS    ? "polls"
+           : cce->outside == LOOK_OUTSIDE_SLEEPS ? "sleeps"
+                                                 : "runs";
 }
 
 const char *look_say_kind(uint64_t kind)

@@ -21,7 +21,7 @@ const char *look_say_cell(const struct look_view *view, uint64_t host, uint64_t 
 const char *look_say_age(uint64_t now_ns, uint64_t since_ns, char *out);
 /* "waits for a region from cell 3 of CCE 0" and the like. */
 const char *look_say_wait(const struct look_view *view, const struct look_wait *wait, char *out, size_t size);
-/* "waits", "runs", "stopped" and the like. */
+/* "waits" (in BCR), "polls" or "sleeps" (outside it), "runs", "stopped" and the like. */
 const char *look_say_state(const struct look_cce *cce);
 const char *look_say_kind(uint64_t kind);
 

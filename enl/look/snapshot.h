@@ -34,7 +34,8 @@
  *       `deadline_ns` are of its last sleep, `waiting_for` the requests that it sleeps for;
  *       `news` is not 0 while requests of its handlers may wait;
  *       counters as in trace.h; `used` and `limit` are bytes of regions in its heap; of the `moves`, those puts, gets
- *       and reads that its trace still has, the regions have `moved` bytes
+ *       and reads that its trace still has, the regions have `moved` bytes; `traced_ns` is the time of the oldest
+ *       operation in its trace, 0 if that has all; `outside` is enum look_outside: where it sleeps outside BCR
  * AREA  what one bcr_cagrow of `owner` has made
  * CELL  one of its cells that was used: `flags` as in cell.h; `locker` has a write lock (tag);
  *       `head_lock` and `tail_lock` are tags; `requests` of its handler; `high` and `oldest_ns` are 0 in a snapshot: seen.h
@@ -44,6 +45,9 @@
  * HOLD  regions in the heap of `home`, by who holds them: in cells of `holder`, or by its IDs
  * TOLD  what the trace of a CCE still has of its puts into one cell of CCE `peer` of its host
  * WAY   in which way packets go from this host to host `peer`, where it is not the usual one: `way` is enum bcri_way
+ * GOT   the same of its gets, reads and write locks
+ * LEFT  a CCE that has ended, and whose record no other has by now, by its last put into one cell of CCE `peer` of its
+ *       host; `exit` is as in its record
  * END   how many rows came before it; `cut` if there was more than a snapshot may have
  * DAEMON a host as the root's daemon knows it (look_hosts.h): in no snapshot */
 /* clang-format off */
@@ -54,7 +58,7 @@
     N(host) N(index) N(identity0) N(identity1) N(ordinal) N(pid) N(state) N(process) N(asleep)   \
     N(bell) N(holder) N(call) N(slept) N(since_ns) N(deadline_ns) N(waiting_for) N(news)                 \
     N(allocs) N(frees) N(puts) N(gets) N(reads) N(zaps) N(timeouts) N(fulls) N(copies) N(waits)  \
-    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) T(name)
+    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) N(traced_ns) N(outside) T(name)
 #define LOOK_AREA(N, T)                                                                          \
     N(host) N(owner) N(base) N(cells) N(regions) N(bytes) N(pool) N(putters)
 #define LOOK_CELL(N, T)                                                                          \
@@ -69,6 +73,10 @@
     N(host) N(index) N(peer) N(cell) N(puts) N(last_ns)
 #define LOOK_WAY(N, T)                                                                           \
     N(host) N(peer) N(way) N(bytes)
+#define LOOK_GOT(N, T)                                                                           \
+    N(host) N(index) N(peer) N(cell) N(gets) N(last_ns)
+#define LOOK_LEFT(N, T)                                                                          \
+    N(host) N(index) N(ordinal) N(pid) N(exit) N(peer) N(cell) N(last_ns)
 #define LOOK_END(N, T)                                                                           \
     N(host) N(rows) N(cut)
 #define LOOK_DAEMON(N, T)                                                                        \
@@ -79,7 +87,9 @@
     X(HOST, host)     \
     X(CCE, cce)       \
     X(AREA, area)     \
-    X(CELL, cell) X(WAIT, wait) X(HOLD, hold) X(TOLD, told) X(END, end) X(DAEMON, daemon) X(WAY, way)
+    X(CELL, cell)     \
+    X(WAIT, wait)     \
+    X(HOLD, hold) X(TOLD, told) X(END, end) X(DAEMON, daemon) X(GOT, got) X(LEFT, left) X(WAY, way)
 
 enum look_kind {
     LOOK_KIND_NONE,
@@ -88,6 +98,8 @@ enum look_kind {
 #undef LOOK_KIND
         LOOK_KIND_COUNT
 };
+
+enum look_outside { LOOK_OUTSIDE_NOT, LOOK_OUTSIDE_SLEEPS, LOOK_OUTSIDE_POLLS };
 
 #define LOOK_NUMBER(name) uint64_t name;
 #define LOOK_TEXT(name)   char name[LOOK_TEXT_MAX];

@@ -39,6 +39,11 @@ static bool sleeps(const struct look_cce *cce, const struct look_view *before)
            (cce->asleep == BCRI_SLEEPS_ON_FUTEX && cce->deadline_ns == UINT64_MAX && cce->news == 0);
 }
 
+static bool is_stopped(const struct look_cce *cce)
+{
+    return cce->state == BCRI_CCE_ALIVE && (cce->process == 'T' || cce->process == 't');
+}
+
 static int by_waiter(const void *left, const void *right)
 {
     const struct look_wait *a = *(const struct look_wait *const *)left;
@@ -116,7 +121,8 @@ static bool can_be_served(const struct look_why *why, const struct look_why_cce 
     if (locker != NULL && locker != one)
         return locker->fate != LOOK_STUCK;
     if (anyone_may(why, wait))
-        return why->partial || why->running + why->blocked != 0; /* somebody else is not stuck */
+        return why->partial ||
+               why->running + why->stopped + why->blocked != 0; /* somebody else is not stuck */
     const struct look_why_cce *owner = find(why, wait->owner_host, wait->owner);
     return owner == NULL || owner->fate != LOOK_STUCK;
 }
@@ -164,6 +170,70 @@ static struct look_why_cce *putter_of(const struct look_why *why, const struct l
     }
     struct look_why_cce *putter = best != NULL ? find(why, best->host, best->index) : NULL;
     return putter != NULL && !has_ended(putter->cce) ? putter : NULL;
+}
+
+/* Who has put last into the cell of a get, if that CCE has ended since. */
+static const struct look_left *left_by(const struct look_why *why, const struct look_wait *wait)
+{
+    const struct look_left *best = NULL;
+    uint64_t since_ns = 0;
+    for (size_t i = 0; i < why->view->told.count; i++) {
+        const struct look_told *told = &why->view->told.at[i];
+        const struct look_cce *cce = look_view_cce(why->view, told->host, told->index);
+        if (told->host == wait->owner_host && told->peer == wait->owner && told->cell == wait->cell &&
+            cce != NULL && !has_ended(cce) && told->last_ns > since_ns)
+            since_ns = told->last_ns;
+    }
+    for (size_t i = 0; i < why->view->left.count; i++) {
+        const struct look_left *left = &why->view->left.at[i];
+        if (left->host == wait->owner_host && left->peer == wait->owner && left->cell == wait->cell &&
+            left->last_ns >= since_ns && (best == NULL || left->last_ns > best->last_ns))
+            best = left;
+    }
+    return best;
+}
+
+/* When it was last served at the cell for which it sleeps, by what its trace still has: a time at which it had not been
+ * for as long, at least. 0: never. */
+static uint64_t served_ns(const struct look_why *why, const struct look_cce *cce,
+                          const struct look_wait *wait)
+{
+    uint64_t last_ns = cce->traced_ns;
+    if (is_put(wait)) {
+        for (size_t i = 0; i < why->view->told.count; i++) {
+            const struct look_told *told = &why->view->told.at[i];
+            if (told->host == cce->host && told->index == cce->index && told->peer == wait->owner &&
+                told->cell == wait->cell && told->last_ns > last_ns)
+                last_ns = told->last_ns;
+        }
+        return last_ns;
+    }
+    for (size_t i = 0; i < why->view->got.count; i++) {
+        const struct look_got *got = &why->view->got.at[i];
+        if (got->host == cce->host && got->index == cce->index && got->peer == wait->owner &&
+            got->cell == wait->cell && got->last_ns > last_ns)
+            last_ns = got->last_ns;
+    }
+    return last_ns;
+}
+
+/* It sleeps with a time limit, and has done so several times in a row. */
+static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
+{
+    enum { TIMES = 3 };
+    const struct look_cce *cce = one->cce;
+    const uint64_t now_ns = look_view_now(why->view, cce->host);
+    const struct look_wait *wait = look_view_slept_for(why->view, cce);
+    if (wait == NULL || cce->deadline_ns == UINT64_MAX || cce->deadline_ns <= cce->since_ns ||
+        (is_put(wait) ? cce->fulls : cce->timeouts) < TIMES)
+        return;
+    const uint64_t at_a_time_ns = cce->deadline_ns - cce->since_ns, last_ns = served_ns(why, cce, wait);
+    one->ever = last_ns != 0;
+    one->vain_ns = one->ever && now_ns > last_ns ? now_ns - last_ns : 0;
+    if (one->ever && one->vain_ns / TIMES < at_a_time_ns)
+        return;
+    one->fate = LOOK_TIMED;
+    one->left = is_put(wait) ? NULL : left_by(why, wait);
 }
 
 /* Whom it waits for, most probably: the holder of a lock; who has put into that cell last; the owner,
@@ -232,22 +302,31 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
         struct look_why_cce *one = &why_out->cces[i];
         const struct look_cce *cce = &view->cce.at[i];
         const bool blocked = sleeps(cce, before) && (one->wait_count != 0 || cce->holder != 0);
-        one->fate = blocked ? LOOK_STUCK : LOOK_RUNS;
+        const bool stopped = is_stopped(cce);
+        one->fate = blocked ? LOOK_STUCK : stopped ? LOOK_STOPPED : LOOK_RUNS;
         why_out->stuck += blocked;
-        why_out->running += !blocked && !has_ended(cce);
+        why_out->stopped += stopped;
+        why_out->running += !blocked && !stopped && !has_ended(cce);
+        if (one->fate == LOOK_RUNS && !has_ended(cce))
+            look_whether_timed(why_out, one);
     }
     for (size_t i = 0; i < view->wait.count; i++)
         why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED && is_put(&view->wait.at[i]);
     decide(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
-        struct look_why_cce *other = one->fate != LOOK_RUNS ? likely(why_out, one) : NULL;
+        const bool waits = one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
+        struct look_why_cce *other = waits ? likely(why_out, one) : NULL;
+        if (waits && one->wait_count != 0 && one->cce->holder == 0 && !is_put(one->waits[0]))
+            one->left = left_by(why_out, one->waits[0]);
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
+        one->has_put =
+            other != NULL && one->wait_count != 0 && other == putter_of(why_out, one, one->waits[0]);
         one->by_lock = other != NULL && one->wait_count == 1 && other == locker_of(why_out, one->waits[0]);
     }
-    why_out->all_stuck =
-        view->standstill || (!why_out->partial && why_out->stuck != 0 &&
-                             why_out->running + why_out->blocked == 0 && why_out->in_flight == 0);
+    why_out->all_stuck = view->standstill || (!why_out->partial && why_out->stuck != 0 &&
+                                              why_out->running + why_out->stopped + why_out->blocked == 0 &&
+                                              why_out->in_flight == 0);
     if (mark_cycles(why_out))
         return true;
     look_why_fini(why_out);

@@ -23,7 +23,9 @@
 #include "view.h"
 
 enum look_fate {
-    LOOK_RUNS,    /* it is not blocked */
+    LOOK_RUNS,    /* it is not blocked, or has ended */
+    LOOK_STOPPED, /* a person, or a debugger, has stopped it */
+    LOOK_TIMED, /* it waits with a time limit, again and again, and has got nothing for several times that */
     LOOK_BLOCKED, /* a CCE that runs can serve it */
     LOOK_STUCK,   /* nobody that can serve it will ever run */
 };
@@ -35,14 +37,19 @@ struct look_why_cce {
     enum look_fate fate;
     size_t next; /* whom it waits for, most probably: index in `cces`; SIZE_MAX: nobody in particular */
     bool in_cycle;
-    bool by_lock; /* `next` has the write lock of the cell */
+    const struct look_left *left; /* who would have served it last, and has ended; NULL: nobody is known */
+    uint64_t vain_ns;             /* TIMED: for how long it has got nothing, at least */
+    bool ever;                    /* and whether it has got anything before */
+    bool has_put;                 /* `next` has put into the cell before */
+    bool by_lock;                 /* `next` has the write lock of the cell */
 };
 
 struct look_why {
     const struct look_view *view;
     struct look_why_cce *cces;
-    const struct look_wait **waits; /* of all, by CCE */
-    size_t count, stuck, blocked, running;
+    const struct look_wait **waits;        /* of all, by CCE */
+    size_t count, stuck, blocked, running; /* `running`: those TIMED too */
+    size_t stopped;
     size_t in_flight; /* puts to other hosts that are on their way */
     bool partial;     /* not all CCEs of the program were seen: others may run */
     bool all_stuck;   /* every CCE of the program is */

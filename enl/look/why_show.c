@@ -16,6 +16,58 @@ static const char *name_of(const struct look_why *why, const struct look_why_cce
     return look_say_cce(why->view, one->cce->host, one->cce->index, out);
 }
 
+static bool waits(const struct look_why_cce *one)
+{
+    return one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
+}
+
+/* How a CCE has ended, as far as its record tells. */
+static const char *say_end(uint64_t exit, char out[64])
+{
+    if ((exit & BCRI_CRASHED) != 0)
+        snprintf(out, 64, "was killed by signal %u", (unsigned)(exit & 0xffu));
+    else if ((exit & BCRI_EXITED) != 0)
+        snprintf(out, 64, "exited with status %u", (unsigned)(exit & 0xffu));
+    else
+        snprintf(out, 64, "has ended");
+    return out;
+}
+
+static void say_left(FILE *out, const struct look_why_cce *one)
+{
+    char how[64];
+    if (one->left != NULL)
+        fprintf(out, "CCE %" PRIu64 " (pid %" PRIu64 "), which last put there, %s.\n", one->left->ordinal,
+                one->left->pid, say_end(one->left->exit, how));
+}
+
+/* Those that wait in vain again and again, and those that a person holds: they keep others from being accused. */
+static void say_others(FILE *out, const struct look_why *why)
+{
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        const struct look_wait *wait =
+            one->fate == LOOK_TIMED ? look_view_slept_for(why->view, one->cce) : NULL;
+        char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX], vain[LOOK_NAME_MAX], time[LOOK_NAME_MAX];
+        name_of(why, one, who);
+        if (one->fate == LOOK_STOPPED)
+            fprintf(out, "%s is %s: %s.\n", who, one->cce->process == 'T' ? "stopped" : "held by a debugger",
+                    one->cce->process == 'T' ? "SIGCONT lets it go on" : "it lets it go on");
+        if (wait == NULL)
+            continue;
+        const bool put = wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
+        look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
+        look_say_age(one->cce->deadline_ns - one->cce->since_ns + 1, 1, time);
+        look_say_age(one->vain_ns + 1, 1, vain);
+        fprintf(out, "%s has %s %s%s%s%s, %s at a time.\n", who,
+                put         ? one->ever ? "found no room in" : "never found room in"
+                : one->ever ? "got nothing from"
+                            : "never got anything from",
+                cell, one->ever ? " for " : "", one->ever ? vain : "", one->ever ? "" : " yet", time);
+        say_left(out, one);
+    }
+}
+
 /* What a CCE waits for, as the rest of a sentence that begins with its name. */
 static void say_reason(const struct look_why *why, const struct look_why_cce *one, char *out, size_t size)
 {
@@ -49,7 +101,7 @@ static void say_hope(FILE *out, const struct look_why *why, const struct look_wh
                 look_say_cce(why->view, cell->host, cell->locker - 1, who));
     else if (get && (cell == NULL || cell->puts == 0))
         fprintf(out, ", into which nobody has put anything yet");
-    else if (get && one->next != SIZE_MAX && why->cces[one->next].cce->index != wait->owner)
+    else if (get && one->has_put && one->next != SIZE_MAX && why->cces[one->next].cce->index != wait->owner)
         fprintf(out, ", into which %s has put before", name_of(why, &why->cces[one->next], who));
 }
 
@@ -63,6 +115,7 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
         fprintf(out, " (for %s)",
                 look_say_age(look_view_now(why->view, one->cce->host), one->cce->since_ns, age));
     fputs(".\n", out);
+    say_left(out, one);
 }
 
 /* The circle of CCE `first`. */
@@ -142,9 +195,9 @@ void look_why_deadlock(FILE *out, const struct look_why *why)
     say_cycles(out, why);
     say_missing(out, why);
     for (size_t i = 0; i < why->count; i++)
-        if (why->cces[i].fate != LOOK_RUNS && told++ < TOLD_MAX)
+        if (waits(&why->cces[i]) && told++ < TOLD_MAX)
             say_cce(out, why, &why->cces[i]);
-        else if (why->cces[i].fate != LOOK_RUNS)
+        else if (waits(&why->cces[i]))
             more++;
     if (more != 0)
         fprintf(out, "enl why tells what %zu more CCEs wait for.\n", more);
@@ -178,8 +231,9 @@ static void say_ways(FILE *out, const struct look_view *view)
 void look_why_text(FILE *out, const struct look_why *why)
 {
     for (size_t i = 0; i < why->count; i++)
-        if (why->cces[i].fate != LOOK_RUNS)
+        if (waits(&why->cces[i]))
             say_cce(out, why, &why->cces[i]);
+    say_others(out, why);
     say_cycles(out, why);
     say_missing(out, why);
     if (why->all_stuck && why->stuck == 1)
@@ -195,6 +249,8 @@ void look_why_text(FILE *out, const struct look_why *why)
         fprintf(out, "%zu CCEs wait; %zu run and could end that.\n", why->blocked, why->running);
     else
         fprintf(out, "no CCE waits without a time limit; %zu run, or wait for a time.\n", why->running);
+    if (why->stopped != 0)
+        fprintf(out, "%zu %s stopped.\n", why->stopped, why->stopped == 1 ? "is" : "are");
     if (why->in_flight != 0)
         fprintf(out, "%zu puts to other hosts are on their way.\n", why->in_flight);
     say_ways(out, why->view);
@@ -226,13 +282,17 @@ static void json_cce(FILE *out, const struct look_why_cce *one)
 
 void look_why_json(FILE *out, const struct look_why *why)
 {
-    static const char *const fates[] = {"runs", "blocked", "stuck"};
+    static const char *const fates[] = {[LOOK_RUNS] = "runs",
+                                        [LOOK_STOPPED] = "stopped",
+                                        [LOOK_TIMED] = "timed",
+                                        [LOOK_BLOCKED] = "blocked",
+                                        [LOOK_STUCK] = "stuck"};
     const char *between = "";
-    fprintf(
-        out,
-        "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"in_flight\":%zu,",
-        why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
-        why->running, why->in_flight);
+    fprintf(out,
+            "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"stopped\":%zu,"
+            "\"in_flight\":%zu,",
+            why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
+            why->running, why->stopped, why->in_flight);
     json_ways(out, why->view);
     fputs("\"cces\":[", out);
     for (size_t i = 0; i < why->count; i++) {
@@ -248,6 +308,15 @@ void look_why_json(FILE *out, const struct look_why *why)
                     ",\"since_ns\":%" PRIu64 ",\"now_ns\":%" PRIu64,
                     one->waits[0]->want, one->waits[0]->cell, one->waits[0]->owner_host, one->waits[0]->owner,
                     one->cce->since_ns, look_view_now(why->view, one->cce->host));
+        if (one->fate == LOOK_TIMED)
+            fprintf(out, ",\"vain_ns\":%" PRIu64 ",\"at_a_time_ns\":%" PRIu64, one->vain_ns,
+                    one->cce->deadline_ns - one->cce->since_ns);
+        if (one->left != NULL)
+            fprintf(out,
+                    ",\"ended\":{\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 ",\"signal\":%u,\"status\":%u}",
+                    one->left->ordinal, one->left->pid,
+                    (one->left->exit & BCRI_CRASHED) != 0 ? (unsigned)(one->left->exit & 0xffu) : 0,
+                    (one->left->exit & BCRI_EXITED) != 0 ? (unsigned)(one->left->exit & 0xffu) : 0);
         if (one->next != SIZE_MAX) {
             fputs(",\"waits_for\":", out);
             json_cce(out, &why->cces[one->next]);
@@ -270,7 +339,7 @@ void look_why_dot(FILE *out, const struct look_why *why)
                 one->fate == LOOK_STUCK     ? ", color=red"
                 : one->fate == LOOK_BLOCKED ? ", color=orange"
                                             : "");
-        if (one->fate == LOOK_RUNS)
+        if (!waits(one))
             continue;
         if (one->wait_count != 0)
             look_say_cell(why->view, one->waits[0]->owner_host, one->waits[0]->owner, one->waits[0]->cell,

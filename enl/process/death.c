@@ -304,6 +304,9 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
                        ends ? enl_program_outcome(program, ends) : "");
     }
     bcri_host_count_end(program->host, blamed, blamed && end.signalled && enl_crash_is(end.number));
+    if (end.known) /* for enl why, as long as no other CCE has the record */
+        bcri_store(&cce->record->id.exit_status,
+                   (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
     finish(cce);
     if (ends)
         enl_program_abort(program, status_of(end));

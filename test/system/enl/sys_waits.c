@@ -14,11 +14,14 @@
  *   alarm    as circle, but CCE 0 computes in a signal handler once SIGALRM comes, and CCE 1 waits for that first
  *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
+ *   again    CCE 0 gets from cell 1 of CCE 1 for 50 ms, again and again; CCE 1 waits in poll(2)
+ *   left     CCE 1 puts into cell 1 of CCE 0, which takes that and waits for more
  *   busy     all put and get without end
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
  * "Runs" is a pause outside BCR. Each tells just before it does what it does. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +162,20 @@ static void perform(const char *mode)
                (strcmp(mode, "timed") == 0 && bcr_cceord != 0)) {
         tell();
         get_one(next, WAIT, bcr_BLOCK);
+    } else if (strcmp(mode, "again") == 0) {
+        tell();
+        while (bcr_cceord == 0)
+            MUST(bcr_get(1, next, WAIT, 50) == NULL && bcr_errno == bcrE_TIMEOUT);
+        MUST(poll(NULL, 0, -1) == 0);
+    } else if (strcmp(mode, "left") == 0) {
+        if (bcr_cceord == 1)
+            put_one(ids[0], WAIT);
+        else if (bcr_cceord == 0)
+            get_one(bcr_cce, WAIT, bcr_BLOCK);
+        tell();
+        if (bcr_cceord != 0)
+            run_on();
+        get_one(bcr_cce, WAIT, bcr_BLOCK);
     } else if (strcmp(mode, "busy") == 0) {
         tell();
         for (;;) {

@@ -239,6 +239,56 @@ TEST(other_hosts_are_asked_through_the_tree)
     unsetenv("SYS_MACH");
 }
 
+/* The process of the CCE with that ordinal, of one host. */
+static pid_t pid_of(int ordinal)
+{
+    char line[64];
+    int pid = 0;
+    snprintf(line, sizeof line, "\n   0 %7d ", ordinal);
+    const char *at = strstr(look("ps", "--"), line);
+    if (at == NULL || sscanf(at + strlen(line), "%d", &pid) != 1)
+        FAIL("no CCE %d in:\n%s", ordinal, command.text);
+    return (pid_t)pid;
+}
+
+TEST(who_waits_in_vain_again_and_again_is_told_and_who_sleeps_outside_does_not_run)
+{
+    start("again", "2");
+    has(look_until("why", "--", "CCE 0 has never got anything from cell 1 of CCE 1 yet, 0.0 s at a time."),
+        "2 run, or wait for a time.");
+    has(look_until("why", "--json", "\"fate\":\"timed\""), "\"at_a_time_ns\":");
+    if (strstr(look("ps", "--"), "  polls ") == NULL)
+        has(command.text, "  sleeps "); /* where the kernel does not say where */
+    end();
+}
+
+TEST(who_put_last_and_was_killed_is_named)
+{
+    char part[128];
+    setenv("BCR_ONFAIL", "isolate", 1);
+    start("left", "3");
+    const pid_t pid = pid_of(1);
+    CHECK_INT(kill(pid, SIGKILL), 0);
+    snprintf(part, sizeof part, "CCE 1 (pid %d), which last put there, was killed by signal 9.", (int)pid);
+    look_until("why", "--", part);
+    has(look("why", "--json"), "\"ended\":{\"ordinal\":1,");
+    end();
+    unsetenv("BCR_ONFAIL");
+}
+
+TEST(who_is_stopped_is_no_more_said_to_run)
+{
+    start("slow", "2");
+    has(look_until("why", "--", "1 CCEs wait"), "1 run and could end that.");
+    const pid_t pid = pid_of(0);
+    CHECK_INT(kill(pid, SIGSTOP), 0);
+    has(look_until("why", "--", "CCE 0 is stopped: SIGCONT lets it go on."),
+        "1 CCEs wait; 0 run and could end that.");
+    has(command.text, "1 is stopped.");
+    CHECK_INT(kill(pid, SIGCONT), 0);
+    end();
+}
+
 /* What its CCEs are at when one look comes by is no damage. */
 TEST(an_audit_of_a_program_at_work_finds_nothing)
 {

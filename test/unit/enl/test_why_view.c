@@ -285,3 +285,70 @@ TEST(ways_that_are_not_the_usual_ones_are_told_of_with_what_passes_there)
                  "\"way\":\"silent\",\"bytes\":0}") != NULL);
     free(json);
 }
+
+static void has(const char *part)
+{
+    if (strstr(text, part) == NULL)
+        FAIL("no \"%s\" in:\n%s", part, text);
+}
+static void lacks(const char *part)
+{
+    if (strstr(text, part) != NULL)
+        FAIL("\"%s\" in:\n%s", part, text);
+}
+
+/* CCE 0 waits for cell 1 of CCE 1, a second at a time; it has got something there `ago_ns` ago. */
+static void waits_in_vain(uint64_t timeouts, uint64_t ago_ns)
+{
+    static struct look_got got;
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 1, 1);
+    cces[0].since_ns = host.now_ns - UINT64_C(500000000);
+    cces[0].deadline_ns = cces[0].since_ns + UINT64_C(1000000000);
+    cces[0].timeouts = timeouts;
+    got = (struct look_got){.index = 1, .peer = 2, .cell = 1, .gets = 1, .last_ns = host.now_ns - ago_ns};
+    view.got.at = &got;
+    view.got.count = ago_ns != 0;
+    think(NULL);
+}
+
+TEST(who_waits_with_a_time_limit_again_and_again_is_told)
+{
+    waits_in_vain(40, UINT64_C(40000000000));
+    has("CCE 0 has got nothing from cell 1 of CCE 1 for 40.0 s, 1.0 s at a time.");
+    waits_in_vain(3, 0);
+    has("CCE 0 has never got anything from cell 1 of CCE 1 yet, 1.0 s at a time.");
+    waits_in_vain(40, UINT64_C(1500000000));
+    lacks("has got nothing");
+    waits_in_vain(2, 0);
+    lacks("has never got anything");
+}
+
+TEST(who_last_put_there_and_has_ended_is_named)
+{
+    static struct look_left left;
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 0, 1);
+    left = (struct look_left){
+        .index = 3, .ordinal = 5, .pid = 4711, .exit = BCRI_CRASHED | 9, .peer = 1, .cell = 1, .last_ns = 7};
+    view.left.at = &left;
+    view.left.count = 1;
+    think(NULL);
+    has("CCE 5 (pid 4711), which last put there, was killed by signal 9.");
+    told[0] = (struct look_told){.index = 2, .peer = 1, .cell = 1, .puts = 1, .last_ns = 8};
+    view.told.count = 1; /* another has put there since */
+    think(NULL);
+    lacks("which last put there");
+}
+
+TEST(a_stopped_cce_does_not_run)
+{
+    begin(3);
+    sleeps(0, BCRI_ORDER_TAKE, 1, 1);
+    cces[1].process = 'T';
+    think(NULL);
+    has("CCE 1 is stopped: SIGCONT lets it go on.");
+    has("1 CCEs wait; 1 run and could end that.");
+    has("1 is stopped.");
+    CHECK_UINT(why.stopped, 1);
+}
