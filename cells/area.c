@@ -27,6 +27,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/segment.h"
@@ -355,6 +356,7 @@ static int free_area(struct bcri_ctx *ctx, int base)
 
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
@@ -372,6 +374,7 @@ int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrg
 
 int bcr_cafree(int qbase)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;

@@ -6,6 +6,7 @@
 #include "bcri/archtype.h"
 #include "bcri/copier.h"
 #include "bcri/ids.h"
+#include "bcri/one_thread.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/self.h"
@@ -30,6 +31,7 @@ BCRI_INLINE struct bcri_ctx *begin(bcr_region rgid, struct bcri_slot_shm **slot_
 
 int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen)
 {
+    BCRI_CALL;
     struct bcri_slot_shm *slot;
     struct bcri_ctx *ctx = begin(rgid, &slot);
     if (bcri_unlikely(ctx == NULL))
@@ -61,6 +63,7 @@ static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copy
 
 int bcr_copyto(const int *copydesc, int repl, bcr_region rgid, int offset, const void *buffer, int buflen)
 {
+    BCRI_CALL;
     struct bcri_slot_shm *slot;
     struct bcri_ctx *ctx = begin(rgid, &slot);
     if (bcri_unlikely(ctx == NULL))
@@ -80,6 +83,7 @@ int bcr_copyto(const int *copydesc, int repl, bcr_region rgid, int offset, const
 int bcr_copytofm(const int *copydesc, int repl, bcr_region rgid_to, int off_to, bcr_region rgid_fm,
                  int off_fm)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -2;
@@ -107,6 +111,7 @@ int bcr_copytofm(const int *copydesc, int repl, bcr_region rgid_to, int off_to, 
 
 int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset, const void *buffer, int buflen)
 {
+    BCRI_CALL;
     (void)buffer; /* alignment counts from its start, wherever that is */
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)

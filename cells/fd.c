@@ -18,6 +18,7 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/queue.h"
 #include "bcri/self.h"
 #include "bcri/tx.h"
@@ -78,6 +79,7 @@ static int arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
 
 int bcr_fd(int cell)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;

@@ -19,6 +19,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/order.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
@@ -304,15 +305,18 @@ static __attribute__((noinline)) bcr_region get_reading(bcr_cce_id cce, int cell
 
 bcr_region bcr_get(int qlike, bcr_cce_id cce, int cell, int msec)
 {
+    BCRI_CALL;
     return qlike != 0 ? get_taking(cce, cell, msec) : get_reading(cce, cell, msec);
 }
 
 bcr_region bcr_acqrl(bcr_cce_id cce, int cell, int msec)
 {
+    BCRI_CALL;
     return get_fast(READ_LOCK, cce, cell, msec);
 }
 
 bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec)
 {
+    BCRI_CALL;
     return get_fast(WRITE_LOCK, cce, cell, msec);
 }

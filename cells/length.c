@@ -16,6 +16,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/order.h"
 #include "bcri/queue.h"
 #include "bcri/result.h"
@@ -64,6 +65,7 @@ int bcri_cell_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
 
 int bcr_celllen(bcr_cce_id cce, int cell)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;

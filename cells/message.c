@@ -8,6 +8,7 @@
 #include "bcri/archtype.h"
 #include "bcri/copier.h"
 #include "bcri/ids.h"
+#include "bcri/one_thread.h"
 #include "bcri/self.h"
 
 static int refuse(int code)
@@ -58,6 +59,7 @@ static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *bu
 int bcr_send(const void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell, int qlike,
              int archtype)
 {
+    BCRI_CALL_COMPOSED;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -2;
@@ -75,6 +77,7 @@ int bcr_send(const void *buffer, int len, const int *buftype, int repl, bcr_cce_
 int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int ncells, const int *cells,
               int qlike, int archtype)
 {
+    BCRI_CALL_COMPOSED;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -2;
@@ -93,6 +96,7 @@ int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int nce
 int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell, int qlike,
              int msec)
 {
+    BCRI_CALL_COMPOSED;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;

@@ -21,6 +21,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/order.h"
 #include "bcri/put_waiters.h"
 #include "bcri/region.h"
@@ -274,6 +275,7 @@ static __attribute__((noinline)) int write_giving(bcr_region rgid, bcr_cce_id cc
 
 int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 {
+    BCRI_CALL;
     if (bcri_unlikely(nofree != 0))
         return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, true);
     return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
@@ -281,10 +283,12 @@ int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 
 int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
+    BCRI_CALL;
     return write_giving(rgid, cce, cell);
 }
 
 int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
+    BCRI_CALL;
     return put_anew(rgid, bcri_resolved_key(cce, cell), true, true);
 }

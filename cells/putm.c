@@ -11,6 +11,7 @@
 #include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/order.h"
 #include "bcri/put.h"
 #include "bcri/put_waiters.h"
@@ -108,6 +109,7 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
 
 int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofree)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
@@ -139,6 +141,7 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
 
 int bcr_putwait(int msec)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
@@ -150,6 +153,7 @@ int bcr_putwait(int msec)
 
 int bcr_putdone(int msec)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;

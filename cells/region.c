@@ -11,6 +11,7 @@
 #include "bcri/heap.h"
 #include "bcri/heap_fast.h"
 #include "bcri/ids.h"
+#include "bcri/one_thread.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/self.h"
@@ -58,6 +59,7 @@ static __attribute__((noinline)) bcr_region alloc_slow(int len, int archtype)
 /* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing, as a put does: see put.c. */
 bcr_region bcr_rgalloc(int len, int archtype)
 {
+    BCRI_CALL;
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL))
         return alloc_slow(len, archtype);
@@ -78,6 +80,7 @@ bcr_region bcr_rgalloc(int len, int archtype)
 
 int bcr_rgmod(bcr_region rgid)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
@@ -128,6 +131,7 @@ static __attribute__((noinline)) int free_slow(bcr_region rgid)
 /* Model: death.pml */
 int bcr_rgfree(bcr_region rgid)
 {
+    BCRI_CALL;
     struct bcri_ctx *const ctx = bcri_self_thread;
     struct bcri_id id;
     bcri_ref ref;
@@ -146,6 +150,7 @@ int bcr_rgfree(bcr_region rgid)
 
 int bcr_rgrealloc(bcr_region rgid, int newlen)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
@@ -180,6 +185,7 @@ static const struct bcri_region_shm *region_of(bcr_region rgid)
 
 int bcr_rglen(bcr_region rgid, int *archtype)
 {
+    BCRI_CALL;
     const struct bcri_region_shm *region = region_of(rgid);
     if (region == NULL)
         return -1;
@@ -190,11 +196,13 @@ int bcr_rglen(bcr_region rgid, int *archtype)
 
 int bcr_rgerror(bcr_region rgid)
 {
+    BCRI_CALL;
     const struct bcri_region_shm *region = region_of(rgid);
     return region != NULL ? (int)region->error : -1;
 }
 
 int bcr_rlsrl(bcr_region rgid)
 {
+    BCRI_CALL_COMPOSED;
     return bcr_rgfree(rgid);
 }

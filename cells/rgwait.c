@@ -9,6 +9,7 @@
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
+#include "bcri/one_thread.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/wait.h"
@@ -43,6 +44,7 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 int bcr_rgwait(bcr_region rgid, int msec, int failfree)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
@@ -143,6 +145,7 @@ static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, i
 
 int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;

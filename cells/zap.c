@@ -12,6 +12,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/one_thread.h"
 #include "bcri/order.h"
 #include "bcri/put.h"
 #include "bcri/put_service.h"
@@ -57,6 +58,7 @@ int bcri_zap(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
 
 int bcr_zap(bcr_cce_id cce, int cell)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;

@@ -12,17 +12,17 @@
 
 void bcri_corrupt(struct bcri_ctx *ctx, const char *what, bcri_ref ref)
 {
-    char line[384], who[BCRI_CCE_TEXT_MAX];
+    char line[448], who[BCRI_CCE_TEXT_MAX];
     if (ctx->daemon.parks) {
         ctx->daemon.corrupt = true;
         return;
     }
-    const int length = snprintf(line, sizeof line,
-                                "bcr: %.64s: shared memory is corrupt: %.64s, at segment %u, offset %#llx; "
-                                "a wild write has been there; %s ends\n",
-                                program_invocation_short_name, what, bcri_ref_seg(ref),
-                                (unsigned long long)bcri_ref_offset(ref),
-                                bcri_record_text(ctx, ctx->record, ctx->index, who));
+    const int length = snprintf(
+        line, sizeof line,
+        "bcr: %.64s: shared memory is corrupt: %.64s, at segment %u, offset %#llx; "
+        "a wild write has been there, or two threads of this CCE were in BCR at once; %s ends\n",
+        program_invocation_short_name, what, bcri_ref_seg(ref), (unsigned long long)bcri_ref_offset(ref),
+        bcri_record_text(ctx, ctx->record, ctx->index, who));
     const ssize_t written = length > 0 ? write(STDERR_FILENO, line, (size_t)length) : 0;
     (void)written; /* the end says it, too, where the sentence cannot be written */
     abort();

@@ -4,6 +4,7 @@
 
 #include "bcri/enter.h"
 #include "bcri/ids.h"
+#include "bcri/one_thread.h"
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
 
@@ -44,6 +45,7 @@ static int result(int error)
 
 int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp)
 {
+    BCRI_CALL;
     struct bcri_scheduler *sched = enter();
     if (sched == NULL)
         return -1;
@@ -54,6 +56,7 @@ int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int 
 
 int bcr_priority(int activep, int blockp)
 {
+    BCRI_CALL;
     struct bcri_scheduler *sched = enter();
     if (sched == NULL)
         return -1;
@@ -68,6 +71,7 @@ int bcr_priority(int activep, int blockp)
 
 int bcr_allow(int priority)
 {
+    BCRI_CALL;
     struct bcri_scheduler *sched = enter_to_stop();
     if (sched == NULL)
         return -1;
@@ -76,6 +80,7 @@ int bcr_allow(int priority)
 
 int bcr_block(void)
 {
+    BCRI_CALL;
     struct bcri_scheduler *sched = enter_to_stop();
     if (sched == NULL)
         return -1;

@@ -14,6 +14,7 @@
 
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
+#include "bcri/one_thread.h"
 #include "bcri/self.h"
 #include "bcri/waiters.h"
 #include "scheduler_private.h"
@@ -138,6 +139,7 @@ static __attribute__((noinline)) void keep_thread_locals(struct bcri_invocation 
 {
     watch(self);
     self->error = bcri_self_errno;
+    bcri_call_stops(self->sched->ctx, &self->does);
     if (bcri_unlikely(bcri_exceptions_of != NULL))
         self->exceptions = *bcri_exceptions_of();
 }
@@ -145,6 +147,7 @@ static __attribute__((noinline)) void keep_thread_locals(struct bcri_invocation 
 static __attribute__((noinline)) void give_thread_locals_back(const struct bcri_invocation *self)
 {
     bcri_self_errno = self->error;
+    bcri_call_goes_on(self->sched->ctx, self->does);
     if (bcri_unlikely(bcri_exceptions_of != NULL))
         *bcri_exceptions_of() = self->exceptions;
 }
@@ -287,7 +290,9 @@ static void body(struct bcri_coroutine *co)
     for (;;) {
         void (*run)(int) = self->handler->run;
         begin_thread_locals();
+        bcri_call_goes_on(s->ctx, NULL);
         run(self->cell);
+        bcri_call_goes_on(s->ctx, "the end of a handler");
         end_fork_if_forked(s);
         self->handler = NULL;
         if (bcri_unlikely(!run_next(s, self)))

@@ -257,7 +257,8 @@ void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
     if (agent->ctx->daemon.corrupt) {
         agent->ctx->daemon.corrupt = false;
         bcri_agent_note(agent, BCRI_NO_HOST,
-                        "shared memory is corrupt: the agent has met a wild write; enl audit says where");
+                        "shared memory is corrupt: the agent has met a wild write, or what two threads of a "
+                        "CCE in BCR at once have left; enl audit says where");
     }
     run_by(agent, agent->retry_at);
     run_by(agent, agent->ask_at);

@@ -14,6 +14,7 @@
 #include "bcri/client.h"
 #include "bcri/enter.h"
 #include "bcri/heap.h"
+#include "bcri/one_thread.h"
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
 
@@ -56,6 +57,7 @@ static int too_much(const char *mach, const char *obj, int64_t count)
 
 int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid, int nofree)
 {
+    BCRI_CALL_COMPOSED;
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
@@ -126,6 +128,7 @@ static int ask_arch(struct bcri_ctx *ctx, struct bcri_cce *cce)
 
 int bcr_arch(bcr_cce_id cceid)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;

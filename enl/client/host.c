@@ -6,6 +6,7 @@
 
 #include "bcri/client.h"
 #include "bcri/enter.h"
+#include "bcri/one_thread.h"
 #include "bcri/self.h"
 
 static int refuse(int code)
@@ -16,6 +17,7 @@ static int refuse(int code)
 
 int bcr_host(int k, char *name, int length)
 {
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
     struct bcri_incoming in;
     if (ctx == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrupt shared memory: it holds what no CCE writes, so a wild write of the program has hit it.
+/* Corrupt shared memory: it holds what no CCE writes, so a wild write of the program has hit it, or two threads of a CCE were
+ * in BCR at once (one_thread.h).
  *
  * No call makes a test only to find corrupt memory. When a test that is needed for another reason
  * finds some, a CCE ends itself, as the C library does when its heap is corrupt: its own process

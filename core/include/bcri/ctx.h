@@ -121,6 +121,12 @@ struct bcri_ctx_daemon {
     size_t kept_drops; /* holds that its own IDs keep until it can drop them (region.h) */
 };
 
+/* Which thread of this CCE is in BCR, and in which routine (one_thread.h): in builds that look. */
+struct bcri_ctx_calls {
+    _Atomic uint32_t thread;
+    _Atomic(const char *) does; /* NULL: the user's handler runs */
+};
+
 struct bcri_ctx {
     /* Each put, get and lock reads these. They fill two cache lines. */
     alignas(BCRI_CACHELINE) struct bcri_record_shm *record;
@@ -175,6 +181,7 @@ struct bcri_ctx {
     void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
     struct bcri_ctx_kept kept;
     struct bcri_ctx_daemon daemon;
+    struct bcri_ctx_calls calls;
 
     /* What this CCE has read from the directory of records; 0: nothing yet. */
     uint32_t record_seg[BCRI_RECORD_SEGS];

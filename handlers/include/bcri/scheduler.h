@@ -69,6 +69,7 @@ struct bcri_invocation {
     int activep, blockp;
     int error; /* bcr_errno, while it is stopped; likewise: */
     struct bcri_exceptions exceptions;
+    const char *does; /* in BCR (one_thread.h) */
     struct bcri_resumable resumable;
     /* neighbours on the stack of the stopped */
     struct bcri_invocation *below, *above;
