@@ -79,7 +79,7 @@ check_runs "$root/usr/bin/enl" "$scratch/consumer/consumer_static"
 if command -v ninja >/dev/null; then
     step "within another project, with several configurations and link-time optimization"
     quietly env CC="$CC" CFLAGS="-std=gnu17" "$CMAKE" -S "$installed/subproject" -B "$scratch/subproject" -G "Ninja Multi-Config" \
-        -DBCR_TREE="$tree" -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DBUILD_SHARED_LIBS=OFF -DCMAKE_C_FLAGS_RELEASE=-O0
+        -DBCR_TREE="$tree" -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DCMAKE_UNITY_BUILD=ON -DBUILD_SHARED_LIBS=OFF -DCMAKE_C_FLAGS_RELEASE=-O0
     quietly "$CMAKE" --build "$scratch/subproject" --config Release --target hello ring
     check_runs "$root/usr/bin/enl" "$scratch/subproject/Release/hello"
     check_runs "$root/usr/bin/enl" "$scratch/subproject/Release/ring"
