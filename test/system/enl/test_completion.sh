@@ -57,6 +57,7 @@ done < <(sed -n -e '/^$/q' -e 's/^       enl \([a-z]\)/\1/p' <<<"$help")
 [ "$commands" -ge 12 ] || { echo "only $commands commands are in the usage"; failed=yes; }
 offers --dot why --d
 offers --all kill --a
+offers --help metrics --h
 offers warn --log-level w
 offers --label --output = none --l
 
