@@ -318,9 +318,10 @@ struct bcri_answer bcri_order_collect(struct bcri_ctx *ctx, struct bcri_slot_shm
     const bcri_ref region = bcri_slot_region(word);
     if (bcri_slot_state(word) == BCRI_SLOT_ORDERED)
         return (struct bcri_answer){.came = false};
-    ctx->last_cpu = bcri_load(&slot->sub);
+    const uint64_t given = bcri_load(&slot->given);
+    ctx->last_cpu = bcri_order_cpu(given);
     if (bcri_slot_state(word) == BCRI_SLOT_FAILED) {
-        const int code = (int)bcri_load(&slot->given);
+        const int code = bcri_order_code(given);
         bcri_store(&slot->word, 0);
         bcri_slot_give(ctx, slot);
         return (struct bcri_answer){.came = true, .error = code};
@@ -349,7 +350,7 @@ bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     store_entry(ctx, ctx->outbox, BCRI_OUTBOX_CANCEL, slot, false);
     bcri_wait_complete(ctx, slot);
     if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_FAILED ||
-        bcri_load(&slot->given) != bcrE_TIMEOUT)
+        bcri_order_code(bcri_load(&slot->given)) != bcrE_TIMEOUT)
         return false;
     (void)bcri_order_collect(ctx, slot);
     return true;
@@ -361,8 +362,9 @@ bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 static int end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const bcri_ref left = bcri_slot_region(bcri_load_acquire(&slot->word));
-    const int code = (int)bcri_load(&slot->given);
-    ctx->last_cpu = bcri_load(&slot->sub);
+    const uint64_t given = bcri_load(&slot->given);
+    const int code = bcri_order_code(given);
+    ctx->last_cpu = bcri_order_cpu(given);
     bcri_store(&slot->word, left != BCRI_REF_NONE ? bcri_slot_live(left) : 0);
     if (left != BCRI_REF_NONE)
         bcri_slot_drop(ctx, slot);

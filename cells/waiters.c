@@ -291,7 +291,7 @@ static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     if (state_of(slot) == BCRI_SLOT_FAILED) {
         bcri_store(&slot->word, 0);
         bcri_slot_give(ctx, slot);
-        return (int)given;
+        return (int)(uint32_t)given; /* of an order there is more (order.h) */
     }
     if (bcri_request_want(slot) == BCRI_WANT_LOCK)
         bcri_note_locks(ctx);

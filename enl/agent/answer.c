@@ -67,15 +67,14 @@ void bcri_order_end_if_over(struct order *order)
 
 /* ---- into IDs ---- */
 
-/* The one store that answers. From then on the ID is the CCE's. */
+/* The one store that answers. From then on the ID is the CCE's, and still says which cell the order was for. */
 static void answer_id(struct order *order, uint64_t word, int code, uint64_t value)
 {
     struct bcri_slot_shm *slot = bcri_order_id(order);
     order->slot_ref = BCRI_REF_NONE;
     if (slot == NULL)
         return;
-    bcri_store(&slot->given, (uint64_t)code);
-    bcri_store(&slot->sub, bcri_current_cpu());
+    bcri_store(&slot->given, bcri_order_given(code, bcri_current_cpu()));
     if (code == 0)
         bcri_store(&slot->key, value);
     bcri_store_release(&slot->word, word);
@@ -162,6 +161,18 @@ static void tell(const struct order *order, int code, uint64_t owner_ordinal)
     bcri_agent_parks(agent);
 }
 
+/* What a get had taken for nothing does not go back. Where the cell is gone, no CCE could get it anyway. */
+static void tell_lost(const struct order *order, int code)
+{
+    struct bcri_agent *agent = order->asker->agent;
+    char asker[BCRI_CCE_TEXT_MAX];
+    if (code != bcrE_NOCELL && code != bcrE_DEAD)
+        bcri_agent_note(agent, bcri_identity_host(order->owner),
+                        "a region that %s gives back to cell %d of a CCE there is lost: %s",
+                        bcri_cce_text(agent->ctx, order->asker->index, asker), order->cell,
+                        bcr_strerror(code));
+}
+
 /* Else the next CCE with this number would get the error regions of this one. */
 void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
 {
@@ -215,7 +226,9 @@ static void count_put(struct order *order, int code, uint64_t owner_ordinal)
 {
     order->asker->completed++;
     order->code = code;
-    if (code != 0 && order->op != BCRI_ORDER_RETURN && (order->key & BCRI_ORDER_ANSWERED) == 0)
+    if (code != 0 && order->op == BCRI_ORDER_RETURN)
+        tell_lost(order, code);
+    else if (code != 0 && (order->key & BCRI_ORDER_ANSWERED) == 0)
         tell(order, code, owner_ordinal);
 }
 

@@ -8,7 +8,7 @@
  *   word   ORDERED, and the region of a put until the agent has taken that
  *   cell   none: by this an order is told from a request at a cell of this host
  *   next, prev   the identity of the cell's owner
- *   sub    the cell's number; with the answer, the processor on which the agent was
+ *   sub    the cell's number
  *   kind   the CCE's index, and enum bcri_order_op
  *   key    low half: msec, as in the public calls; above it BCRI_ORDER_... flags. SYNC: how many of
  *          the CCE's puts must be completed
@@ -18,7 +18,7 @@
  * CCE reads that with its next put, and the next put there (there: to that cell; if the CCE has ended, to any of its
  * cells) fails with the same code. All other orders are answered by one store of the ID's word:
  * ANSWERED, with the region that the ID holds from then on (none: zap, length, SYNC; `key` is the
- * length), or FAILED; `given` is the code, 0 with success. The cell decides about time: a get or a put that has a time
+ * length), or FAILED; `given` has the code, 0 with success, and above it the processor on which the agent was. The cell decides about time: a get or a put that has a time
  * waits for the answer beyond it. A get that is cancelled is answered, too.
  *
  * All routines here are reached from the resume tiers only, after a look-up has said BCRI_ELSEWHERE.
@@ -55,6 +55,20 @@ enum bcri_order_op {
 #define BCRI_ORDER_ANSWERED (UINT64_C(1) << 36) /* a put whose CCE waits for the answer */
 /* Regions that are shorter go to each cell: that costs less than to name them. */
 #define BCRI_ORDER_SHARED_MIN 256u
+
+/* What an answer says in `given`. */
+static inline uint64_t bcri_order_given(int code, uint32_t cpu)
+{
+    return (uint64_t)cpu << 32 | (uint32_t)code;
+}
+static inline int bcri_order_code(uint64_t given)
+{
+    return (int)(uint32_t)given;
+}
+static inline uint32_t bcri_order_cpu(uint64_t given)
+{
+    return (uint32_t)(given >> 32);
+}
 
 static inline bool bcri_order_is_get(uint32_t op)
 {
