@@ -84,6 +84,7 @@ static void on_look(uv_timer_t *timer)
         next = crash->next;
         if (now_ns < crash->until_ns)
             continue;
+        enl_crash_take_trace(crashes, crash); /* the daemon may have stood still */
         if (!crash->traced)
             enl_crash_text_cut(&crash->text, "... and more, but its time was up\n");
         enl_crash_let_die(crashes, crash);
@@ -212,6 +213,8 @@ void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
     struct enl_crash_report *report = crashes != NULL ? calloc(1, sizeof *report) : NULL;
     if (report == NULL)
         return;
+    if (cce->crash != NULL)
+        enl_crash_take_trace(crashes, cce->crash);
     const struct enl_crash_text text = enl_crash_account(cce, core_file);
     *report = (struct enl_crash_report){.host = program->hostname,
                                         .signal = signal,

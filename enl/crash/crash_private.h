@@ -38,6 +38,8 @@ struct enl_crashes {
 
 /* tracer.c: starts tracers for the oldest crashes, as many as may run at a time. */
 void enl_crash_start_tracers(struct enl_crashes *crashes);
+/* Reads what its tracer has said and is not read; after the end of that it is traced. */
+void enl_crash_take_trace(struct enl_crashes *crashes, struct enl_crash *crash);
 /* The CCE may die; what the tracer has said until now is its trace. */
 void enl_crash_let_die(struct enl_crashes *crashes, struct enl_crash *crash);
 /* The same, once its trace and its waiters are known. */

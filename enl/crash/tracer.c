@@ -43,26 +43,29 @@ void enl_crash_let_die_when_known(struct enl_crashes *crashes, struct enl_crash 
         enl_crash_let_die(crashes, crash);
 }
 
+void enl_crash_take_trace(struct enl_crashes *crashes, struct enl_crash *crash)
+{
+    char bytes[4096];
+    while (crash->watch != NULL) {
+        const ssize_t got = read(crash->watch->fd, bytes, sizeof bytes);
+        if (got > 0)
+            enl_crash_text_add(&crash->text, bytes, (size_t)got);
+        else if (got < 0 && errno == EAGAIN)
+            return;
+        else if (got == 0 || errno != EINTR)
+            end_tracer(crashes, crash);
+    }
+}
+
 static void on_trace(void *data)
 {
     struct enl_crash *crash = data;
     struct enl_crashes *crashes = crash->cce->program->crashes;
-    char bytes[4096];
-    for (;;) {
-        const ssize_t got = read(crash->watch->fd, bytes, sizeof bytes);
-        if (got > 0) {
-            enl_crash_text_add(&crash->text, bytes, (size_t)got);
-            continue;
-        }
-        if (got < 0 && errno == EAGAIN)
-            return;
-        if (got < 0 && errno == EINTR)
-            continue;
-        end_tracer(crashes, crash);
-        enl_crash_let_die_when_known(crashes, crash);
-        enl_crash_start_tracers(crashes);
+    enl_crash_take_trace(crashes, crash);
+    if (!crash->traced)
         return;
-    }
+    enl_crash_let_die_when_known(crashes, crash);
+    enl_crash_start_tracers(crashes);
 }
 
 /* Returns whether a tracer runs. */

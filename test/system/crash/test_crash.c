@@ -501,6 +501,50 @@ static pid_t tracer_of(pid_t daemon)
     }
 }
 
+/* A child of that process whose program has that name. */
+static pid_t child_named(pid_t of, const char *name)
+{
+    for (;;) {
+        DIR *folder = opendir("/proc");
+        const struct dirent *entry;
+        pid_t found = 0;
+        while (found == 0 && (entry = readdir(folder)) != NULL) {
+            char path[300], comm[64] = "";
+            long parent = 0;
+            snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+            FILE *file = fopen(path, "re");
+            if (file == NULL)
+                continue;
+            if (fscanf(file, "%*d (%63[^)]) %*c %ld", comm, &parent) == 2 && parent == of &&
+                strcmp(comm, name) == 0)
+                found = (pid_t)strtol(entry->d_name, NULL, 10);
+            fclose(file);
+        }
+        closedir(folder);
+        if (found != 0)
+            return found;
+    }
+}
+
+/* The tracer, which waits for a thread in vfork, ends while the daemon is stopped; then the time is over. */
+TEST(a_trace_that_is_there_is_shown_by_a_daemon_that_stood_still)
+{
+    NEEDS_STACKS();
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "vfork", "segv");
+    const pid_t tracer = tracer_of(run.pid);
+    const pid_t child = child_named(child_named(run.pid, "sys_crash"), "sys_crash");
+    CHECK_INT(kill(run.pid, SIGSTOP), 0);
+    run_wait_for_state(run.pid, 'T', true);
+    CHECK_INT(kill(child, SIGKILL), 0);
+    run_wait_for_state(tracer, 'Z', true);
+    sleep(2); /* which is longer than a trace may take */
+    CHECK_INT(kill(run.pid, SIGCONT), 0);
+    run_ends(&run, 128 + SIGSEGV, "[0] #0 ");
+    CHECK_PTR(strstr(run.error, "its time was up"), NULL);
+}
+
 /* A thread that waits in vfork keeps the tracer waiting, until the daemon has had enough. */
 TEST(a_tracer_that_is_killed_or_stopped_holds_nobody_up)
 {
