@@ -102,8 +102,10 @@ static int record_room(struct bcri_host *host, uint32_t index)
 
 static int fill_identity(struct bcri_identity_shm *id, uint32_t host_number, uint32_t index)
 {
-    if (getrandom(id->identity, BCRI_IDENTITY_BYTES, 0) != BCRI_IDENTITY_BYTES)
+    if (getrandom(id->identity, BCRI_IDENTITY_BYTES, 0) != BCRI_IDENTITY_BYTES) {
+        bcri_failure_note("getrandom");
         return bcrE_NOMEM;
+    }
     bcri_identity_name(id->identity, host_number, index);
     return 0;
 }

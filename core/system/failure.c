@@ -31,6 +31,13 @@ const char *bcri_failure_text(const char *otherwise, char out[BCRI_FAILURE_TEXT_
     return out;
 }
 
+const char *bcri_fork_remedy(int error)
+{
+    return error == EAGAIN
+               ? "; there may be no more processes here: raise ulimit -u, or pids.max of the control group"
+               : "";
+}
+
 int bcri_failure_errno(void)
 {
     return failure.call != NULL ? failure.error : 0;

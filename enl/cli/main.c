@@ -16,6 +16,7 @@
 #include <bcr.h>
 
 #include "bcri/control.h"
+#include "bcri/failure.h"
 #include "command.h"
 #include "explain.h"
 #include "facts_here.h"
@@ -49,16 +50,18 @@ static bool is_of_bcr_init(const struct enl_options *options)
 {
     int type = 0, domain = 0;
     struct ucred maker;
-    socklen_t size = sizeof type;
-    if (getsockopt(options->root_socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET ||
-        getsockopt(options->root_socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX)
-        return false;
-    size = sizeof maker;
-    if (getsockopt(options->root_socket, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0 ||
-        maker.pid != getpid())
-        return false;
+    socklen_t size = sizeof type, maker_size = sizeof maker;
     siginfo_t info;
-    return waitid(P_PID, (id_t)options->root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    bcri_failure_forget();
+    if (getsockopt(options->root_socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+        getsockopt(options->root_socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
+        getsockopt(options->root_socket, SOL_SOCKET, SO_PEERCRED, &maker, &maker_size) != 0) {
+        if (errno != EBADF && errno != ENOTSOCK)
+            bcri_failure_note("getsockopt");
+        return false;
+    }
+    return type == SOCK_SEQPACKET && domain == AF_UNIX && maker.pid == getpid() &&
+           waitid(P_PID, (id_t)options->root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 /* Closes what the starter had open, which the daemon does not need. Descriptors 0, 1 and 2 must be
@@ -135,7 +138,12 @@ int main(int argc, char **argv)
     case ENL_RUN: break;
     }
     if (options.root_pid != 0 && !is_of_bcr_init(&options)) {
-        fprintf(stderr,
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        if (bcri_failure_errno() != 0)
+            fprintf(stderr, "enl: cannot see who has started it: %s\n", bcri_failure_text("", failure));
+        else
+            fprintf(
+                stderr,
                 "enl: --root-socket and --root-pid are bcr_init's, which passes a socket and a child of its "
                 "own; run a program by: enl PROGRAM\n");
         return 2;

@@ -26,6 +26,7 @@
 
 #include "bcri/client.h"
 #include "bcri/config.h"
+#include "bcri/failure.h"
 
 /* In /proc an emulator's own threads count as the program's. The C library knows whether the
  * program has made a thread. */
@@ -193,7 +194,7 @@ int bcri_client_start_daemon(void)
     int pair[2];
     int error = bcri_channel_pair(pair);
     if (error != 0) {
-        bcri_client_complain("no socket for enl: %s", strerror(-error));
+        bcri_client_complain("no socket for enl: socketpair: %s", strerror(-error));
         return -bcrE_ENLIST;
     }
     sigset_t all, before; /* between fork and exec no handler of the program runs: the signal would be lost */
@@ -207,9 +208,7 @@ int bcri_client_start_daemon(void)
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
     if (child < 0) {
-        bcri_client_complain("cannot fork: %s%s", strerror(errno),
-                             errno == EAGAIN ? "; this user may have no more processes: raise ulimit -u"
-                                             : "");
+        bcri_client_complain("cannot fork: %s%s", strerror(errno), bcri_fork_remedy(errno));
         close(pair[0]);
         close(pair[1]);
         return -bcrE_ENLIST;

@@ -50,8 +50,11 @@ static bool is_trusted(int fd)
 {
     struct ucred maker;
     socklen_t size = sizeof maker;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &size) == 0 &&
-        (maker.uid == geteuid() || maker.uid == 0))
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0) {
+        bcri_client_complain("cannot ask of which user enl is: getsockopt: %s", strerror(errno));
+        return false;
+    }
+    if (maker.uid == geteuid() || maker.uid == 0)
         return true;
     bcri_client_complain(
         "the enl that started this program is not of user %lu, as whom it runs, nor of root; start "

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "bcri/client.h"
+#include "bcri/descriptor.h"
 
 extern char **environ;
 
@@ -30,14 +31,14 @@ struct probe {
 };
 
 /* Runs it with its output, stdout and stderr, into `to`. Returns 0 or an errno. */
-static int start(struct probe *probe, const char *path, int to)
+static int start(struct probe *probe, const char *path, int null, int to)
 {
     char *arguments[] = {(char *)(uintptr_t) "enl", (char *)(uintptr_t) "--version", NULL};
     posix_spawn_file_actions_t files;
     int error = posix_spawn_file_actions_init(&files);
     if (error != 0)
         return error;
-    error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    error = posix_spawn_file_actions_adddup2(&files, null, 0);
     for (int fd = 1; fd <= 2 && error == 0; fd++)
         error = posix_spawn_file_actions_adddup2(&files, to, fd);
     if (error == 0)
@@ -124,11 +125,19 @@ bool bcri_client_becomes_enl(const char *path, char *why, size_t size)
     int pair[2];
     int error = -bcri_channel_pair(pair);
     if (error != 0) {
-        snprintf(why, size, "cannot be asked whether it is enl: no socket: %s", strerror(error));
+        snprintf(why, size, "cannot be asked whether it is enl: socketpair: %s", strerror(error));
+        return false;
+    }
+    const int null = bcri_descriptor_aside(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (null < 0) { /* else it would be told that `path` is not there */
+        snprintf(why, size, "cannot be asked whether it is enl: open /dev/null: %s", strerror(errno));
+        close(pair[0]);
+        close(pair[1]);
         return false;
     }
     sigaction(SIGCHLD, &plain, &before); /* ignored, or handled by the program, its end would be lost */
-    error = start(&probe, path, pair[1]);
+    error = start(&probe, path, null, pair[1]);
+    close(null);
     close(pair[1]);
     probe.from = pair[0];
     if (error == 0) {

@@ -12,6 +12,7 @@
 #include <bcr/error.h>
 
 #include "bcri/bell.h"
+#include "bcri/failure.h"
 #include "cce.h"
 #include "enlist.h"
 #include "far.h"
@@ -343,13 +344,16 @@ int enl_conn_bind(const struct enl_program *program)
     if (length == 0)
         return -ENAMETOOLONG;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
+    if (fd < 0) {
+        bcri_failure_note("socket");
         return -errno;
+    }
     /* Accepted sockets inherit SO_PASSCRED, so a message that is sent before accept has its
      * credentials, too. */
     if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
         bind(fd, (struct sockaddr *)&address, length) != 0) {
         int error = errno;
+        bcri_failure_note("bind");
         close(fd);
         return -error;
     }
@@ -359,8 +363,10 @@ int enl_conn_bind(const struct enl_program *program)
 int enl_conn_listen(struct enl_program *program)
 {
     const int fd = program->address_fd;
-    if (listen(fd, 64) != 0)
+    if (listen(fd, 64) != 0) {
+        bcri_failure_note("listen");
         return -errno;
+    }
     program->address_fd = -1;
     program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     program->listening = enl_watch_start(program, fd, on_visit, program);

@@ -65,7 +65,9 @@ static void ask(struct gathering *all)
         relay.text = bcri_view_of("names");
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        give_up(one, "this command has no descriptors left (ulimit -n)");
+        snprintf(one->reason, sizeof one->reason, "this command has no socket for it: socketpair: %s%s",
+                 strerror(errno), errno == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+        give_up(one, one->reason);
         return;
     }
     one->stream = pair[0];

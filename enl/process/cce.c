@@ -249,7 +249,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     int failed = bcri_channel_pair(pair);
     if (failed != 0) {
         enl_started_free(&started);
-        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s", text_of(-failed));
+        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: socketpair: %s",
+                           text_of(-failed));
     }
     spawn.keep = pair[1];
     char number[16];
@@ -274,8 +275,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
         close(pair[0]);
         if (code != 0)
             return code;
-        return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s", path, step,
-                           text_of(-pid));
+        return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s%s", path, step,
+                           text_of(-pid), bcri_fork_remedy(-pid));
     }
     cce->process = pid;
     cce->own_group = spawn.own_group || spawn.own_session;

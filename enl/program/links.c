@@ -3,6 +3,7 @@
  * for, so it counts nowhere as a CCE of the program. */
 #include "links.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,7 +327,8 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
         snprintf(why, sizeof why, "%s", bcri_failure_text("no memory for them", failure));
         if (failed == bcrE_NOHOST)
             enl_sockets_refuse(program->config.bindaddr, program->config.dataport, why, sizeof why);
-        else if (bcri_machine_space_left() < LEAST_SPACE_BYTES)
+        else if ((bcri_failure_errno() == 0 || bcri_failure_errno() == ENOMEM) &&
+                 bcri_machine_space_left() < LEAST_SPACE_BYTES)
             snprintf(why, sizeof why, "too little address space, or too small files; raise ulimit -v and -f");
         return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s", program->hostname,
                            why);

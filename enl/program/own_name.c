@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bcri/channel.h"
+#include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "conn.h"
 #include "program.h"
@@ -50,9 +51,11 @@ static void name_all(struct enl_program *program, unsigned attempt, char *log_na
 static int refuse_name(const struct enl_program *program, int failed, char *error, size_t error_size)
 {
     const char *name = program->socket_name;
+    char failure[BCRI_FAILURE_TEXT_MAX];
     if (failed != -EADDRINUSE)
         return bcri_refuse(error, error_size, 1, "no address for the program %s: %s", name,
-                           strerror(-failed));
+                           bcri_failure_errno() == -failed ? bcri_failure_text("", failure)
+                                                           : strerror(-failed));
     const int daemon = bcri_channel_connect(name, 200);
     if (daemon >= 0)
         close(daemon);

@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -428,7 +429,13 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
 static int open_all(struct enl_program *program, char *error, size_t error_size)
 {
     uv_loop_t *loop = &program->loop;
-    int failed = uv_loop_init(loop);
+    int pair[2]; /* uv_loop_init wants a pipe for signals, without which it aborts */
+    int failed = pipe2(pair, O_CLOEXEC) == 0 ? 0 : -errno;
+    if (failed == 0) {
+        close(pair[0]);
+        close(pair[1]);
+        failed = uv_loop_init(loop);
+    }
     if (failed != 0) {
         snprintf(error, error_size, "cannot start: no event loop (epoll_create1, eventfd, pipe2): %s%s",
                  strerror(-failed), limits_here(-failed));

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/failure.h"
 #include "bcri/signal_sets.h"
 #include "branch.h"
 #include "cce.h"
@@ -237,8 +238,10 @@ int enl_signals_start(struct enl_program *program)
             sigaddset(&set, signal);
     pthread_sigmask(SIG_SETMASK, &set, NULL);
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) {
+        bcri_failure_note("signalfd");
         return -errno;
+    }
     program->signals = enl_watch_start(program, fd, on_signal, program);
     return program->signals != NULL ? 0 : -ENOMEM;
 }

@@ -2,6 +2,7 @@
 /* See introduce.h: brings introductions.h together with the daemon's keys, links, parent or children, and its loop. */
 #include "introduce.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,9 +153,12 @@ static void warn(struct enl_program *program)
         bcri_log_write(&program->log, BCRI_LOG_WARN,
                        "security none: what hosts say to each other is not encrypted; who can read or send "
                        "packets between them reads and changes the program's data");
-    if (!enl_secret_is_locked())
-        bcri_log_write(&program->log, BCRI_LOG_WARN,
-                       "the keys may be written to swap space: locked memory is limited; raise ulimit -l");
+    const int error = enl_secret_lock_error();
+    if (error != 0)
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "the keys may be written to swap space: mlock: %s%s",
+                       strerror(error),
+                       error == ENOMEM || error == EAGAIN ? "; raise the limit of locked memory (ulimit -l)"
+                                                          : "");
 }
 
 bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key, char *error,

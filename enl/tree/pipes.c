@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "remote.h"
 #include "spawn.h"
@@ -41,7 +42,7 @@ static const char *remedy(const struct enl_host *host, const char *step, int err
     if (error == EMFILE)
         return "; enl has no descriptors left: raise the limit of open files (ulimit -n)";
     if (strcmp(step, "be executed") != 0)
-        return "";
+        return bcri_fork_remedy(error);
     return host->local ? "; enl= in the hosts file, or enlistpath in bcrrc, must name enl itself"
                        : "; rshpath in bcrrc names the program that reaches other machines";
 }

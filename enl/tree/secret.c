@@ -3,6 +3,7 @@
  * itself whether that went well. */
 #include "secret.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #include <sodium.h>
 
-static bool lock_failed; /* the loop's */
+static int lock_error; /* the loop's: the errno of the first that failed */
 
 void *enl_secret_new(size_t bytes)
 {
@@ -19,7 +20,8 @@ void *enl_secret_new(size_t bytes)
     void *secret = sodium_init() >= 0 ? sodium_malloc(size) : NULL;
     if (secret == NULL)
         return NULL;
-    lock_failed |= mlock(secret, size) != 0;
+    if (mlock(secret, size) != 0 && lock_error == 0)
+        lock_error = errno;
     return memset(secret, 0, size);
 }
 
@@ -40,7 +42,7 @@ void enl_secret_free(void *secret)
     sodium_free(secret);
 }
 
-bool enl_secret_is_locked(void)
+int enl_secret_lock_error(void)
 {
-    return !lock_failed;
+    return lock_error;
 }

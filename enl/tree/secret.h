@@ -15,7 +15,7 @@ void enl_secret_free(void *secret);
 /* Wipes bytes of any memory, and the registers through which a copy of as many has gone: what a later call puts
  * on the stack of registers that it does not know, as the loader does, would be in a core file. */
 void enl_secret_wipe(void *bytes, size_t length);
-/* Whether all of it so far is locked. */
-bool enl_secret_is_locked(void);
+/* The errno of the first of it that could not be locked; 0: all of it so far is. */
+int enl_secret_lock_error(void);
 
 #endif

@@ -13,7 +13,7 @@ all ./check
 args gdb
 build cmake
 cflags pkg-config
-group useradd
+group adduser
 install cmake
 libs pkg-config
 ntasks-per-node sbatch
@@ -22,7 +22,7 @@ now systemctl
 overlap srun
 prefix cmake
 preset cmake
-system useradd
+system adduser
 tool valgrind
 unbuffered srun
 unix-socket curl

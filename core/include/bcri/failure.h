@@ -16,4 +16,7 @@ const char *bcri_failure_text(const char *otherwise, char out[BCRI_FAILURE_TEXT_
 /* The noted errno; 0: none. */
 int bcri_failure_errno(void);
 
+/* What helps where fork, vfork or clone has given `error`, as the end of a sentence; "": nothing that can be told from it. */
+const char *bcri_fork_remedy(int error);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bcr.h>
@@ -210,7 +211,16 @@ TEST(a_system_call_that_is_forbidden_is_named_with_what_the_system_says)
         {"epoll", "no event loop (epoll_create1, eventfd, pipe2): Operation not permitted"},
         {"eventfd", "Operation not permitted"},
         {"thread", "cannot start: pthread_create: Operation not permitted"},
-        {"prlimit", "the limit of open files is not known: getrlimit: Operation not permitted"}};
+        {"prlimit", "the limit of open files is not known: getrlimit: Operation not permitted"},
+        {"getrandom", "the program's host segment cannot be made: getrandom: Operation not permitted"},
+        {"pipe", "no event loop (epoll_create1, eventfd, pipe2): Operation not permitted"},
+        {"signalfd", "cannot start: signalfd: Operation not permitted"},
+#ifndef SYS_socketcall /* where there is one call for all that, the C library may use it */
+        {"socket", ": socket: Operation not permitted"},
+        {"bind", ": bind: Operation not permitted"},
+        {"listen", "cannot start: listen: Operation not permitted"},
+#endif
+    };
     if (test_is_instrumented())
         SKIP("a sanitizer makes such calls itself");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -224,6 +234,38 @@ TEST(a_system_call_that_is_forbidden_is_named_with_what_the_system_says)
         CHECK_PTR(strstr(run.error, "ulimit"), NULL);
         CHECK_PTR(strstr(run.error, "no memory"), NULL);
     }
+}
+
+static void with_forbidden(const char *call, const char *program, const char *object)
+{
+    run_folder();
+    run_start(&run, getenv("SYS_FORBID"), call, program, object);
+    run_end(&run);
+    if (run.status == 77 && strstr(run.error, "bcr") == NULL && strstr(run.error, "enl") == NULL)
+        SKIP("system calls cannot be filtered here");
+}
+
+TEST(what_the_root_needs_is_named_with_what_the_system_says)
+{
+    if (test_is_instrumented())
+        SKIP("a sanitizer makes such calls itself");
+    with_forbidden("fork", run_enl(), run_cce());
+    run_check_error(&run, "could not be forked: Operation not permitted\n");
+    with_forbidden("fork-full", run_enl(), run_cce());
+    run_check_error(&run,
+                    "could not be forked: Resource temporarily unavailable; there may be no more processes "
+                    "here: raise ulimit -u, or pids.max of the control group\n");
+#ifndef SYS_socketcall
+    with_forbidden("socketpair", run_enl(), run_cce());
+    run_check_error(&run, "no socket for it: socketpair: Operation not permitted\n");
+    with_forbidden("socketpair", run_cce(), NULL);
+    run_check_error(&run, "socketpair: Operation not permitted\n");
+    with_forbidden("getsockopt", run_enl(), run_cce());
+    run_check_error(&run, "cannot ask of which user enl is: getsockopt: Operation not permitted\n");
+    CHECK_PTR(strstr(run.error, "is not of user"), NULL);
+    with_forbidden("getsockopt", run_cce(), NULL);
+    run_check_error(&run, "cannot see who has started it: getsockopt: Operation not permitted\n");
+#endif
 }
 
 TEST(a_missing_dev_null_is_named)
@@ -240,6 +282,12 @@ TEST(a_missing_dev_null_is_named)
     CHECK_INT(run.status, 1);
     run_check_error(
         &run, "enl: /dev/null, which stands for what a CCE does not have, cannot be opened: No such file");
+    snprintf(line, sizeof line, "mount -t tmpfs none /dev && BCR_ENLISTPATH=%s exec %s", run_enl(),
+             run_cce());
+    run_start(&run, "/usr/bin/unshare", "-m", "/bin/sh", "-c", line);
+    run_end(&run);
+    run_check_error(&run, "dev/null");
+    CHECK_PTR(strstr(run.error, "is not there"), NULL);
 }
 
 TEST(the_least_number_of_open_files_suffices_for_a_root)
