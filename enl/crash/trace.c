@@ -194,14 +194,18 @@ static void print_threads(pid_t pid, pid_t crashed)
         closedir(folder);
 }
 
+/* EFAULT: there is nothing at that address; the process could be read. */
 static void say_why_not(pid_t pid)
 {
 #if defined(__x86_64__)
     char byte;
     struct iovec part = {&byte, 1};
-    if (process_vm_readv(pid, &part, 1, &part, 1, 0) < 0 && errno == EPERM)
-        puts("no stack: the system forbids enl to look into this process (it has made itself undumpable, or "
-             "kernel.yama.ptrace_scope is 2 or 3, or a debugger has it)");
+    if (process_vm_readv(pid, &part, 1, &part, 1, 0) < 0 && errno != EFAULT && errno != ESRCH)
+        printf("no stack: process_vm_readv: %s%s\n", strerror(errno),
+               errno == EPERM
+                   ? " (the process has made itself undumpable, a debugger has it, or a sandbox or "
+                     "kernel.yama.ptrace_scope forbids it)"
+                   : "");
 #else
     (void)pid;
 #endif

@@ -17,6 +17,7 @@
 
 #include "bcri/channel.h"
 #include "bcri/clock.h"
+#include "bcri/failure.h"
 #include "bcri/log.h"
 #include "command.h"
 #include "gather.h"
@@ -333,11 +334,15 @@ int enl_command_metrics(char **argv)
         return 1;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &size) == 0)
         server.program = (int)syscall(SYS_pidfd_open, daemon.pid, 0);
+    const int error = errno;
+    char why[128];
+    snprintf(why, sizeof why, "pidfd_open: %s", strerror(error));
     close(fd);
     if (server.program < 0) {
         complain(argv[0], daemon.pid == 0
                               ? "its enl is in another pid namespace; serve its metrics from there"
-                              : "the program has ended");
+                          : error == ESRCH ? "the program has ended"
+                                           : why);
         return 1;
     }
     const int status = open_listener(argv[0]);
@@ -394,7 +399,10 @@ int enl_metrics_start(const char *where, const char *name)
     server.program = (int)syscall(SYS_pidfd_open, getpid(), 0);
     const int error = server.program >= 0 ? start_server() : errno;
     if (error != 0) {
-        complain(where, strerror(error));
+        char why[256];
+        snprintf(why, sizeof why, "%s: %s%s", server.program >= 0 ? "fork" : "pidfd_open", strerror(error),
+                 server.program >= 0 ? bcri_fork_remedy(error) : "");
+        complain(where, why);
         close_listener();
     }
     close(server.listener);

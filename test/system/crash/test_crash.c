@@ -441,8 +441,21 @@ TEST(a_process_that_may_not_be_looked_into_is_reported_without_a_stack)
     begin();
     no_core();
     run_start(&run, run_enl(), sys_crash(), "undumpable", "put", "segv");
-    run_ends(&run, 128 + SIGSEGV, "no stack: the system forbids enl to look into this process");
+    run_ends(&run, 128 + SIGSEGV,
+             "no stack: process_vm_readv: Operation not permitted (the process has made itself undumpable");
     run_check_error(&run, "its last operations");
+}
+
+TEST(a_sandbox_that_forbids_to_read_stacks_is_told_as_such)
+{
+    NEEDS_STACKS();
+    begin();
+    no_core();
+    run_start(&run, getenv("SYS_FORBID"), "process_vm_readv", run_enl(), sys_crash(), "segv");
+    run_end(&run);
+    if (run.status == 77)
+        SKIP("system calls cannot be filtered here");
+    run_check_error(&run, "[0] no stack: process_vm_readv: Operation not permitted (");
 }
 
 TEST(crashreport_no_leaves_everything_to_the_system)

@@ -30,6 +30,8 @@ static const struct {
     {"bind", SYS_bind},
     {"listen", SYS_listen},
     {"getsockopt", SYS_getsockopt},
+    {"pidfd_open", SYS_pidfd_open},
+    {"process_vm_readv", SYS_process_vm_readv},
 #ifdef SYS_vfork
     {"fork", SYS_vfork},
 #else

@@ -271,6 +271,25 @@ TEST(a_program_with_a_name_of_its_users_choice_is_found_by_it)
     end();
 }
 
+/* Not as the program's end. */
+TEST(a_forbidden_pidfd_is_told_as_such)
+{
+    if (test_is_instrumented())
+        SKIP("a sanitizer makes such calls itself");
+    start("metrics");
+    run_start(&command, getenv("SYS_FORBID"), "pidfd_open", run_enl(), "metrics", "other", program);
+    run_end(&command);
+    if (command.status == 77)
+        SKIP("system calls cannot be filtered here");
+    CHECK_INT(command.status, 1);
+    run_check_error(&command, "enl: metrics at other: pidfd_open: Operation not permitted\n");
+    end();
+    run_start(&command, getenv("SYS_FORBID"), "pidfd_open", run_enl(), "--metrics", "other",
+              getenv("SYS_CCE"));
+    run_ends(&command, 1, "enl: metrics at other: pidfd_open: Operation not permitted\n");
+    CHECK(access("other", F_OK) != 0);
+}
+
 TEST(requests_that_make_no_sense_are_answered_and_harm_nothing)
 {
     static char large[9000];
