@@ -29,10 +29,6 @@ _enl_lists() {
             for (n = 1; n <= commands; n++) print "command", command[n] "\nof", command[n], "--help"
             if (!commands) next
             sub(/^ *enl [^ ]+/, "")
-            if (match($0, /enl [a-z]+ --[a-z]+/)) { # kill: "enl kill --all: all of yours"
-                split(substr($0, RSTART, RLENGTH), part)
-                print "of", part[2], part[3]
-            }
             sub(/   .*/, "")
             usage($0)
             next

@@ -148,9 +148,10 @@ static void tell_closed(const struct branch *branch, const char *why, uint32_t f
 static void tell_printed(const struct branch *branch)
 {
     char line[ENL_PRINTED_MAX];
-    if (branch->peer != NULL)
-        enl_peer_printed(branch->peer, line);
-    if (branch->peer == NULL || line[0] == '\0')
+    if (branch->peer == NULL)
+        return;
+    enl_peer_printed(branch->peer, line);
+    if (line[0] == '\0')
         return;
     const struct bcri_control said = {.type = BCRI_MSG_said,
                                       .present = BCRI_HAS(host) | BCRI_HAS(bytes),

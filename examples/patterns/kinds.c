@@ -82,8 +82,8 @@ static void lead(const char *program)
         struct result result;
         must_copy(bcr_recv(&result, sizeof result, RESULT, 1, bcr_cce, RESULTS, 1, bcr_BLOCK),
                   "take a result");
-        const int at = -1 - result.number;
-        must_hold(at >= 0 && at < machines && result.worker == worker[at],
+        const size_t at = (size_t)(-1 - result.number);
+        must_hold(at < (size_t)machines && result.worker == worker[at],
                   "each result is of the worker that had the job");
         must_hold(result.value == work(&job), "each machine has computed with the same numbers");
         printf("kinds: %s: the %s end first, a long of %d bytes, a job of %d\n", machine[at], result.order,
