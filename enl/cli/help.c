@@ -29,6 +29,11 @@ static const struct {
             "  --dot     as a graph in Graphviz's language\n"
             "  --svg     as a picture, if dot is installed\n"
             "\n" NAME},
+    {"stacks",
+     "usage: enl stacks [NAME [CCE ...]]\n"
+     "Shows the stacks of all threads of a running program, on all its hosts, or of the CCEs with these "
+     "ordinals, such as 0 3-5. Equal stacks are shown once, with those that have them.\n"
+     "\n" NAME},
     {"top", "usage: enl top [NAME]\n"
             "Shows CCEs and cells on one screen, live. Keys: q quits, s sorts, space and b show the next and "
             "the previous page.\n"

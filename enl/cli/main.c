@@ -31,6 +31,7 @@
 #include "program.h"
 #include "push.h"
 #include "reach.h"
+#include "stacks.h"
 #include "top.h"
 #include "trace.h"
 #include "windows.h"
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
     case ENL_WAITS:
     case ENL_STATS:
     case ENL_WHY: return enl_command_look(&options, options.first < argc ? argv[options.first] : NULL);
+    case ENL_STACKS: return enl_command_stacks(argv + options.first);
     case ENL_TOP: return enl_command_top(options.first < argc ? argv[options.first] : NULL);
     case ENL_METRICS: return enl_command_metrics(argv + options.first);
     case ENL_KILL: return options.all ? enl_command_kill_all() : enl_command_kill(argv[options.first]);
@@ -134,6 +136,7 @@ int main(int argc, char **argv)
     case ENL_PANE_SHOWN: return enl_pane(argv + options.first);
     case ENL_WINDOWS: return enl_windows(argv + options.first);
     case ENL_DEBUG_HOST: return enl_debug_host(argv + options.first);
+    case ENL_STACKS_HOST: return enl_stacks_host(argc - options.first, argv + options.first);
     case ENL_HELD_PROGRAM: return enl_held(argv + options.first);
     case ENL_RUN: break;
     }

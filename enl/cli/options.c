@@ -23,6 +23,7 @@ const char enl_help[] =
     "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "
     "only "
     "one\n"
+    "       enl stacks [NAME [CCE ...]]           show where the threads of a running program are\n"
     "       enl ps|cells|regions|waits|stats|why [--json] [--watch] [NAME]\n"
     "                                             look into the program NAME: its CCEs, cells, regions, what "
     "waits,\n"
@@ -198,6 +199,7 @@ static const struct command {
     {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
     {"top", ENL_TOP, false, false},        {"metrics", ENL_METRICS, false, false},
     {"logs", ENL_LOGS, false, false},      {"hosts", ENL_HOSTS, false, false},
+    {"stacks", ENL_STACKS, false, false},
 };
 
 static const struct command *command_of(const char *word)
@@ -267,7 +269,7 @@ static int parse_command(const struct command *command, int argc, char **argv, s
         return bcri_refuse(
             error, error_size, -1,
             "enl kill takes the name of a program (enl ps lists them), or --all for all of this user's here");
-    if (words > 1 + where && command->action != ENL_LOGS)
+    if (words > 1 + where && command->action != ENL_LOGS && command->action != ENL_STACKS)
         return bcri_refuse(error, error_size, -1, "too many words after enl %s", command->word);
     return 0;
 }
@@ -278,11 +280,9 @@ static enum enl_action own_action(const char *word)
     static const struct {
         const char *word;
         enum enl_action action;
-    } all[] = {{"--pane", ENL_PANE_SHOWN},
-               {"--windows", ENL_WINDOWS},
-               {"--held", ENL_HELD_PROGRAM},
-               {"--debug-host", ENL_DEBUG_HOST},
-               {"--host-facts", ENL_HOST_FACTS}};
+    } all[] = {{"--pane", ENL_PANE_SHOWN},         {"--windows", ENL_WINDOWS},
+               {"--held", ENL_HELD_PROGRAM},       {"--debug-host", ENL_DEBUG_HOST},
+               {"--stacks-host", ENL_STACKS_HOST}, {"--host-facts", ENL_HOST_FACTS}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(word, all[i].word) == 0)
             return all[i].action;

@@ -20,6 +20,7 @@ enum enl_action {
     ENL_WAITS,
     ENL_STATS,
     ENL_WHY,
+    ENL_STACKS, /* the stacks of program argv[first], or the only one; of CCEs argv[first + 1] ... or all */
     ENL_TOP,
     ENL_METRICS,     /* of program argv[first + 1], or the only one, at socket argv[first] */
     ENL_LOGS,        /* merge the logs argv[first] ... */
@@ -32,6 +33,7 @@ enum enl_action {
     ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.h) */
     ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.h) */
     ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.h) */
+    ENL_STACKS_HOST,  /* the same: another helper (stacks/stacks.h) */
     ENL_LOOK_HOST,    /* a helper of the daemon's (relay.h) */
     ENL_HELP,
     ENL_VERSION,

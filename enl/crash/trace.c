@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "bcri/coroutines.h"
+#include "bcri/stopped.h"
 #include "frames.h"
 #include "locals.h"
 #include "process.h"
@@ -157,21 +158,26 @@ static void print_coroutines(pid_t pid, uint64_t address)
 
 /* ---- threads ---- */
 
-static void print_thread(pid_t thread)
+static bool print_thread(pid_t thread, bool in_call)
 {
+    bool printed = false;
     struct enl_registers registers;
     int status = 0;
     if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0)
-        return;
+        return false;
     if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) == 0 && waitpid(thread, &status, __WALL) == thread &&
         WIFSTOPPED(status) && registers_of(thread, &registers)) {
         printf("thread %ld:\n", (long)thread);
-        enl_frames_print(thread, &registers, false);
+        enl_frames_print(thread, &registers, in_call);
+        printed = true;
     }
     ptrace(PTRACE_DETACH, thread, NULL, NULL);
+    return printed;
 }
 
-static void print_threads(pid_t pid, pid_t crashed)
+/* Those but `crashed`; with 0 all, each from the call of BCR's on in which it stands, whatever BCR does there. Returns
+ * how many there are. */
+static unsigned print_threads(pid_t pid, pid_t crashed)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
@@ -186,12 +192,12 @@ static void print_threads(pid_t pid, pid_t crashed)
             puts("... and more threads");
             break;
         }
-        print_thread(thread);
+        printed += print_thread(thread, crashed == 0);
         fflush(stdout);
-        printed++;
     }
     if (folder != NULL)
         closedir(folder);
+    return printed;
 }
 
 /* EFAULT: there is nothing at that address; the process could be read. */
@@ -209,6 +215,16 @@ static void say_why_not(pid_t pid)
 #else
     (void)pid;
 #endif
+}
+
+void enl_trace_running(pid_t pid)
+{
+    const bool whole = enl_frames_open((pid_t)bcri_process_thread((uint32_t)pid));
+    if (print_threads(pid, 0) == 0)
+        puts("no stack: the system forbids enl to look into this process, or a debugger has it, or it has "
+             "ended");
+    else if (!whole)
+        puts("(libdw is not there, which would find the callers)");
 }
 
 int enl_trace(int argc, char **argv)

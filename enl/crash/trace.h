@@ -7,6 +7,12 @@
 #ifndef ENL_TRACE_H
 #define ENL_TRACE_H
 
+#include <sys/types.h>
+
+/* Prints the stacks of all threads of a process that runs, which it stops one after the other, each for that moment. To be
+ * called once in a process. */
+void enl_trace_running(pid_t pid);
+
 /* enl --trace PID THREAD CONTEXT COROUTINES. Returns the exit status. */
 int enl_trace(int argc, char **argv);
 

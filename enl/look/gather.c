@@ -34,7 +34,8 @@ struct gathering {
     struct asked *asked;
     size_t count; /* hosts asked */
     size_t hosts; /* that there may be */
-    bool names;
+    const struct look_wish *wish;
+    bool missed; /* a host has told nothing */
     char silence[ENL_SILENCE_TEXT_MAX];
 };
 
@@ -54,15 +55,15 @@ static void ask(struct gathering *all)
     struct bcri_control relay = {.type = BCRI_MSG_relay,
                                  .present = BCRI_HAS(id) | BCRI_HAS(kind),
                                  .id = (uint32_t)all->count,
-                                 .kind = BCRI_RELAY_LOOK,
+                                 .kind = all->wish->kind,
                                  .host = (uint32_t)all->count - 1};
     int pair[2];
     *one = (struct asked){.stream = -1, .tells = all->count == 1};
     if (all->count > 1)
         relay.present |= BCRI_HAS(host);
-    if (all->names) {
+    if (all->wish->text[0] != '\0') {
         relay.present |= BCRI_HAS(text);
-        relay.text = bcri_view_of("names");
+        relay.text = bcri_view_of(all->wish->text);
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         snprintf(one->reason, sizeof one->reason, "this command has no socket for it: socketpair: %s%s",
@@ -168,28 +169,26 @@ static void read_all(struct gathering *all)
 }
 
 /* Adds what host `i` has told. */
-static void take(struct gathering *all, size_t i, FILE *complaints, struct look_view *view)
+static void take(struct gathering *all, size_t i, FILE *complaints)
 {
     struct asked *one = &all->asked[i];
     if (one->wrong == NULL)
-        one->wrong = one->length != 0 ? look_view_add(view, one->bytes, one->length)
+        one->wrong = one->length != 0 ? all->wish->add(all->wish->data, one->bytes, one->length)
                                       : "it has ended, or could not be looked at";
     if (one->wrong != NULL && i == 0)
         fprintf(complaints, "enl: program %s: %s\n", all->program, one->wrong);
     else if (one->wrong != NULL && one->tells)
         fprintf(complaints, "enl: program %s, host %zu: %s\n", all->program, i, one->wrong);
-    view->unanswered |= one->wrong != NULL && (i == 0 || one->tells);
-    view->partial |= one->wrong != NULL && (i == 0 || one->tells);
+    all->missed |= one->wrong != NULL && (i == 0 || one->tells);
     if (one->stream >= 0)
         close(one->stream);
     free(one->bytes);
 }
 
-bool look_gather(const char *name, bool names, FILE *complaints, struct look_view *view_out)
+bool look_collect(const char *name, const struct look_wish *wish, FILE *complaints)
 {
     struct gathering all = {
-        .program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1, .names = names};
-    *view_out = (struct look_view){.partial = strchr(name, ':') != NULL}; /* a daemon that knows one host */
+        .program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1, .wish = wish};
     all.daemon = all.asked != NULL ? bcri_channel_connect(name, 1000) : -ENOMEM;
     if (all.daemon < 0) {
         fprintf(complaints, "enl: program %s: %s\n", name,
@@ -202,10 +201,25 @@ bool look_gather(const char *name, bool names, FILE *complaints, struct look_vie
     }
     read_all(&all);
     for (size_t i = 0; i < all.count; i++)
-        take(&all, i, complaints, view_out);
+        take(&all, i, complaints);
     if (all.daemon >= 0)
         close(all.daemon);
     free(all.asked);
+    return !all.missed;
+}
+
+static const char *add_snapshot(void *data, const uint8_t *bytes, size_t length)
+{
+    return look_view_add(data, bytes, length);
+}
+
+bool look_gather(const char *name, bool names, FILE *complaints, struct look_view *view_out)
+{
+    const struct look_wish wish = {
+        .kind = BCRI_RELAY_LOOK, .text = names ? "names" : "", .add = add_snapshot, .data = view_out};
+    *view_out = (struct look_view){.partial = strchr(name, ':') != NULL}; /* a daemon that knows one host */
+    view_out->unanswered = !look_collect(name, &wish, complaints);
+    view_out->partial |= view_out->unanswered;
     look_view_sort(view_out);
     for (size_t i = 0; i < view_out->end.count; i++)
         if (view_out->end.at[i].cut != 0) {

@@ -37,6 +37,7 @@ static const char *option_of(uint32_t kind)
     switch (kind) {
     case BCRI_RELAY_LOOK: return "--look-host";
     case BCRI_RELAY_DEBUG: return "--debug-host";
+    case BCRI_RELAY_STACKS: return "--stacks-host";
     default: return NULL;
     }
 }

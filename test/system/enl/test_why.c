@@ -239,6 +239,26 @@ TEST(other_hosts_are_asked_through_the_tree)
     unsetenv("SYS_MACH");
 }
 
+TEST(stacks_of_a_program_are_shown_once_with_those_that_have_them)
+{
+#if !defined(__x86_64__)
+    SKIP("stacks are read on x86-64 only");
+#endif
+    setenv("SYS_MACH", "local2", 1);
+    start_on("2", "circle", "4");
+    has(look_until("stacks", "--", "; 1-3 on local2:\n"), "bcr_get");
+    has(command.text, "4 threads of CCEs 0 on ");
+    run_start(&command, run_enl(), "stacks", program, "2");
+    run_ends(&command, 0, "");
+    has(command.text, "1 thread of CCE 2 on local2:");
+    lacks(command.text, "CCE 0");
+    run_start(&command, run_enl(), "stacks", program, "two");
+    run_ends(&command, 2, "CCEs are named by ordinals and ranges of them");
+    has(look_until("why", "--", "deadlock: all 4 CCEs"), "circle"); /* it goes on as before */
+    end();
+    unsetenv("SYS_MACH");
+}
+
 /* The process of the CCE with that ordinal, of one host. */
 static pid_t pid_of(int ordinal)
 {

@@ -272,7 +272,7 @@ enum { BCRI_ROW_STOPPED = 100, BCRI_ROW_WAITING };
 enum { BCRI_HOST_STARTING = 1, BCRI_HOST_UP, BCRI_HOST_ENDING, BCRI_HOST_LOST, BCRI_HOST_FAILED };
 
 /* What a relay is for: which helper the daemon starts. */
-enum bcri_relay_kind { BCRI_RELAY_LOOK = 1, BCRI_RELAY_DEBUG };
+enum bcri_relay_kind { BCRI_RELAY_LOOK = 1, BCRI_RELAY_DEBUG, BCRI_RELAY_STACKS };
 
 enum bcri_control_key {
 #define BCRI_CONTROL_KEY(key, kind, limit) BCRI_KEY_##key,

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of many threads, of which equal ones are one. */
+#ifndef ENL_STACKS_MERGE_H
+#define ENL_STACKS_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Who has a stack: so many threads of that CCE. */
+struct enl_stack_owner {
+    char host[64];
+    uint32_t ordinal;
+    unsigned threads;
+};
+
+struct enl_stack {
+    char *text; /* lines, not escaped */
+    struct enl_stack_owner *owners;
+    size_t owner_count, owner_room;
+    unsigned threads;
+};
+
+struct enl_stacks {
+    struct enl_stack *at;
+    size_t count, room;
+    unsigned hosts;
+};
+
+/* Adds what a host's helper has written. NULL, or why it cannot be used. */
+const char *enl_stacks_add(struct enl_stacks *stacks, const char *text, size_t length);
+/* Shows them, those of most threads first. */
+void enl_stacks_show(FILE *out, struct enl_stacks *stacks);
+void enl_stacks_fini(struct enl_stacks *stacks);
+
+#endif
