@@ -10,6 +10,8 @@
  * (closing.c). The list of areas is intact at every instruction, and an area that was not yet
  * linked in holds nothing. */
 #include <bcr.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include <limits.h>
 #include <stdbool.h>
@@ -18,6 +20,7 @@
 #include "bcri/area_locks.h"
 #include "bcri/both_locks.h"
 #include "bcri/cell.h"
+#include "bcri/failure.h"
 #include "bcri/fd.h"
 #include "bcri/get_service.h"
 #include "bcri/heap.h"
@@ -354,6 +357,17 @@ static int free_area(struct bcri_ctx *ctx, int base)
 
 /* ---- The public routines ---- */
 
+/* bcrE_NOMEM says too little of a call that a sandbox forbids: the log has what the system said. */
+static void note_refusal(struct bcri_ctx *ctx)
+{
+    const int said = bcri_failure_errno();
+    char failure[BCRI_FAILURE_TEXT_MAX], text[BCRI_FAILURE_TEXT_MAX + 32];
+    if (said == 0 || said == ENOMEM || said == ENOSPC || ctx->upcalls->note == NULL)
+        return;
+    snprintf(text, sizeof text, "bcr_cagrow got no memory: %s", bcri_failure_text("", failure));
+    ctx->upcalls->note(ctx->up, text);
+}
+
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
 {
     BCRI_CALL;
@@ -368,7 +382,10 @@ int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrg
         return bcri_fail(bcrE_ARG);
     const uint32_t kinds[4] = {(uint32_t)nprivqs, (uint32_t)ninqs, (uint32_t)noutqs, (uint32_t)nioqs};
     int base;
+    bcri_failure_forget();
     int error = grow(ctx, qbase, kinds, (uint32_t)nrgns, (uint64_t)nbytes, &base);
+    if (error == bcrE_NOMEM)
+        note_refusal(ctx);
     return error == 0 ? base : bcri_fail(error);
 }
 

@@ -189,6 +189,7 @@ BCR_API int bcr_host(int k, char *name, int length);
  * Errors: bcrE_ARG    An argument is negative, or the cells are INT_MAX or more together.
  *         bcrE_NOMEM  The host or the control group has not so much memory to give, the limit of
  *                     file sizes (ulimit -f) is lower, or no such range of numbers is free.
+ *                     What else the system said, as in a sandbox, is in enl's log.
  * Blocks: while enl makes the memory; never for another CCE.
  * Order: grow before you tell others your ID: they can use the cells once they know it. */
 BCR_API int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes);

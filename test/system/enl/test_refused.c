@@ -268,6 +268,20 @@ TEST(what_the_root_needs_is_named_with_what_the_system_says)
 #endif
 }
 
+/* A CCE that may not use a call itself: the code is one for many causes, the log has this one. */
+TEST(what_a_cce_is_refused_is_in_the_log)
+{
+    if (test_is_instrumented())
+        SKIP("a sanitizer makes such calls itself");
+    run_folder();
+    run_start(&run, run_enl(), getenv("SYS_FORBID"), "fallocate", run_cce(), "grow", "1000000");
+    run_end(&run);
+    if (run.status == 77)
+        SKIP("system calls cannot be filtered here");
+    CHECK_INT(run.status, 0);
+    run_wait_for_text("bcr.", "bcr_cagrow got no memory: fallocate: Operation not permitted");
+}
+
 TEST(a_missing_dev_null_is_named)
 {
     char line[1024];

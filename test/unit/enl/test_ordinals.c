@@ -67,7 +67,9 @@ TEST(what_has_no_room_is_counted_and_said)
     CHECK(strlen(text) + 1 <= sizeof text);
     CHECK(strstr(told_of(&set, 60), "4000000069-4000000070 and 12 more") != NULL);
     enl_ordinals_read(&sent, text);
-    CHECK(memcmp(&sent, &set, sizeof set) == 0);
+    CHECK_INT(sent.count, set.count);
+    for (uint32_t i = 0; i < set.count; i++)
+        CHECK(sent.range[i].first == set.range[i].first && sent.range[i].last == set.range[i].last);
     enl_ordinals_add_all(&both, &sent);
     CHECK(both.cut);
     enl_ordinals_add(&set, 4000000002u, 4000000002u); /* in the gap between two, which become one */
