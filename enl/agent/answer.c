@@ -82,7 +82,8 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
 }
 
 /* The CCE waits for it, and has its region for itself again if that was not put: so it comes when the link and the agent
- * have let go of that. A region that could not be taken is held by the ID still. */
+ * have let go of that. A region that could not be taken is held by the ID still.
+ * Model: outbox.pml */
 static void answer_put(struct order *order)
 {
     const struct bcri_slot_shm *slot = bcri_order_id(order);
