@@ -6,7 +6,7 @@ source "$(dirname "$0")/lint.sh"
 
 source=enl/cli/options.c
 # What enl starts itself with; documents for users do not name it.
-own='child look-host root-socket root-pid pane windows held debug-host host-facts trace explain'
+own='child look-host stacks-host root-socket root-pid pane windows held debug-host host-facts trace explain'
 # Options of other programs that documents for users show, with the program.
 others='
 all ./check
