@@ -15,7 +15,7 @@ static char state_in(const char *path)
     if (!bcri_kernel_file(path, text, sizeof text))
         return 0;
     const char *name_end = strrchr(text, ')'); /* the program's name may have any character in it */
-    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : 0;
+    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
 }
 
 /* A thread that has not ended, and its state; 0: there is none. */
@@ -30,12 +30,12 @@ static char state_of_threads(uint32_t pid, uint32_t *thread_out)
            (entry = readdir(folder)) != NULL) {
         const uint32_t thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
         snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, thread);
-        state = thread != 0 ? state_in(path) : 0;
+        state = thread != 0 ? state_in(path) : '\0';
         *thread_out = thread;
     }
     if (folder != NULL)
         closedir(folder);
-    return state == 'X' || state == 'Z' ? 0 : state;
+    return state == 'X' || state == 'Z' ? '\0' : state;
 }
 
 /* The first thread's. */
@@ -49,8 +49,11 @@ static char state_of_first(uint32_t pid)
 char bcri_process_state(uint32_t pid)
 {
     uint32_t thread;
-    const char state = state_of_first(pid), other = state == 'Z' ? state_of_threads(pid, &thread) : 0;
-    return other != 0 ? other : state;
+    const char state = state_of_first(pid);
+    if (state != 'Z')
+        return state;
+    const char other = state_of_threads(pid, &thread);
+    return other != '\0' ? other : state;
 }
 
 uint32_t bcri_process_thread(uint32_t pid)

@@ -31,6 +31,20 @@ static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, s
     return &stacks->at[stacks->count++];
 }
 
+static struct enl_stack_owner *add_owner(struct enl_stack *stack, const struct enl_stack_owner *who)
+{
+    if (stack->owner_count == stack->owner_room) {
+        const size_t room = stack->owner_room != 0 ? 2 * stack->owner_room : 4;
+        struct enl_stack_owner *grown = realloc(stack->owners, room * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        stack->owners = grown;
+        stack->owner_room = room;
+    }
+    stack->owners[stack->owner_count] = *who;
+    return &stack->owners[stack->owner_count++];
+}
+
 /* One more thread of that CCE has this stack. CCEs come one after the other, so it is the last owner or a new one. */
 static bool add_thread(struct enl_stacks *stacks, const struct enl_stack_owner *who, const char *text,
                        size_t length)
@@ -38,20 +52,12 @@ static bool add_thread(struct enl_stacks *stacks, const struct enl_stack_owner *
     struct enl_stack *stack = stack_of(stacks, text, length);
     if (stack == NULL)
         return false;
-    struct enl_stack_owner *last = stack->owner_count != 0 ? &stack->owners[stack->owner_count - 1] : NULL;
-    if (last == NULL || last->ordinal != who->ordinal || strcmp(last->host, who->host) != 0) {
-        if (stack->owner_count == stack->owner_room) {
-            const size_t room = stack->owner_room != 0 ? 2 * stack->owner_room : 4;
-            struct enl_stack_owner *grown = realloc(stack->owners, room * sizeof *grown);
-            if (grown == NULL)
-                return false;
-            stack->owners = grown;
-            stack->owner_room = room;
-        }
-        last = &stack->owners[stack->owner_count++];
-        *last = *who;
-    }
-    last->threads++;
+    struct enl_stack_owner *owner = stack->owner_count != 0 ? &stack->owners[stack->owner_count - 1] : NULL;
+    if (owner == NULL || owner->ordinal != who->ordinal || strcmp(owner->host, who->host) != 0)
+        owner = add_owner(stack, who);
+    if (owner == NULL)
+        return false;
+    owner->threads++;
     stack->threads++;
     return true;
 }
