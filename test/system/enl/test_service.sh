@@ -60,7 +60,7 @@ until grep -qs '^drain: serving' "$scratch/out"; do
     sleep 0.05
 done
 BCR_TEMPDIR="$scratch/log" "$BCR_ENL" ps drain >"$scratch/ps" || fail "enl ps does not find it by its name"
-[ "$(grep -c " $drain\$" "$scratch/ps")" = 3 ] || fail "not three CCEs: $(cat "$scratch/ps")"
+[ "$(grep -cF " $drain" "$scratch/ps")" = 3 ] || fail "not three CCEs: $(cat "$scratch/ps")"
 kill -TERM "$main"
 ends 0
 grep -q 'accepted, .* served' "$scratch/out" || fail "not all that was accepted was served"
