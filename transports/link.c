@@ -163,6 +163,11 @@ int bcri_link_renew(struct bcri_link *link, const struct bcri_seal_secret *secre
     return 0;
 }
 
+uint64_t bcri_link_now(const struct bcri_link *link)
+{
+    return link->now;
+}
+
 uint64_t bcri_link_heard_at(const struct bcri_link *link)
 {
     return link->heard_at;

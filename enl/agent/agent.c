@@ -27,15 +27,25 @@ static bool accept_stream(void *owner, uint32_t source, uint32_t target)
     return (source & ~BCRI_ANSWERS) < BCRI_CCE_MAX && (target < BCRI_CCE_MAX || target == BCRI_DATA_TARGET);
 }
 
+/* What comes while the agent has rested comes before it runs again: what is counted from that moment must not be
+ * counted from its last run. */
+static void look_at_clock(const struct peer *peer)
+{
+    if (peer->link != NULL && bcri_link_now(peer->link) > peer->agent->now)
+        peer->agent->now = bcri_link_now(peer->link);
+}
+
 static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
 {
     struct peer *peer = owner;
+    look_at_clock(peer);
     peer->agent->messages++;
     return bcri_serve_begin(peer, message);
 }
 
 static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
+    look_at_clock(owner);
     bcri_serve_arrived(owner, source, target, cookie);
 }
 
@@ -47,7 +57,8 @@ static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
 static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
                       enum bcri_link_outcome outcome)
 {
-    (void)owner, (void)source, (void)target;
+    (void)source, (void)target;
+    look_at_clock(owner);
     if (((uintptr_t)cookie & 1) != 0)
         bcri_served_completed((void *)((char *)cookie - 1), outcome);
     else if (cookie != NULL)

@@ -660,3 +660,73 @@ TEST(the_region_goes_once_though_the_call_waits_for_the_agent)
         owner_has(0, wide + i, LARGE, 1);
     end();
 }
+
+/* ---- puts with a time ---- */
+
+/* A put of one region that its CCE would wait for, with `msec`: the ID that is answered. */
+static struct bcri_slot_shm *timed_put(bcr_region rgid, int to, int at, int msec)
+{
+    struct bcri_id id = {0};
+    as(asker);
+    struct bcri_ctx *const ctx = bcri_enter();
+    CHECK_INT(bcri_id_look(ctx, rgid, &id), 0);
+    struct bcri_put put = {.key = bcri_resolved_key(there[to], at),
+                           .slot = id.slot,
+                           .slot_ref = id.ref,
+                           .region = bcri_slot_region(id.word),
+                           .nofree = true,
+                           .msec = msec};
+    CHECK_INT(bcri_order_put(ctx, &put, bcr_op_put, BCRI_DEADLINE_PASSED), 0);
+    return put.answer;
+}
+
+static bool is_answered(const struct bcri_slot_shm *answer)
+{
+    return bcri_slot_state(bcri_load(&answer->word)) == BCRI_SLOT_ANSWERED;
+}
+
+/* It is answered with `code`, after `msec` and no sooner; its region is the putter's. */
+static void is_answered_after(bcr_region rgid, struct bcri_slot_shm *answer, uint64_t from, uint64_t msec,
+                              int code)
+{
+    while (!is_answered(answer) && sim_now(world.network) < from + 100 * msec * SIM_MS)
+        (void)world_settle(&world, SIM_MS);
+    CHECK(is_answered(answer));
+    CHECK_INT(bcri_order_code(bcri_load(&answer->given)), code);
+    CHECK(sim_now(world.network) >= from + msec * SIM_MS);
+    CHECK(sim_now(world.network) < from + (msec + 50) * SIM_MS); /* of virtual time */
+    as(asker);
+    bcri_store(&answer->word, 0);
+    bcri_slot_give(asker, answer);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+}
+
+static bool asker_runs(void *context)
+{
+    (void)context;
+    bcri_agent_run(world.host[0].agent, sim_now(world.network));
+    sim_flush(&world.host[0].end);
+    return false;
+}
+
+/* What the asker orders comes to the owners' host, whose agent has not run since. */
+static void arrives_there(void)
+{
+    (void)asker_runs(NULL);
+    (void)sim_run(world.network, sim_now(world.network) + 5 * SIM_MS, asker_runs, NULL);
+}
+
+TEST(the_time_for_room_begins_when_the_put_comes_though_the_agent_had_rested)
+{
+    begin();
+    bcr_region rgid = filled(300000, 1);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_put(1, rgid, there[0], cell, bcr_NOFREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    sim_pass(world.network, sim_now(world.network) + 10 * SIM_S);
+    const uint64_t from = sim_now(world.network);
+    struct bcri_slot_shm *const answer = timed_put(rgid, 0, cell, 1000);
+    arrives_there();
+    is_answered_after(rgid, answer, from, 1000, bcrE_FULL);
+    end();
+}

@@ -172,6 +172,8 @@ void bcri_link_set_room(struct bcri_link *link, uint32_t room);
 /* The next packet wants an answer, whatever it carries. */
 void bcri_link_ping(struct bcri_link *link);
 
+/* The latest time that a caller told: in an event, that of the call in which it happens, or a little more. */
+uint64_t bcri_link_now(const struct bcri_link *link);
 /* When the last packet that opened came; the time of its making before that. */
 uint64_t bcri_link_heard_at(const struct bcri_link *link);
 /* When the oldest packet was sent that wants an answer and has none; NEVER: all are answered. If that
