@@ -98,7 +98,9 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
     }
     int error = returns ? bcri_act_return(ctx, key, incoming->region)
                         : bcri_act_put(ctx, key, write, incoming->region);
-    if (error == bcrE_FULL && message->msec != 0 && !returns)
+    /* Of a host that is lost nobody would withdraw it, should it wait with a time. */
+    const bool may_wait = message->msec < 0 || (message->msec > 0 && !stream->peer->lost);
+    if (error == bcrE_FULL && may_wait && !returns)
         error = put_waiting(stream, incoming, key, write);
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;

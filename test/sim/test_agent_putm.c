@@ -730,3 +730,26 @@ TEST(the_time_for_room_begins_when_the_put_comes_though_the_agent_had_rested)
     is_answered_after(rgid, answer, from, 1000, bcrE_FULL);
     end();
 }
+
+TEST(a_put_with_a_time_whose_host_is_lost_before_it_is_performed_does_not_wait)
+{
+    begin();
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(bcr_put(1, number(i), there[0], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    bcr_region rgid = number(77);
+    struct bcri_slot_shm *const answer = timed_put(rgid, 0, cell, 1000000);
+    const uint64_t from = sim_now(world.network);
+    arrives_there();
+    CHECK(!list_is_empty(&world.host[1].agent->ready));
+    world_cut(&world);
+    CHECK(world_settle(&world, SIM_S));
+    is_answered_after(rgid, answer, from, 0, bcrE_DEAD);
+    as(owner[0]);
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), i);
+    (void)world_settle(&world, SIM_S);
+    as(owner[0]);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
+    end();
+}
