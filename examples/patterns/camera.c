@@ -57,7 +57,7 @@ static struct frame *frame_in(bcr_region region)
 static void wait_for_frames(int frames)
 {
     const long long ns = 1000000000LL / rate * frames;
-    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000)}, NULL);
 }
 
 static unsigned char drawn(int serial, int x)
