@@ -198,8 +198,10 @@ static void on_readable(void *data)
 
 void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX])
 {
-    char line[sizeof peer->frames->greeting + 1];
-    bcri_frames_greeting(peer->frames, line, sizeof line);
+    char line[sizeof peer->frames->greeting + 1] = "";
+    if (peer->frames !=
+        NULL) /* else its starter reads its pipe, and tells by `said` what was printed there */
+        bcri_frames_greeting(peer->frames, line, sizeof line);
     snprintf(out, ENL_PRINTED_MAX, line[0] != '\0' ? ENL_PRINTED "%s\n" : "%s", line);
 }
 
