@@ -19,6 +19,7 @@ struct enl_source {
     struct enl_source *next; /* of those that wait */
     struct piece *first, **end;
     bool waits;
+    bool held_up; /* has been told to wait, and not yet that its turn has come */
     bool ended;
 };
 
@@ -69,6 +70,13 @@ static struct enl_source *take_waiting(struct enl_mux *mux)
         mux->end = &mux->first;
     source->waits = false;
     return source;
+}
+
+/* Tells the holder that it may give. */
+static void give_turn(struct enl_source *holder)
+{
+    holder->held_up = false;
+    holder->ops->turn(holder->owner);
 }
 
 static void pass(struct enl_source *source, const struct enl_printed *text)
@@ -133,7 +141,7 @@ static void end_turn(struct enl_mux *mux)
     stop_time(mux);
     if (source == NULL)
         return;
-    if (source->first != NULL)
+    if (source->first != NULL || (source->held_up && !source->ended))
         wait_for_turn(source);
     else if (source->ended)
         free(source);
@@ -149,7 +157,7 @@ static void next_turn(struct enl_mux *mux)
             continue;
         }
         start_time(mux);
-        holder->ops->turn(holder->owner);
+        give_turn(holder);
     }
 }
 
@@ -183,13 +191,12 @@ bool enl_source_may_give(struct enl_source *source)
 {
     struct enl_mux *mux = source->mux;
     const bool has_turn = mux->holder == source || (mux->holder == NULL && mux->first == NULL);
+    source->held_up = !has_turn || mux->ops->full(mux->owner);
     if (!has_turn)
         wait_for_turn(source);
-    if (!has_turn || !mux->ops->full(mux->owner))
-        return has_turn;
-    if (mux->holder == NULL)
+    else if (source->held_up)
         mux->holder = source; /* enl_mux_resume gives it the turn */
-    return false;
+    return !source->held_up;
 }
 
 static bool keep(struct enl_source *source, const struct enl_printed *text)
@@ -269,7 +276,7 @@ struct enl_source *enl_source_new(struct enl_mux *mux, const struct enl_source_o
 void enl_mux_resume(struct enl_mux *mux)
 {
     if (mux->holder != NULL && !mux->ops->full(mux->owner))
-        mux->holder->ops->turn(mux->holder->owner);
+        give_turn(mux->holder);
 }
 
 struct enl_mux *enl_mux_new(uv_loop_t *loop, unsigned hold_ms, const struct enl_mux_ops *ops, void *owner)

@@ -230,6 +230,70 @@ TEST(a_stream_that_is_full_gives_its_only_source_the_turn_when_it_has_room)
     end();
 }
 
+TEST(one_that_was_held_up_by_the_reader_has_another_turn_when_time_has_ended_its_own)
+{
+    int turns = 0;
+    begin(1);
+    give(0, "endless");
+    give(1, "other\n");
+    while (strstr(seen, "other") == NULL) {
+        full = false;
+        enl_mux_resume(mux);
+        give(0, ".");
+        full = true;
+        CHECK(!enl_source_may_give(ones[0].source));
+        turns = ones[0].turns;
+        uv_run(&loop, UV_RUN_ONCE);
+    }
+    full = false;
+    enl_mux_resume(mux);
+    CHECK(ones[0].turns > turns);
+    CHECK(enl_source_may_give(ones[0].source));
+    end();
+}
+
+TEST(one_that_gives_although_it_should_wait_is_told_still_when_it_may_give)
+{
+    begin(FOREVER);
+    give(0, "a");
+    CHECK(!enl_source_may_give(ones[1].source));
+    give(1, "whole\n"); /* as at the end of a CCE, whose pipe another process has */
+    give(0, "a\n");
+    CHECK_STR(seen, "aa\nwhole\n");
+    CHECK_INT(ones[1].turns, 1);
+    CHECK(enl_source_may_give(ones[1].source));
+    end();
+}
+
+TEST(one_that_gives_although_the_stream_is_full_is_told_still_when_it_may_give)
+{
+    begin(FOREVER);
+    full = true;
+    CHECK(!enl_source_may_give(ones[0].source));
+    give(0, "whole\n");
+    full = false;
+    enl_mux_resume(mux);
+    CHECK(ones[0].turns > 0);
+    end();
+}
+
+TEST(one_that_ends_while_it_is_held_up_has_no_turn)
+{
+    begin(FOREVER);
+    give(0, "a");
+    full = true;
+    CHECK(!enl_source_may_give(ones[0].source));
+    CHECK(!enl_source_may_give(ones[1].source));
+    give(1, "b\n");
+    end_source(1);
+    end_source(0);
+    full = false;
+    enl_mux_resume(mux);
+    CHECK_STR(seen, "ab\n");
+    CHECK_INT(ones[0].turns + ones[1].turns, 0);
+    end();
+}
+
 TEST(those_that_wait_have_their_turns_in_order)
 {
     begin(FOREVER);
