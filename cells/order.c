@@ -89,6 +89,53 @@ static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
     return error;
 }
 
+/* ---- what answers and failures teach ---- */
+
+/* An order for `cell` of the CCE `identity` has failed. False: no memory to remember it. */
+static bool learn(struct bcri_ctx *ctx, const uint64_t identity[2], int cell, uint32_t told)
+{
+    uint8_t owner[BCRI_IDENTITY_BYTES];
+    int cce;
+    memcpy(owner, identity, sizeof owner);
+    if ((told & BCRI_ORDER_HOST_LOST) != 0)
+        bcri_cces_host_lost(ctx, bcri_identity_host(owner));
+    if (bcri_cce_decode(ctx, owner, &cce) != 0)
+        return false;
+    struct bcri_cce *const of = bcri_cce_lookup(ctx, cce);
+    return of == NULL || bcri_cce_failed(of, cell, bcri_order_code(told));
+}
+
+/* The answer of an ID, which still says for which cell it was. That its CCE has ended is remembered; any other code is
+ * the caller's. */
+static int code_of(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+{
+    const uint64_t given = bcri_load(&slot->given);
+    const int code = bcri_order_code(given);
+    const uint64_t identity[2] = {bcri_load(&slot->next), bcri_load(&slot->prev)};
+    if (code == bcrE_DEAD) /* without memory the next order learns it */
+        (void)learn(ctx, identity, (int)bcri_load(&slot->sub), (uint32_t)given);
+    ctx->last_cpu = bcri_order_cpu(given);
+    return code;
+}
+
+/* Reads what the agent has told of puts. False: no memory to remember it. */
+static bool read_failures(struct bcri_ctx *ctx, struct bcri_outbox *outbox)
+{
+    const uint64_t failed = bcri_load_acquire(&outbox->shm->failed);
+    if (failed - outbox->failures > BCRI_OUTBOX_WINDOW)
+        bcri_corrupt_at(ctx, "the count of an outbox's failures", &outbox->shm->failed);
+    for (; outbox->failures != failed; outbox->failures++) {
+        const struct bcri_failure_shm *const failure =
+            &outbox->shm->failure[outbox->failures % BCRI_OUTBOX_WINDOW];
+        const uint64_t identity[2] = {bcri_load(&failure->owner[0]), bcri_load(&failure->owner[1])};
+        if (!learn(ctx, identity, (int)bcri_load(&failure->cell), bcri_load(&failure->code)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the outbox ---- */
+
 /* Gives back the IDs of puts that the agent has taken. */
 static void collect(struct bcri_ctx *ctx, struct bcri_outbox *outbox)
 {
@@ -188,31 +235,6 @@ static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool
         if (wait(ctx, room, 1, deadline_ns) < 0)
             return false;
     }
-}
-
-/* ---- puts that have failed ---- */
-
-/* Reads what the agent has told. False: no memory to remember it. */
-static bool read_failures(struct bcri_ctx *ctx, struct bcri_outbox *outbox)
-{
-    const uint64_t failed = bcri_load_acquire(&outbox->shm->failed);
-    if (failed - outbox->failures > BCRI_OUTBOX_WINDOW)
-        bcri_corrupt_at(ctx, "the count of an outbox's failures", &outbox->shm->failed);
-    for (; outbox->failures != failed; outbox->failures++) {
-        const struct bcri_failure_shm *const failure =
-            &outbox->shm->failure[outbox->failures % BCRI_OUTBOX_WINDOW];
-        const uint64_t identity[2] = {bcri_load(&failure->owner[0]), bcri_load(&failure->owner[1])};
-        uint8_t owner[BCRI_IDENTITY_BYTES];
-        int cce;
-        memcpy(owner, identity, sizeof owner);
-        if (bcri_cce_decode(ctx, owner, &cce) != 0)
-            return false;
-        struct bcri_cce *const of = bcri_cce_lookup(ctx, cce);
-        if (of != NULL &&
-            !bcri_cce_failed(of, (int)bcri_load(&failure->cell), (int)bcri_load(&failure->code)))
-            return false;
-    }
-    return true;
 }
 
 /* Why a put to the cell of that key fails without being ordered; 0: it is to be ordered. */
@@ -318,10 +340,8 @@ struct bcri_answer bcri_order_collect(struct bcri_ctx *ctx, struct bcri_slot_shm
     const bcri_ref region = bcri_slot_region(word);
     if (bcri_slot_state(word) == BCRI_SLOT_ORDERED)
         return (struct bcri_answer){.came = false};
-    const uint64_t given = bcri_load(&slot->given);
-    ctx->last_cpu = bcri_order_cpu(given);
+    const int code = code_of(ctx, slot);
     if (bcri_slot_state(word) == BCRI_SLOT_FAILED) {
-        const int code = bcri_order_code(given);
         bcri_store(&slot->word, 0);
         bcri_slot_give(ctx, slot);
         return (struct bcri_answer){.came = true, .error = code};
@@ -362,9 +382,7 @@ bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 static int end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const bcri_ref left = bcri_slot_region(bcri_load_acquire(&slot->word));
-    const uint64_t given = bcri_load(&slot->given);
-    const int code = bcri_order_code(given);
-    ctx->last_cpu = bcri_order_cpu(given);
+    const int code = code_of(ctx, slot);
     bcri_store(&slot->word, left != BCRI_REF_NONE ? bcri_slot_live(left) : 0);
     if (left != BCRI_REF_NONE)
         bcri_slot_drop(ctx, slot);
@@ -377,11 +395,7 @@ int bcri_order_put_end(struct bcri_ctx *ctx, const struct bcri_put *put)
 {
     struct bcri_slot_shm *slot = put->answer;
     (void)bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
-    const int error = end(ctx, slot);
-    struct bcri_cce *const cce = error == bcrE_DEAD ? bcri_cce_lookup(ctx, bcri_key_cce(put->key)) : NULL;
-    if (cce != NULL)
-        (void)bcri_cce_failed(cce, bcri_key_number(put->key), error);
-    return error;
+    return end(ctx, slot);
 }
 
 static int ask(struct bcri_ctx *ctx, enum bcri_order_op op, uint64_t cell_key, uint64_t *value_out)

@@ -291,7 +291,7 @@ static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     if (state_of(slot) == BCRI_SLOT_FAILED) {
         bcri_store(&slot->word, 0);
         bcri_slot_give(ctx, slot);
-        return (int)(uint32_t)given; /* of an order there is more (order.h) */
+        return (int)given;
     }
     if (bcri_request_want(slot) == BCRI_WANT_LOCK)
         bcri_note_locks(ctx);
@@ -311,8 +311,11 @@ struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_
             return no_answer; /* the cell is being closed: the slot is FAILED in a moment */
         entry = full_entry(&resolved, slot);
         return entry != 0 ? answered(collect_ticket(ctx, &resolved, slot, entry)) : no_answer;
-    case BCRI_SLOT_SERVED:
-    case BCRI_SLOT_FAILED: return answered(collect_answered(ctx, slot));
+    case BCRI_SLOT_FAILED:
+        if (is_elsewhere(slot))
+            return bcri_order_collect(ctx, slot);
+        return answered(collect_answered(ctx, slot));
+    case BCRI_SLOT_SERVED: return answered(collect_answered(ctx, slot));
     case BCRI_SLOT_LIVE: return answered(0);
     case BCRI_SLOT_LISTED: return no_answer;
     case BCRI_SLOT_ORDERED:

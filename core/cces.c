@@ -58,12 +58,18 @@ static int grow(struct bcri_ids *ids)
     return 0;
 }
 
+static bool is_lost(const struct bcri_ids *ids, uint32_t host)
+{
+    return (ids->lost_hosts[host / 64] >> host % 64 & 1) != 0;
+}
+
 /* Finds the record that the identity names, unless the record belongs to another CCE now. */
 static void find_record(struct bcri_ctx *ctx, struct bcri_cce *cce)
 {
+    const uint32_t host = bcri_identity_host(cce->identity);
     cce->absent = bcrE_NOCCE;
-    if (bcri_identity_host(cce->identity) != ctx->host->number) {
-        cce->absent = BCRI_ELSEWHERE;
+    if (host != ctx->host->number) {
+        cce->absent = is_lost(ctx->ids, host) ? bcrE_DEAD : BCRI_ELSEWHERE;
         return;
     }
     const uint32_t index = bcri_identity_index(cce->identity);
@@ -148,6 +154,17 @@ bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code)
         return false;
     **at = (struct bcri_cce_failure){.cell = cell, .code = code};
     return true;
+}
+
+void bcri_cces_host_lost(struct bcri_ctx *ctx, uint32_t host)
+{
+    struct bcri_ids *const ids = ctx->ids;
+    if (is_lost(ids, host))
+        return;
+    ids->lost_hosts[host / 64] |= UINT64_C(1) << host % 64;
+    for (uint32_t id = 1; id < ids->count; id++)
+        if (bcri_identity_host(ids->entry[id].identity) == host)
+            (void)bcri_cce_failed(&ids->entry[id], 0, bcrE_DEAD);
 }
 
 int bcri_cce_tell_failure(struct bcri_cce *cce, int cell)

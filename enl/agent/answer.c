@@ -67,6 +67,13 @@ void bcri_order_end_if_over(struct order *order)
 
 /* ---- into IDs ---- */
 
+/* What the CCE is told: also whether the whole host has ended. */
+static uint32_t told(const struct order *order, int code)
+{
+    const bool lost = code == bcrE_DEAD && order->route != NULL && order->route->peer->lost;
+    return (uint32_t)code | (lost ? BCRI_ORDER_HOST_LOST : 0);
+}
+
 /* The one store that answers. From then on the ID is the CCE's, and still says which cell the order was for. */
 static void answer_id(struct order *order, uint64_t word, int code, uint64_t value)
 {
@@ -74,7 +81,7 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
     order->slot_ref = BCRI_REF_NONE;
     if (slot == NULL)
         return;
-    bcri_store(&slot->given, bcri_order_given(code, bcri_current_cpu()));
+    bcri_store(&slot->given, bcri_order_given(told(order, code), bcri_current_cpu()));
     if (code == 0)
         bcri_store(&slot->key, value);
     bcri_store_release(&slot->word, word);
@@ -107,7 +114,7 @@ static void tell_outbox(const struct order *order, int code)
     bcri_store(&failure->owner[0], identity[0]);
     bcri_store(&failure->owner[1], identity[1]);
     bcri_store(&failure->cell, (uint32_t)order->cell);
-    bcri_store(&failure->code, (uint32_t)code);
+    bcri_store(&failure->code, told(order, code));
     bcri_store_release(&outbox->failed, ++asker->failed);
 }
 

@@ -3,8 +3,10 @@
  * hosts, and nothing of it is left in either agent. Turned by hand: virtual time, and no call waits. */
 #include "agents.h"
 
+#include <string.h>
 #include <unistd.h>
 
+#include "bcri/cces.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
@@ -752,4 +754,63 @@ TEST(a_put_with_a_time_whose_host_is_lost_before_it_is_performed_does_not_wait)
     as(owner[0]);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
     end();
+}
+
+/* ---- what is known of the dead ---- */
+
+static void put_fails_at_once(int to, int at)
+{
+    as(asker);
+    bcr_region rgid = number(7);
+    FAILS(bcr_put(1, rgid, there[to], at, bcr_FREE), bcrE_DEAD);
+    CHECK_INT(value_of(rgid), 7);
+}
+
+TEST(one_put_that_fails_with_its_host_tells_of_all_cces_there)
+{
+    begin();
+    const bcr_cce_id met_before = there[1];
+    CHECK_INT(bcr_put(1, number(1), there[0], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    world_cut(&world);
+    as(asker);
+    CHECK_INT(bcr_put(1, number(2), there[0], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    put_fails_at_once(0, cell);
+    put_fails_at_once(1, cell);
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    memcpy(identity, owner[1]->record->id.identity, sizeof identity);
+    identity[BCRI_IDENTITY_BYTES - 1] ^= 1; /* one that is met only now */
+    CHECK_INT(bcri_cce_decode(asker, identity, &there[1]), 0);
+    CHECK(there[1] != met_before);
+    put_fails_at_once(1, cell);
+    end();
+}
+
+TEST(a_get_that_fails_with_its_owner_tells_puts_of_it)
+{
+    for (int cut = 0; cut < 2; cut++) {
+        begin();
+        as(asker);
+        bcr_region rgid = bcr_get(1, there[0], cell, bcr_PENDING);
+        CHECK(rgid != NULL);
+        (void)world_settle(&world, SIM_S);
+        if (cut)
+            world_cut(&world);
+        else
+            world_kill(&world, 1, 0);
+        (void)world_settle(&world, SIM_S);
+        as(asker);
+        FAILS(bcr_rgwait(rgid, 0, 0), bcrE_DEAD);
+        put_fails_at_once(0, cell);
+        if (cut)
+            put_fails_at_once(1, cell);
+        else { /* the others of that host live */
+            CHECK_INT(bcr_put(1, number(3), there[1], cell, bcr_FREE), 0);
+            CHECK(world_settle(&world, SIM_S));
+            as(owner[1]);
+            CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 3);
+        }
+        end();
+    }
 }

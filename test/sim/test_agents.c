@@ -632,10 +632,11 @@ TEST(a_host_that_is_lost_fails_what_is_ordered_there)
     bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
     CHECK_INT(bcr_celllen(there, cell), 0);
     world_cut(&world);
+    CHECK_INT(bcr_put(1, number(3), there, cell, bcr_FREE), 0); /* nothing was heard of that yet */
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
     FAILS(bcr_zap(there, cell), bcrE_DEAD);
-    CHECK_INT(bcr_put(1, number(3), there, cell, bcr_FREE), 0);
-    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    FAILS(bcr_put(1, number(3), there, cell, bcr_FREE), bcrE_DEAD);
     bcr_region error = bcr_get(1, bcr_cce, 0, bcr_BLOCK);
     CHECK_INT(bcr_rgerror(error), bcrE_DEAD);
     CHECK_INT(bcr_rgfree(error), 0);

@@ -56,14 +56,16 @@ enum bcri_order_op {
 /* Regions that are shorter go to each cell: that costs less than to name them. */
 #define BCRI_ORDER_SHARED_MIN 256u
 
-/* What an answer says in `given`. */
-static inline uint64_t bcri_order_given(int code, uint32_t cpu)
+/* What an answer says in `given`: a code, here also with BCRI_ORDER_HOST_LOST beside bcrE_DEAD: not the CCE alone has
+ * ended, but its host. */
+#define BCRI_ORDER_HOST_LOST (UINT32_C(1) << 31)
+static inline uint64_t bcri_order_given(uint32_t code, uint32_t cpu)
 {
-    return (uint64_t)cpu << 32 | (uint32_t)code;
+    return (uint64_t)cpu << 32 | code;
 }
 static inline int bcri_order_code(uint64_t given)
 {
-    return (int)(uint32_t)given;
+    return (int)((uint32_t)given & ~BCRI_ORDER_HOST_LOST);
 }
 static inline uint32_t bcri_order_cpu(uint64_t given)
 {

@@ -37,7 +37,8 @@ enum bcri_outbox_kind {
     BCRI_OUTBOX_PUTM_OVER /* no further put of the bcr_putm at hand comes; the ID says nothing */
 };
 
-/* A put that has failed: to which cell of which CCE, and why. */
+/* A put that has failed: to which cell of which CCE, and why: order.h says what a code
+ * may have beside it. */
 struct bcri_failure_shm {
     _Atomic uint64_t owner[2]; /* its identity */
     _Atomic uint32_t cell, code;

@@ -58,6 +58,8 @@ struct bcri_ids {
     /* The values of bcr_cce, bcr_enlistor, bcr_cceord and bcr_archtype. The program may store
      * there; the library never reads them back. */
     int globals[4];
+    uint64_t lost_hosts[(BCRI_HOST_NUMBER_MAX + 1) /
+                        64]; /* other hosts of which it is known that they have ended */
 };
 
 /* bcri_ctx_init and bcri_ctx_fini call these. The first int, 1, is this CCE itself. Returns 0 or
@@ -96,6 +98,8 @@ static inline int bcri_cce_check(const struct bcri_cce *cce)
 /* A put to `cell` of a CCE on another host has failed with `code`. That the CCE has ended holds for ever; any other
  * code is remembered, the first of each cell, until it is told. False: no memory. */
 bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code);
+/* Another host has ended, and so have all its CCEs, also those that this CCE is still to meet. */
+void bcri_cces_host_lost(struct bcri_ctx *ctx, uint32_t host);
 /* Why a put to that cell fails without being tried: the CCE has ended, or an earlier put has failed and that was not
  * told: it is told with this. 0: it is to be tried. */
 int bcri_cce_tell_failure(struct bcri_cce *cce, int cell);
