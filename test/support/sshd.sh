@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Sourced by tests that reach hosts by ssh, within a mount namespace of their own: sshd's keys, settings and start.
 
-# sshd_prepare FOLDER LINE...: FOLDER gets the keys hostkey and userkey, and sshd_config with these lines more.
+# sshd_prepare FOLDER LINE...: FOLDER gets the keys hostkey and userkey, and sshd_config with these lines more. It is the home
+# of those who log in, since what the user's own .bashrc does at each login may take long, or wait for others; a line with
+# SetEnv, of which sshd takes the first, must say so, too.
 sshd_prepare() {
     local folder=$1
     shift
@@ -15,7 +17,7 @@ sshd_prepare() {
     ssh-keygen -q -t ed25519 -N '' -f "$folder/hostkey"
     ssh-keygen -q -t ed25519 -N '' -f "$folder/userkey"
     printf '%s\n' "HostKey $folder/hostkey" "AuthorizedKeysFile $folder/userkey.pub" 'StrictModes no' 'UsePAM no' 'UseDNS no' \
-        'PidFile none' "$@" > "$folder/sshd_config"
+        'PidFile none' "$@" "SetEnv HOME=$folder" > "$folder/sshd_config"
 }
 
 # sshd_start FOLDER LOG [COMMAND...]: starts it, by COMMAND if there is one, and waits until it listens. $sshd is its pid.

@@ -57,7 +57,7 @@ done
 has_sshd=$(command -v sshd) || [ -z "${HOSTS_SSH-}" ] || skip "there is no sshd"
 number=1
 if [ -n "$has_sshd" ]; then
-    sshd_prepare "$scratch" 'MaxSessions 100' "SetEnv BCR_TEMPDIR=$scratch"
+    sshd_prepare "$scratch" 'MaxSessions 100' "SetEnv HOME=$scratch BCR_TEMPDIR=$scratch"
     echo "* $(cat "$scratch/hostkey.pub")" > "$scratch/known"
     printf '#!/bin/sh\nexec ssh -F "%s/ssh_config" "$@"\n' "$scratch" > "$scratch/ssh-there"
     chmod 700 "$scratch/ssh-there"
