@@ -15,6 +15,13 @@ end() {
     remove
 }
 panes() { [ "$(inner list-panes -a | wc -l)" = "$1" ]; }
+runs() { # COMMAND: a process of this test whose command line begins so
+    local process
+    for process in $(marked); do
+        [[ $(tr '\0' ' ' 2> /dev/null < "/proc/$process/cmdline") != "$1"* ]] || return 0
+    done
+    return 1
+}
 pane_shows() { inner capture-pane -p -t "$1" > pane.out && has pane.out "$2"; }
 
 # In a terminal the session is shown at once; a CCE that is enlisted gets a pane; all is gone when the debuggers quit.
@@ -52,6 +59,8 @@ seen=$(program)
 until_true pane_shows bcr:ccees-1.0 '^(gdb)'
 inner send-keys -t bcr:ccees-1.0 run Enter
 until_true pane_shows bcr:ccees-1.0 'Starting program'
+# When gdb is killed between its fork and the exec of the program, the kernel leaves the child to init, stopped for good.
+until_true runs "$SYS_CCE pause"
 kill -KILL $!
 until_true nothing_but '^(sleep|grep|tr|bash|tmux -L outer)'
 
