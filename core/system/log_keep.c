@@ -6,8 +6,10 @@
  * lives, so a program runs while one of its files is locked. Where the file system has no such lock
  * nothing can be known, and nothing is removed.
  *
- * Others may do the same at the same time, or start: a file is removed only while it is locked here,
- * and a log that has just been created and is not locked yet is created anew (log_open.c). */
+ * Others may do the same at the same time, or start. The flock is a shared one here, so that none of them takes
+ * this process for the daemon of that log. A file is removed only under that lock, which a daemon waits for that has
+ * just created its log, and then creates it anew; and under a lock of fcntl(2) on the whole file, which whoever removes
+ * or renames it has, so that its name is still this file's (log_open.c). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -174,12 +176,12 @@ static void join_daemons(struct list *list)
     qsort(list->files, list->count, sizeof *list->files, by_program);
 }
 
-/* Returns the file's descriptor, with the lock; -1: it runs, or that cannot be known. */
+/* Returns the file's descriptor, with the shared lock; -1: it runs, or that cannot be known. */
 static int lock_file(int dir, const char *name)
 {
     const int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0)
         return fd;
     close(fd);
     return -1;
@@ -203,10 +205,12 @@ static void remove_files(int dir, const struct program *program)
     for (size_t i = 0; i < program->count; i++) {
         const char *name = program->files[i].name;
         const int fd = lock_file(dir, name);
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         struct stat own, there;
 
-        if (fd >= 0 && fstat(fd, &own) == 0 && fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-            own.st_ino == there.st_ino && own.st_dev == there.st_dev)
+        if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) == 0 && fstat(fd, &own) == 0 &&
+            fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && own.st_ino == there.st_ino &&
+            own.st_dev == there.st_dev)
             unlinkat(dir, name, 0);
         if (fd >= 0)
             close(fd);

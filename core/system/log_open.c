@@ -30,8 +30,27 @@ static bool program_ok(const char *program)
     return length > 0 && length <= PROGRAM_MAX && strspn(program, allowed) == length;
 }
 
+/* Waits until no other process of this user is about to remove the file, and keeps them from it until `fd` is closed
+ * (log_keep.c). Where the file system has no such lock, none removes one. */
+static void keep_from_removal(int fd)
+{
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+    while (fcntl(fd, F_OFD_SETLKW, &whole) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Whether the name is still that of this file; else it has been removed or renamed meanwhile. */
+static bool has_name(int dir, const char *name, const struct stat *file)
+{
+    struct stat there;
+
+    return fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_dev == file->st_dev &&
+           there.st_ino == file->st_ino;
+}
+
 /* Renames the file that has the name to `old_name`, if it is a plain file of this user that no
- * program has in use. */
+ * program has in use: a daemon's flock is exclusive, that of one that looks for old logs is shared. */
 static int set_aside(int dir, const char *name, const char *old_name, const char *path, char *error,
                      size_t error_size)
 {
@@ -60,14 +79,17 @@ static int set_aside(int dir, const char *name, const char *old_name, const char
             "cannot create the log %s: what stands there is no plain file; remove it, or choose another "
             "tempdir",
             path);
-    else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    else if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         status = bcri_refuse(error, error_size, -EEXIST,
                              "cannot create the log %s: a running program writes it; choose another tempdir",
                              path);
-    else if (renameat(dir, name, dir, old_name) < 0 && errno != ENOENT)
-        status = bcri_refuse(error, error_size, -errno,
-                             "cannot set the old log %s aside: %s; remove it, or choose another tempdir",
-                             path, strerror(errno));
+    else {
+        keep_from_removal(fd);
+        if (has_name(dir, name, &st) && renameat(dir, name, dir, old_name) < 0 && errno != ENOENT)
+            status = bcri_refuse(error, error_size, -errno,
+                                 "cannot set the old log %s aside: %s; remove it, or choose another tempdir",
+                                 path, strerror(errno));
+    }
     close(fd);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -446,6 +447,20 @@ TEST(a_left_over_of_an_earlier_program_is_set_aside)
     CHECK_STR(scratch_read("bcr.p.log"), "");
     CHECK_STR(scratch_read("bcr.p.log.old"), "earlier");
     bcri_log_close(&log);
+}
+
+TEST(a_left_over_that_another_program_looks_at_is_taken_for_no_running_programs)
+{
+    struct bcri_log log;
+
+    scratch_write("bcr.p.log", "earlier", 0600);
+    const int looks = open(scratch_path("bcr.p.log"), O_RDWR | O_CLOEXEC);
+    CHECK(looks >= 0 && flock(looks, LOCK_SH | LOCK_NB) == 0); /* as log_keep.c does */
+    open_log(&log, BCRI_LOG_INFO);
+    CHECK_STR(scratch_read("bcr.p.log"), "");
+    CHECK_STR(scratch_read("bcr.p.log.old"), "earlier");
+    bcri_log_close(&log);
+    close(looks);
 }
 
 /* Logs lines with numbers [from, to). */

@@ -123,6 +123,22 @@ TEST(programs_that_run_stay_and_are_not_counted)
     check_there("bcr.h.4.log", true);
 }
 
+TEST(those_that_others_look_at_meanwhile_are_removed_but_not_those_that_they_rename)
+{
+    make("bcr.h.1.log", 1);
+    const int one = open(scratch_path("bcr.h.1.log"), O_RDONLY | O_CLOEXEC);
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    CHECK(one >= 0 && flock(one, LOCK_SH | LOCK_NB) == 0);
+    CHECK_INT(fcntl(one, F_OFD_SETLK, &whole), 0);
+    bcri_log_keep(scratch(), 0);
+    check_there("bcr.h.1.log", true);
+    whole.l_type = F_UNLCK;
+    CHECK_INT(fcntl(one, F_OFD_SETLK, &whole), 0);
+    bcri_log_keep(scratch(), 0);
+    check_there("bcr.h.1.log", false);
+    close(one);
+}
+
 TEST(what_is_no_log_of_this_user_stays)
 {
     make("bcr.h.1.logs", 1);
