@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bcri/escape.h"
+#include "bcri/log.h"
 #include "bcri/network.h"
 #include "bcri/words.h"
 
@@ -131,16 +132,13 @@ static bool choice_ok(const struct bcri_config_row *row, const char *text, int *
     return false;
 }
 
-/* "ring.1" would be the log of host 1 of a program "ring" by its name, or a name that enl has made. */
+/* "ring.1" would be the log of host 1 of a program "ring" by its name, or a name that enl has made, as "ring.1-2". */
 static bool name_ok(const char *text)
 {
     const size_t length = strlen(text);
-    size_t digits = length;
 
-    while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
-        digits--;
     return length <= BCRI_CONFIG_NAME_MAX && !strchr(".-", text[0]) &&
-           (digits == length || text[digits - (digits > 0)] != '.') &&
+           bcri_log_without_pid(text, length) == 0 &&
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
 }
 
@@ -207,8 +205,8 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
         break;
     case BCRI_CONFIG_KIND_NAME:
         snprintf(text, capacity,
-                 "up to %d letters, digits and . _ -, without . or - first or a dot and digits last, or * "
-                 "for none",
+                 "up to %d letters, digits and . _ -, without . or - first or .NUMBER or .NUMBER-NUMBER "
+                 "last, or * for none",
                  BCRI_CONFIG_NAME_MAX);
         break;
     case BCRI_CONFIG_KIND_SUFFIX:

@@ -69,16 +69,13 @@ static size_t without_number(const char *base, size_t length)
     return at < length && at > 1 && base[at - 1] == '.' ? at - 1 : 0;
 }
 
-/* Whether a program's name is HOST.PID, or HOST.PID-N. */
-static bool ends_in_pid(const char *base, size_t length)
+size_t bcri_log_without_pid(const char *name, size_t length)
 {
     size_t at = length;
 
-    while (at > 0 && base[at - 1] >= '0' && base[at - 1] <= '9')
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
         at--;
-    if (at > 0 && at < length && base[at - 1] == '-')
-        return without_number(base, at - 1) != 0;
-    return without_number(base, length) != 0;
+    return without_number(name, at > 0 && at < length && name[at - 1] == '-' ? at - 1 : length);
 }
 
 static bool is_older(struct timespec one, struct timespec other)
@@ -167,7 +164,8 @@ static void join_daemons(struct list *list)
         struct file *file = &list->files[i];
         const char *base = file->name + PREFIX;
         const size_t rest = without_number(base, file->program_length);
-        const bool is_daemon = rest != 0 && (has_program(list, file->name, rest) || ends_in_pid(base, rest));
+        const bool is_daemon =
+            rest != 0 && (has_program(list, file->name, rest) || bcri_log_without_pid(base, rest) != 0);
 
         file->joined_length = is_daemon ? rest : file->program_length;
     }

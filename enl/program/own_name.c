@@ -7,6 +7,8 @@
  *     with a `name`   NAME             as program   bcr.NAME.log, or bcr.NAME-n.log
  *   another's, number K on its machine              NAME:K, bcr.NAME.K.log; n-th attempt: the (n - 1)-th number after K
  *
+ * A dot in front of the number at the end of HOST (web.1, web.1-2) is an underscore there.
+ *
  * HOST.PID is not unique: process 1 of two containers may share the host's name, and either the network, by which they
  * share addresses, or the directory of logs. So the address and the log's file decide together, and the next name is
  * tried. A program name that comes from two root's machines decides likewise on a third machine, by the number. A name
@@ -27,6 +29,15 @@
 
 enum { ATTEMPTS = 1000 };
 
+/* A host may be called web.1: that would look as if 1 were the process, and the process a daemon's number. */
+static void name_by_host(struct enl_program *program, const char *next)
+{
+    const size_t dot = bcri_log_without_pid(program->hostname, strlen(program->hostname));
+    snprintf(program->name, sizeof program->name, "%s.%ld%s", program->hostname, (long)getpid(), next);
+    if (dot != 0)
+        program->name[dot] = '_';
+}
+
 static void name_all(struct enl_program *program, unsigned attempt, char *log_name, size_t size)
 {
     char next[16] = "";
@@ -43,7 +54,7 @@ static void name_all(struct enl_program *program, unsigned attempt, char *log_na
     if (given != NULL)
         snprintf(program->name, most, "%s", given);
     else
-        snprintf(program->name, most, "%s.%ld%s", program->hostname, (long)getpid(), next);
+        name_by_host(program, next);
     memcpy(program->socket_name, program->name, most);
     snprintf(log_name, size, "%s%s", program->name, given != NULL ? next : "");
 }

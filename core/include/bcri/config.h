@@ -35,7 +35,7 @@
  *   PROGRAM  const char *, NULL for *; see bcri_config_resolve for how it is found
  *   FOLDER   const char *, absolute
  *   FILE     const char *, absolute or beginning with ~/, NULL for *
- *   NAME     const char *, NULL for *; of a program, unlike those that enl makes: it ends in no dot and digits
+ *   NAME     const char *, NULL for *; of a program, unlike those that enl makes: it ends in no .N and no .N-N
  *   SUFFIX   const char *, NULL for *; goes into host names
  *   PORTS    const char *, see bcri/network.h
  *   NETWORK  const char *, NULL for *; see bcri/network.h

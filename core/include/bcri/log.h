@@ -90,6 +90,10 @@ int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program
  * them that were written last. What cannot be looked at or removed stays. */
 void bcri_log_keep(const char *tempdir, unsigned keep);
 
+/* The length of what is in front of .PID, or .PID-N, at the end of a program's name; 0: it does not end so. No name that
+ * a user gives ends so, and no host's name in front of .PID does. */
+size_t bcri_log_without_pid(const char *name, size_t length);
+
 /* Makes a log whose lines are given to `show`. */
 void bcri_log_show(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                    bool (*show)(void *owner, const char *line, size_t length), void *owner);

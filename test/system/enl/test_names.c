@@ -171,6 +171,16 @@ TEST(no_name_begins_with_a_hyphen)
     CHECK(has_log(".1"));
 }
 
+TEST(a_number_at_the_end_of_the_hosts_name_is_not_taken_for_a_process)
+{
+    char log[64];
+    snprintf(host, sizeof host, "box-%ld.7", (long)getpid());
+    start_in_container(&run, "--net");
+    end_container(&run);
+    snprintf(log, sizeof log, "bcr.box-%ld_7.1.log", (long)getpid());
+    CHECK(has_file(log));
+}
+
 TEST(programs_of_the_own_pid_namespace_are_not_marked)
 {
     run_start(&run, run_enl(), "--name", own_name(), run_cce(), "tell", "wait");

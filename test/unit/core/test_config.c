@@ -263,10 +263,11 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("hostsfile machines"), "rc:1: hostsfile must be a path that begins with / or ~/, "
                                      "or * for none, not \"machines\""},
         {TEXT("name -ring"),
-         "rc:1: name must be up to 64 letters, digits and . _ -, without . or - first or a dot and digits "
-         "last, or * for none, not \"-ring\""},
+         "rc:1: name must be up to 64 letters, digits and . _ -, without . or - first or .NUMBER or "
+         ".NUMBER-NUMBER last, or * for none, not \"-ring\""},
         {TEXT("name .ring"), "not \".ring\""},
         {TEXT("name ring.1"), "not \"ring.1\""},
+        {TEXT("name ring.1-2"), "not \"ring.1-2\""},
         {TEXT("name vm.1.23"), "not \"vm.1.23\""},
         {TEXT("name ring:1"), "not \"ring:1\""},
         {TEXT("name a/b"), "not \"a/b\""},

@@ -28,6 +28,21 @@ static void check_there(const char *name, bool there)
         FAIL("%s is %s", name, there ? "gone" : "still there");
 }
 
+/* What is in front of .PID or .PID-N; 0: the name does not end so. */
+TEST(a_process_at_the_end_of_a_name_is_found)
+{
+    static const struct {
+        const char *name;
+        size_t length;
+    } names[] = {{"web.1", 3}, {"web.1-2", 3}, {"10.0.0.12", 6}, {"a.b.3-44", 3}, {"web", 0},
+                 {"web1", 0},  {"web-1", 0},   {"web.1-2-3", 0}, {"web.-2", 0},   {"web.1-", 0},
+                 {"web.", 0},  {"web_1", 0},   {"web_1-2", 0},   {".1", 0},       {"1", 0},
+                 {"1-2", 0},   {"", 0}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (bcri_log_without_pid(names[i].name, strlen(names[i].name)) != names[i].length)
+            FAIL("%s", names[i].name);
+}
+
 /* Locks it as the daemon does whose log it is. */
 static int run_program(const char *name)
 {
