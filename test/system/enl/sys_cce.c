@@ -388,9 +388,9 @@ static int perform(char **words)
     if (strcmp(word, "errpart") == 0)
         return fprintf(stderr, "%s", value), 2;
     if (strcmp(word, "raw") == 0)
-        return print_raw(strtoull(value, NULL, 10)), 2;
+        return print_raw(strtoul(value, NULL, 10)), 2;
     if (strcmp(word, "long") == 0)
-        return print_long(strtoull(value, NULL, 10)), 2;
+        return print_long(strtoul(value, NULL, 10)), 2;
     if (strcmp(word, "flood") == 0) {
         for (int i = 0; i < atoi(value); i++)
             printf("line %d\n", i);
