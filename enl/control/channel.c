@@ -158,9 +158,10 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     in->uid = (uid_t)-1;
     in->wrong = NULL;
     ssize_t length;
+    /* That the peer was gone before it had read all is told once, and before what it has sent. */
     do
         length = recvmsg(fd, &record, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-    while (length < 0 && errno == EINTR);
+    while (length < 0 && (errno == EINTR || errno == ECONNRESET));
     if (length < 0)
         return errno == EWOULDBLOCK ? -EAGAIN : -errno;
     bool too_many = take_side(&record, in);

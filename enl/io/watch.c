@@ -8,8 +8,11 @@
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct enl_watch *watch = poll->data;
-    (void)status; /* `ready` finds an error when it reads */
     (void)events;
+    /* libuv polls no more after an error, such as that of a socket whose other end was closed with something
+     * unread. `ready` finds it when it reads, perhaps behind what was sent before. */
+    if (status != 0)
+        uv_poll_start(poll, UV_READABLE, on_poll);
     watch->ready(watch->data);
 }
 

@@ -141,6 +141,20 @@ TEST(nothing_there_and_the_end_are_told_apart)
     CHECK_INT(bcri_channel_send(pair[0], &hello, NULL, 0, true), -EPIPE);
 }
 
+TEST(what_was_sent_before_the_end_comes_though_the_sender_had_not_read_all)
+{
+    static struct bcri_incoming in;
+    int pair[2];
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    CHECK_INT(bcri_channel_send(pair[0], &hello, NULL, 0, true), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcri_channel_send(pair[1], &hello, NULL, 0, true), 0);
+    close(pair[1]);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcri_channel_recv(pair[0], &in, false), 1);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), 0);
+}
+
 TEST(a_full_socket_is_said_and_not_waited_for)
 {
     int pair[2], error = 0;

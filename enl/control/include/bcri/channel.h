@@ -51,8 +51,8 @@ int bcri_channel_send_bytes(int fd, const uint8_t *bytes, size_t length, const i
                             bool wait);
 
 /* Receives one message. Returns 1; 0 at the end of the connection; -EAGAIN (only without `wait`),
- * or another -errno. More descriptors than the type allows are closed and make the message
- * malformed. */
+ * or another -errno. The end comes behind all that the peer has sent, whatever that had not read.
+ * More descriptors than the type allows are closed and make the message malformed. */
 int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait);
 
 /* Closes the descriptors that are left in `in`. */
