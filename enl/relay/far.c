@@ -220,8 +220,10 @@ static bool end_at_root(struct enl_far *far)
 static void on_event(uv_poll_t *poll, int status, int events)
 {
     struct enl_far *far = poll->data;
-    if (status != 0)
-        events = UV_READABLE | UV_WRITABLE; /* the calls below find the error */
+    if (status != 0) { /* the calls below find the error, perhaps behind what was sent before it */
+        events = UV_READABLE | UV_WRITABLE;
+        far->events = 0; /* libuv polls no more: watch() has to begin again */
+    }
     if ((events & UV_WRITABLE) != 0 && far->out_length != 0 && !write_some(far)) {
         stream_ended(far);
         return;

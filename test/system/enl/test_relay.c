@@ -3,6 +3,7 @@
  * and ends with him. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,14 +48,22 @@ static const struct bcri_control look = {.type = BCRI_MSG_relay,
                                          .id = 5,
                                          .kind = BCRI_RELAY_LOOK};
 
-/* Sends a request with one end of a new stream, and returns the other end. */
-static int ask(int fd, const struct bcri_control *request, int type)
+/* Sends a request with one end of a new stream, in which something is said already, and returns the other end. */
+static int ask_saying(const char *said, int fd, const struct bcri_control *request, int type)
 {
     int pair[2];
+    const size_t length = strlen(said);
     CHECK_INT(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair), 0);
+    if (length != 0)
+        CHECK_INT(write(pair[0], said, length), length);
     CHECK_INT(bcri_channel_send(fd, request, &pair[1], 1, true), 0);
     close(pair[1]);
     return pair[0];
+}
+
+static int ask(int fd, const struct bcri_control *request, int type)
+{
+    return ask_saying("", fd, request, type);
 }
 
 static uint32_t reply(int fd)
@@ -245,6 +254,52 @@ TEST(what_a_visitor_says_reaches_the_helper_of_another_host_and_more_than_it_rea
     CHECK(read_all(stream, bytes, sizeof bytes) > 0);
     far_end_comes(fd, false);
     close(fd);
+    end();
+}
+
+/* The daemon there is held up now and then, so that it finds at once what the helper has written and its end. */
+TEST(a_helper_that_leaves_something_unread_is_told_whole_and_ends_its_relay)
+{
+    static uint8_t bytes[1 << 16];
+    const int fd = start_on_two_hosts();
+    struct bcri_control request = far_look();
+    struct look_row row;
+    pid_t daemon = 0; /* known from the first time on */
+    for (int i = 0; i < 30; i++) {
+        const int stream = ask_saying("x", fd, &request, SOCK_STREAM);
+        CHECK_UINT(reply(fd), 0);
+        for (int held = 0; daemon != 0 && held < 20; held++) {
+            kill(daemon, held % 2 == 0 ? SIGSTOP : SIGCONT);
+            usleep((unsigned)(100 * i));
+        }
+        struct bcri_cursor cursor = {bytes, read_all(stream, bytes, sizeof bytes)};
+        CHECK_INT(look_read(&cursor, &row), 1);
+        daemon = (pid_t)row.host.pid;
+        while (look_read(&cursor, &row) == 1)
+            ;
+        CHECK_INT(row.kind, LOOK_KIND_END);
+        far_end_comes(fd, false);
+    }
+    close(fd);
+    end();
+}
+
+/* The daemon is stopped until the visitor has left with an answer unread: it finds two requests and the end. */
+TEST(what_a_visitor_has_asked_for_is_done_though_it_leaves_with_an_answer_unread)
+{
+    int streams[3];
+    uint8_t bytes[1 << 16];
+    const int fd = start();
+    struct pollfd answered = {.fd = fd, .events = POLLIN};
+    streams[0] = ask(fd, &look, SOCK_STREAM);
+    CHECK_INT(poll(&answered, 1, -1), 1);
+    kill(run.pid, SIGSTOP);
+    for (int i = 1; i < 3; i++)
+        streams[i] = ask(fd, &look, SOCK_STREAM);
+    close(fd);
+    kill(run.pid, SIGCONT);
+    for (int i = 0; i < 3; i++)
+        read_all(streams[i], bytes, sizeof bytes); /* its end comes */
     end();
 }
 
