@@ -2,9 +2,10 @@
 /* Removes old logs from a directory where every user may write.
  *
  * A program's files there are bcr.NAME.log, of its other daemons on the machine bcr.NAME.K.log, and
- * each of them with .old behind it. A daemon holds an exclusive flock on its log for as long as it
- * lives, so a program runs while one of its files is locked. Where the file system has no such lock
- * nothing can be known, and nothing is removed.
+ * each of them with .old behind it. A file of such a name that does not begin as a log is none of
+ * them. A daemon holds an exclusive flock on its log for as long as it lives, so a program runs while
+ * one of its files is locked. Where the file system has no such lock nothing can be known, and nothing
+ * is removed.
  *
  * Others may do the same at the same time, or start. The flock is a shared one here, so that none of them takes
  * this process for the daemon of that log. A file is removed only under that lock, which a daemon waits for that has
@@ -13,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -106,6 +108,34 @@ static void add(struct list *list, const char *name, struct timespec written)
         list->failed = true;
 }
 
+/* Whether a text is, or begins, or is the beginning of, what each line of a log begins with (bcri/log.h). */
+static bool is_head(const char *text, size_t length, enum bcri_log_level level)
+{
+    char head[40]; /* 0: any digit */
+    const int all = snprintf(head, sizeof head, "0000-00-00T00:00:00.000Z %-5s ", bcri_log_level_name(level));
+
+    for (size_t i = 0; i < length && i < (size_t)all; i++)
+        if (head[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != head[i])
+            return false;
+    return true;
+}
+
+/* Whether a log's daemon can have written the file, or has created it and written nothing. Others may give such names
+ * to files as well. */
+static bool begins_as_log(int dir, const char *name)
+{
+    char text[40];
+    const int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const ssize_t length = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    bool is_log = false;
+
+    for (int level = BCRI_LOG_ERROR; length >= 0 && level <= BCRI_LOG_DEBUG && !is_log; level++)
+        is_log = is_head(text, (size_t)length, (enum bcri_log_level)level);
+    if (fd >= 0)
+        close(fd);
+    return is_log;
+}
+
 /* All logs of this user's. Takes `dir`. */
 static struct list read_logs(int dir)
 {
@@ -117,7 +147,7 @@ static struct list read_logs(int dir)
     errno = 0;
     for (struct dirent *entry; !list.failed && (entry = readdir(stream)); errno = 0)
         if (base_length(entry->d_name) != 0 && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(st.st_mode) && st.st_uid == geteuid())
+            S_ISREG(st.st_mode) && st.st_uid == geteuid() && begins_as_log(dir, entry->d_name))
             add(&list, entry->d_name, st.st_mtim);
     if (errno != 0)
         list.failed = true;

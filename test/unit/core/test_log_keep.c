@@ -17,7 +17,7 @@
 static void make(const char *name, long second)
 {
     const struct timespec times[2] = {{.tv_sec = second}, {.tv_sec = second}};
-    scratch_write(name, "x\n", 0600);
+    scratch_write(name, "2026-03-01T12:34:56.789Z info  h/1/- it runs\n", 0600);
     CHECK_INT(utimensat(AT_FDCWD, scratch_path(name), times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
@@ -175,6 +175,51 @@ TEST(what_is_no_log_of_this_user_stays)
     check_there("bcr.h.2.log", true);
     check_there("bcr.h.3.log", true);
     check_there("bcr.h.4.log", true);
+}
+
+TEST(a_file_that_no_daemon_wrote_stays_and_is_not_counted)
+{
+    static const char *const texts[] = {"cc -c a.c\n",
+                                        "\n",
+                                        "2026-03-01 12:34:56 made\n",
+                                        "2026-03-01T12:34:56.789Z step 1\n",
+                                        "2026-03-01T12:34:56.789Z information\n",
+                                        "2026-03-01T12:34:56.789Z"
+                                        "\n"};
+    enum { TEXTS = sizeof texts / sizeof texts[0] };
+    char name[32];
+    for (int i = 0; i < TEXTS; i++) {
+        snprintf(name, sizeof name, "bcr.made%d.log", i);
+        scratch_write(name, texts[i], 0600);
+    }
+    make("bcr.h.1.log", 100);
+    make("bcr.h.2.log", 200);
+    bcri_log_keep(scratch(), 1);
+    check_there("bcr.h.1.log", false);
+    check_there("bcr.h.2.log", true);
+    bcri_log_keep(scratch(), 0);
+    for (int i = 0; i < TEXTS; i++) {
+        snprintf(name, sizeof name, "bcr.made%d.log", i);
+        check_there(name, true);
+    }
+}
+
+TEST(a_log_of_any_level_and_one_in_which_a_daemon_wrote_nothing_or_half_a_line_is_removed)
+{
+    static const char *const texts[] = {"", "2026-03-0", "2026-03-01T12:34:56.789Z warn  h/1/2 \n",
+                                        "2026-03-01T12:34:56.789Z error h/1/- x\n",
+                                        "2026-03-01T12:34:56.789Z debug h/1/- x\n"};
+    enum { TEXTS = sizeof texts / sizeof texts[0] };
+    char name[32];
+    for (int i = 0; i < TEXTS; i++) {
+        snprintf(name, sizeof name, "bcr.h.%d.log", i);
+        scratch_write(name, texts[i], 0600);
+    }
+    bcri_log_keep(scratch(), 0);
+    for (int i = 0; i < TEXTS; i++) {
+        snprintf(name, sizeof name, "bcr.h.%d.log", i);
+        check_there(name, false);
+    }
 }
 
 TEST(a_directory_that_is_not_there_or_cannot_be_read_is_nothing)
