@@ -130,9 +130,7 @@ static bool is_no_cce(const struct bcri_holder_wait *wait, uint32_t holder)
     return no_cce;
 }
 
-/* Whether the holder is stopped, or waits for a CCE that is, or is dead and its repair waits for
- * one. */
-static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
+bool bcri_holder_is_stopped(struct bcri_ctx *ctx, uint32_t holder)
 {
     enum { HOPS = 16 }; /* more than the order of locks allows */
     for (unsigned hop = 0; hop < HOPS && holder != 0; hop++) {
@@ -166,7 +164,7 @@ int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
         return look_again_or_park(wait, holder);
     deadline_ns = wait->deadline_ns;
     if (bcri_wait_is_over(deadline_ns)) {
-        if (is_stopped(wait->ctx, holder) && wait->holder(wait->what) == holder)
+        if (bcri_holder_is_stopped(wait->ctx, holder) && wait->holder(wait->what) == holder)
             return BCRI_HOLDER_STAYS;
         deadline_ns = bcri_clock_ns() + LOOK_AGAIN_NS;
     }

@@ -7,6 +7,7 @@
 #include "bcri/act.h"
 #include "bcri/cces.h"
 #include "bcri/drop.h"
+#include "bcri/lock.h"
 
 #include "serve.h"
 
@@ -61,7 +62,7 @@ static int put_waiting(struct stream *stream, const struct incoming *incoming, u
         return bcrE_NOMEM;
     const int error = bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
     if (error == BCRI_ACT_WAITS)
-        bcri_served_waits(served, SERVED_PUT_WAITS, waits, message->msec);
+        bcri_served_waits(served, SERVED_PUT_WAITS, waits, incoming->late_at);
     else
         bcri_served_free(served);
     return error;
@@ -99,7 +100,8 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
     int error = returns ? bcri_act_return(ctx, key, incoming->region)
                         : bcri_act_put(ctx, key, write, incoming->region);
     /* Of a host that is lost nobody would withdraw it, should it wait with a time. */
-    const bool may_wait = message->msec < 0 || (message->msec > 0 && !stream->peer->lost);
+    const bool may_wait =
+        incoming->late_at == AGENT_NEVER || (incoming->late_at > agent->now && !stream->peer->lost);
     if (error == bcrE_FULL && may_wait && !returns)
         error = put_waiting(stream, incoming, key, write);
     if (error == BCRI_PARKED)
@@ -141,7 +143,7 @@ static enum performed get(struct stream *stream, struct incoming *incoming)
     if (served != NULL && error == 0)
         bcri_served_has(served, slot);
     else if (served != NULL && error == BCRI_ACT_WAITS)
-        bcri_served_waits(served, SERVED_GET_WAITS, slot, message->msec);
+        bcri_served_waits(served, SERVED_GET_WAITS, slot, incoming->late_at);
     else if (served != NULL)
         bcri_served_free(served);
     if (error == BCRI_PARKED)
@@ -179,11 +181,29 @@ static enum performed end(struct stream *stream)
     return PERFORMED;
 }
 
-enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
+/* A CCE that is stopped has the first lock that the order needs, and time is up. One that is not releases it in a moment. */
+static bool is_late(struct bcri_agent *agent, const struct incoming *incoming)
+{
+    return !incoming->is_performed && incoming->late_at <= agent->now && agent->ctx->daemon.parked != 0 &&
+           bcri_holder_is_stopped(agent->ctx, agent->ctx->daemon.parked);
+}
+
+/* Nothing of it has happened. */
+static enum performed give_up(struct stream *stream, struct incoming *incoming)
+{
+    if (incoming->payload != NULL)
+        bcri_payload_release(incoming->payload);
+    else if (incoming->region != NULL)
+        bcri_slot_drop(stream->peer->agent->ctx, incoming->region);
+    incoming->payload = NULL;
+    incoming->region = NULL;
+    return performed(stream, incoming, 0,
+                     incoming->message.kind == BCRI_MESSAGE_GET ? bcrE_TIMEOUT : bcrE_FULL, 0);
+}
+
+static enum performed perform(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
-    if (incoming->is_performed)
-        return answer(stream, incoming);
     switch (message->kind) {
     case BCRI_MESSAGE_PUT:
     case BCRI_MESSAGE_SAME: return put(stream, incoming);
@@ -194,4 +214,13 @@ enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
     case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
     default: return zap_or_length(stream, incoming);
     }
+}
+
+enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
+{
+    if (incoming->is_performed)
+        return answer(stream, incoming);
+    const enum performed performed = perform(stream, incoming);
+    const bool late = performed == PERFORM_PARKED && is_late(stream->peer->agent, incoming);
+    return late ? give_up(stream, incoming) : performed;
 }

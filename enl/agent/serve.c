@@ -203,17 +203,25 @@ static enum bcri_link_verdict refuse_order(struct peer *peer, const struct bcri_
     return BCRI_LINK_REFUSE;
 }
 
+/* When the CCE of an order that comes now has waited for as long as it wants to. What it has taken goes back however long
+ * that takes. */
+static uint64_t late_at(const struct bcri_agent *agent, const struct bcri_message *read)
+{
+    const bool has_time = read->kind == BCRI_MESSAGE_GET || read->kind == BCRI_MESSAGE_DATA ||
+                          ((read->kind == BCRI_MESSAGE_PUT || read->kind == BCRI_MESSAGE_SAME) &&
+                           (read->flags & BCRI_MESSAGE_RETURN) == 0);
+    return has_time && read->msec >= 0 ? agent->now + (uint64_t)read->msec * 1000 * 1000 : AGENT_NEVER;
+}
+
 /* Whether what is next in a stream has waited for room as long as its CCE waits for it. There may be room in a moment
  * while the pool is to grow. A SAME that has overtaken its DATA does not wait for room. */
-static bool gives_up(struct stream *stream, const struct bcri_message *read)
+static bool gives_up(const struct stream *stream, const struct bcri_message *read)
 {
     const struct bcri_agent *agent = stream->peer->agent;
-    if ((read->flags & BCRI_MESSAGE_AT_ONCE) == 0 || read->msec < 0 ||
+    if ((read->flags & BCRI_MESSAGE_AT_ONCE) == 0 ||
         (read->kind == BCRI_MESSAGE_SAME && bcri_payload_find(stream->peer, read->value) == NULL))
         return false;
-    if (stream->gives_up_at == 0)
-        stream->gives_up_at = agent->now + (uint64_t)read->msec * 1000 * 1000;
-    return stream->gives_up_at <= agent->now && !agent->pool_asked;
+    return stream->late_at <= agent->now && !agent->pool_asked;
 }
 
 /* A CCE that waits for a put which is refused takes the cell for full if it is not told. */
@@ -240,6 +248,8 @@ static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_me
         tell_no_memory(peer, message, read);
         return refuse_order(peer, read, false);
     }
+    if (stream->late_at == 0)
+        stream->late_at = late_at(agent, read);
     if (stream->count >= STREAM_ORDERS_MAX) {
         stream->paused = true;
         return BCRI_LINK_PAUSE;
@@ -256,7 +266,8 @@ static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_me
     if (verdict == BCRI_LINK_TAKE) {
         stream->count++;
         peer->orders++;
-        stream->gives_up_at = 0;
+        incoming->late_at = stream->late_at;
+        stream->late_at = 0;
         return take(message, incoming);
     }
     if (incoming != NULL)
@@ -269,7 +280,7 @@ static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_me
         pause_for_room(stream);
         return BCRI_LINK_PAUSE;
     }
-    stream->gives_up_at = 0;
+    stream->late_at = 0;
     is_ready(stream); /* which ends it if nothing is left of it */
     return BCRI_LINK_REFUSE;
 }

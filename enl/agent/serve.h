@@ -35,6 +35,7 @@ struct incoming {
     struct bcri_message message;
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
     struct payload *payload;      /* what it puts, until it has a hold of its own */
+    uint64_t late_at;             /* when its CCE has waited for as long as it wants to; NEVER */
     bool is_performed;            /* and not answered, for want of memory; so: */
     uint32_t flags;
     int code;
@@ -55,8 +56,7 @@ struct stream {
     struct incoming *first, **end; /* that have come and are not performed */
     uint32_t count;                /* those, and those that are coming */
     bool paused;                   /* the link asks again when it is resumed */
-    uint64_t
-        gives_up_at; /* when what is next is refused, if its CCE waits for it; 0: it has not begun to wait */
+    uint64_t late_at;              /* of what is next, and has come; 0: nothing has */
     struct list served, locks;
     uint32_t lock_count, lock_sweep; /* sweep: when so many are remembered */
 };
@@ -187,8 +187,9 @@ void bcri_payloads_free(struct peer *peer);
 /* Something that is going to wait, or to be sent: all that needs memory for that. NULL: there is none. */
 struct served *bcri_served_new(struct stream *stream, uint64_t request, enum bcri_want want);
 void bcri_served_free(struct served *served);
-/* It waits with `slot` from now on, for `msec`. */
-void bcri_served_waits(struct served *served, enum served_state state, struct bcri_slot_shm *slot, int msec);
+/* It waits with `slot` from now on, until that time; NEVER: for ever. */
+void bcri_served_waits(struct served *served, enum served_state state, struct bcri_slot_shm *slot,
+                       uint64_t until_ns);
 /* It has its region in `slot` without waiting. */
 void bcri_served_has(struct served *served, struct bcri_slot_shm *slot);
 void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome);

@@ -142,19 +142,20 @@ struct served *bcri_served_find(const struct stream *stream, uint64_t request)
     return NULL;
 }
 
-void bcri_served_waits(struct served *served, enum served_state state, struct bcri_slot_shm *slot, int msec)
+void bcri_served_waits(struct served *served, enum served_state state, struct bcri_slot_shm *slot,
+                       uint64_t until_ns)
 {
     struct bcri_agent *agent = agent_of(served);
     served->state = state;
     served->slot = slot;
-    served->is_waited_for = state == SERVED_GET_WAITS || msec >= 0;
+    served->is_waited_for = state == SERVED_GET_WAITS || until_ns != AGENT_NEVER;
     served->cell = cell_of(agent, bcri_load(&slot->cell));
     served->cell->users++;
     list_append(state == SERVED_PUT_WAITS ? &served->cell->puts : &served->cell->gets, &served->in_cell);
     if (state == SERVED_GET_WAITS)
         bcri_table_add(&agent->served, &served->at, key_of(served->stream, served->request));
-    if (msec >= 0)
-        bcri_deadlines_add(&agent->deadlines, &served->deadline, agent->now + (uint64_t)msec * 1000 * 1000);
+    if (until_ns != AGENT_NEVER)
+        bcri_deadlines_add(&agent->deadlines, &served->deadline, until_ns);
 }
 
 void bcri_served_over(struct served *served)

@@ -3,13 +3,19 @@
  * hosts, and nothing of it is left in either agent. Turned by hand: virtual time, and no call waits. */
 #include "agents.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bcri/cces.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
+#include "bcri/get.h"
 #include "bcri/ids.h"
+#include "bcri/journal.h"
+#include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/order.h"
 #include "bcri/put.h"
 #include "bcri/self.h"
@@ -687,13 +693,17 @@ static bool is_answered(const struct bcri_slot_shm *answer)
     return bcri_slot_state(bcri_load(&answer->word)) == BCRI_SLOT_ANSWERED;
 }
 
+static bool turn_until_answered(void *answer)
+{
+    world_turn(&world);
+    return is_answered(answer);
+}
+
 /* It is answered with `code`, after `msec` and no sooner; its region is the putter's. */
 static void is_answered_after(bcr_region rgid, struct bcri_slot_shm *answer, uint64_t from, uint64_t msec,
                               int code)
 {
-    while (!is_answered(answer) && sim_now(world.network) < from + 100 * msec * SIM_MS)
-        (void)world_settle(&world, SIM_MS);
-    CHECK(is_answered(answer));
+    CHECK(sim_run(world.network, from + (msec + 1000) * SIM_MS, turn_until_answered, answer));
     CHECK_INT(bcri_order_code(bcri_load(&answer->given)), code);
     CHECK(sim_now(world.network) >= from + msec * SIM_MS);
     CHECK(sim_now(world.network) < from + (msec + 50) * SIM_MS); /* of virtual time */
@@ -754,6 +764,81 @@ TEST(a_put_with_a_time_whose_host_is_lost_before_it_is_performed_does_not_wait)
     as(owner[0]);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
     end();
+}
+
+TEST(what_a_put_waits_for_room_in_the_pool_it_does_not_wait_at_the_cell_again)
+{
+    begin();
+    bcr_region rgid = filled(300000, 1);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_put(1, rgid, there[1], cell, bcr_NOFREE), 0);
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(bcr_put(1, number(i), there[0], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    const uint64_t from = sim_now(world.network);
+    struct bcri_slot_shm *const answer = timed_put(rgid, 0, cell, 1000);
+    (void)world_settle(&world, 900 * SIM_MS);
+    CHECK(!is_answered(answer));
+    as(owner[1]);
+    CHECK_INT(bcr_zap(bcr_cce, cell), 0);
+    is_answered_after(rgid, answer, from, 1000, bcrE_FULL);
+    end();
+}
+
+/* The owner's process, for all that anybody can tell: it has the cell's lock, and is stopped. */
+static pid_t stop_with_the_lock(struct bcri_ctx *ctx, struct bcri_resolved **resolved_out)
+{
+    int status;
+    const pid_t stopped = fork();
+    if (stopped == 0)
+        for (raise(SIGSTOP);;)
+            pause();
+    CHECK(stopped > 0);
+    CHECK_INT(waitpid(stopped, &status, WUNTRACED), stopped);
+    CHECK(WIFSTOPPED(status));
+    as(ctx);
+    CHECK_INT(bcri_resolved_find_key(ctx, bcri_resolved_key(bcr_cce, cell), resolved_out), 0);
+    bcri_journal_open(ctx, BCRI_OP_SLOW, (*resolved_out)->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_lock(ctx, &(*resolved_out)->cell->t.lock);
+    bcri_store(&ctx->record->id.pid, (uint32_t)stopped);
+    return stopped;
+}
+
+static void goes_on(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, pid_t stopped)
+{
+    bcri_store(&ctx->record->id.pid, (uint32_t)getpid());
+    bcri_unlock(ctx, &resolved->cell->t.lock);
+    bcri_journal_close(ctx);
+    CHECK_INT(kill(stopped, SIGKILL), 0);
+    CHECK_INT(waitpid(stopped, NULL, 0), stopped);
+}
+
+TEST(a_put_and_a_get_with_a_time_end_though_a_stopped_cce_has_the_lock)
+{
+    for (int msec = 0; msec <= 500; msec += 500) {
+        struct bcri_resolved *resolved;
+        begin();
+        CHECK_INT(bcr_put(1, number(1), there[1], cell, bcr_FREE), 0);
+        CHECK(world_settle(&world, SIM_S));
+        const pid_t stopped = stop_with_the_lock(owner[0], &resolved);
+        as(asker);
+        const uint64_t from = sim_now(world.network);
+        bcr_region rgid = number(2);
+        struct bcri_slot_shm *const answer = timed_put(rgid, 0, cell, msec);
+        is_answered_after(rgid, answer, from, (uint64_t)msec, bcrE_FULL);
+        struct bcri_get get = {.key = bcri_resolved_key(there[0], cell),
+                               .slot = bcri_slot_take(asker),
+                               .want = BCRI_WANT_TAKE,
+                               .msec = msec};
+        CHECK(get.slot != NULL);
+        CHECK_INT(bcri_order_get(asker, &get), 0);
+        (void)world_settle(&world, SIM_S);
+        const struct bcri_answer got = bcri_order_collect(asker, get.slot);
+        CHECK(got.came);
+        CHECK_INT(got.error, bcrE_TIMEOUT);
+        goes_on(owner[0], resolved, stopped);
+        end();
+    }
 }
 
 /* ---- what is known of the dead ---- */

@@ -135,6 +135,8 @@ static inline bool bcri_holder_is_none(const struct bcri_holder_wait *wait, uint
 /* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped or waits for a CCE
  * that is; or the daemon is parked. */
 int bcri_sleep_on_holder(void *wait, uint64_t deadline_ns);
+/* Whether the holder is stopped, or waits for a CCE that is, or is dead and its repair waits for one. */
+bool bcri_holder_is_stopped(struct bcri_ctx *ctx, uint32_t holder);
 
 /* Waits until `look` says GONE; false if the sleep says STAYS. The loop gets no deadline, because a
  * holder that is not stopped is waited for beyond it. */
