@@ -124,9 +124,10 @@ struct bcri_log *enl_report_log(struct enl_program *program)
     return program->log.show == NULL ? &program->log : NULL;
 }
 
-const char *enl_report_log_has(const struct enl_program *program)
+bool enl_report_log_has(const struct enl_program *program, uint64_t lost_before)
 {
-    return program->log.path != NULL ? "; the log has it" : "";
+    return program->log.path != NULL && bcri_log_wants(&program->log, BCRI_LOG_INFO) &&
+           program->log.lost_total == lost_before;
 }
 
 /* Before there is a loop, and behind its end, this may wait. What a child logs then goes the way of ssh's own words at

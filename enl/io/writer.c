@@ -35,6 +35,7 @@ struct enl_writer {
     size_t left, printed_left;      /* bytes that were added and are not written */
     bool in_line;                   /* what a CCE printed last has no newline at its end */
     unsigned long long dropped;     /* messages since the last one that was added */
+    uint64_t log_lost;              /* lines that the log had lost before them */
 };
 
 /* enl shares the descriptor with its starter, and another process may have made it non-blocking. */
@@ -73,12 +74,18 @@ static void add(struct enl_writer *writer, struct piece *piece)
     writer->held_end = &piece->next;
 }
 
+static void count_dropped(struct enl_writer *writer)
+{
+    if (writer->dropped++ == 0)
+        writer->log_lost = writer->program->log.lost_total;
+}
+
 static void add_text(struct enl_writer *writer, const char *bytes, size_t length)
 {
     const size_t newline = writer->in_line ? 1 : 0;
     struct piece *piece = malloc(sizeof *piece + newline + length);
     if (piece == NULL) {
-        writer->dropped++;
+        count_dropped(writer);
         return;
     }
     *piece = (struct piece){.length = newline + length};
@@ -114,9 +121,10 @@ void enl_writer_hold(struct enl_writer *writer, bool hold)
 static void tell_dropped(struct enl_writer *writer)
 {
     char text[160];
+    const bool logged = enl_report_log_has(writer->program, writer->log_lost);
     int length =
         snprintf(text, sizeof text, "enl: %llu messages are not shown here, since nobody read them%s\n",
-                 writer->dropped, writer->program->log.path != NULL ? "; they are in the log" : "");
+                 writer->dropped, logged ? "; they are in the log" : "");
     writer->dropped = 0;
     add_text(writer, text, (size_t)length);
 }
@@ -134,12 +142,13 @@ static void drop(void *owner, struct enl_task *task)
 static void take_unwritten(struct enl_writer *writer, const struct piece *piece)
 {
     struct enl_program *program = writer->program;
+    const uint64_t log_lost = program->log.lost_total;
     enl_lines_log(program, piece->ordinal, piece->bytes + piece->written, piece->length - piece->written);
     if (piece->error == EPIPE || program->lines_lost)
         return;
     program->lines_lost = true;
     enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
-               strerror(piece->error), enl_report_log_has(program));
+               strerror(piece->error), enl_report_log_has(program, log_lost) ? "; the log has it" : "");
 }
 
 static void written(void *owner, struct enl_task *task)
@@ -179,7 +188,7 @@ struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
 void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length)
 {
     if (writer->dropped != 0 || enl_writer_full(writer))
-        writer->dropped++;
+        count_dropped(writer);
     else
         add_text(writer, bytes, length);
 }

@@ -10,7 +10,7 @@
  *                      CCEs print, so a CCE that prints faster than the reader reads is slowed
  *                      down, as it would be without BCR. What cannot be written (a full disk, a
  *                      reader that has gone) is logged.
- *   enl's own message  is dropped while the writer is full, and counted; the log has it. The count
+ *   enl's own message  is dropped while the writer is full, and counted; the log has it if it can. The count
  *                      is told as soon as there is room. It goes out at once, and begins a line: if a
  *                      CCE's is unfinished, with a newline. */
 #ifndef ENL_WRITER_H

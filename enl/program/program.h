@@ -180,8 +180,9 @@ void enl_report_shown(struct enl_program *program, const char *format, ...)
 struct bcri_log *enl_report_log(struct enl_program *program);
 /* For bcri_log_show: shows a line of the log. `owner` is the program. */
 bool enl_report_line(void *owner, const char *line, size_t length);
-/* "; the log has it", or nothing if there is no log that will stay. */
-const char *enl_report_log_has(const struct enl_program *program);
+/* Whether there is a log that will stay, and that has what it was given, of any level up to INFO, since it had lost
+ * that many lines. */
+bool enl_report_log_has(const struct enl_program *program, uint64_t lost_before);
 /* Shows how many hosts are up as the last line of a terminal; `all` 0: no longer. Whatever else is shown takes its
  * place until the next call. */
 void enl_report_progress(struct enl_program *program, unsigned done, unsigned all);

@@ -102,7 +102,7 @@ TEST(messages_that_nobody_read_in_time_are_counted_and_in_the_log)
     CHECK_INT(wait_for(run.pid), 0);
     int shown = count_of("was not started: there is no program");
     const char *note = strstr(text, " messages are not shown here");
-    CHECK(note != NULL);
+    CHECK(note != NULL && strstr(note, "; they are in the log\n") != NULL);
     while (note[-1] != ' ')
         note--;
     CHECK_INT(sscanf(note, "%d messages", &dropped), 1);
@@ -110,6 +110,17 @@ TEST(messages_that_nobody_read_in_time_are_counted_and_in_the_log)
     CHECK_INT(shown + dropped, MESSAGES);
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
     CHECK_INT(count_of("was not started: there is no program"), MESSAGES);
+}
+
+TEST(messages_that_the_log_does_not_take_are_not_said_to_be_in_it)
+{
+    setenv("BCR_LOGLEVEL", "error", 1);
+    report_too_much("wait");
+    run_go();
+    read_all(run.err);
+    CHECK_INT(wait_for(run.pid), 0);
+    CHECK(strstr(text, " messages are not shown here") != NULL);
+    CHECK(strstr(text, "in the log") == NULL);
 }
 
 TEST(what_cces_print_waits_for_its_reader_after_the_programs_end)
@@ -138,8 +149,12 @@ TEST(lines_of_cces_that_cannot_be_written_are_said_and_a_status)
              run_cce());
     run_start(&run, "/bin/sh", "-c", line);
     run_ends(&run, 1, "what CCEs print can no longer be shown (No space left on device)");
+    run_check_error(&run, "(No space left on device); the log has it\n");
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
     CHECK(strstr(text, "/1 [1] hello\n") != NULL);
+    setenv("BCR_LOGLEVEL", "error", 1);
+    run_start(&run, "/bin/sh", "-c", line);
+    run_ends(&run, 1, "what CCEs print can no longer be shown (No space left on device)\n");
 }
 
 TEST(what_cces_print_when_the_reader_has_gone_is_in_the_log)
