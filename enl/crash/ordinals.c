@@ -51,8 +51,8 @@ void enl_ordinals_text(const struct enl_ordinals *set, char text_out[ENL_ORDINAL
 void enl_ordinals_read(struct enl_ordinals *set, const char *text)
 {
     for (char *end; *text >= '0' && *text <= '9'; text = end + strspn(end, ", ")) {
-        const unsigned long first = strtoul(text, &end, 10);
-        const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        const unsigned long long first = strtoull(text, &end, 10);
+        const unsigned long long last = *end == '-' ? strtoull(end + 1, &end, 10) : first;
         if (first > UINT32_MAX || last > UINT32_MAX)
             return;
         enl_ordinals_add(set, (uint32_t)first, (uint32_t)last);
