@@ -92,7 +92,7 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     for (unsigned i = 0; i <= BCRI_COUNT_UNTOLD; i++)
         counters[i] = bcri_load(&record->counters[i]);
     cce->limit = look_at_areas(look, index, record);
-    look_at_ids(look, index, record);
+    look_at_ids(look, cce, record);
     look_at_trace(look, record, cce);
     if (look->names)
         enl_far_end_name(look->socket, index, cce->name, sizeof cce->name);

@@ -12,6 +12,7 @@
 struct cce {
     uint32_t index;
     bcri_ref slept_for; /* the first of the requests that it sleeps for */
+    struct look_cce *row;
 };
 
 static uint64_t held(struct look *look, bcri_ref region, uint32_t holder)
@@ -35,6 +36,14 @@ static uint64_t half(uint64_t word)
     return number;
 }
 
+/* The answer of an order with a time is waited for without a limit: the other host's agent decides when that is over. */
+static void look_at_time(struct look_cce *cce, uint32_t op, int msec)
+{
+    const bool has_time = bcri_order_is_get(op) || op == BCRI_ORDER_PUT || op == BCRI_ORDER_WRITE;
+    if (has_time && msec >= 0 && cce->waiting_for == 1 && cce->deadline_ns == UINT64_MAX)
+        cce->deadline_ns = cce->since_ns + (uint64_t)msec * 1000000;
+}
+
 static void look_at_request(struct look *look, const struct cce *cce, const struct bcri_slot_shm *slot,
                             bcri_ref ref, enum bcri_slot_state state, uint64_t bytes)
 {
@@ -51,6 +60,8 @@ static void look_at_request(struct look *look, const struct cce *cce, const stru
         row.wait.owner_host = row.wait.identity0 >> 48;
         row.wait.owner = row.wait.identity0 >> 32 & 0xffffu;
         row.wait.cell = bcri_load(&slot->sub);
+        if (row.wait.slept != 0)
+            look_at_time(cce->row, want, (int)(uint32_t)bcri_load(&slot->key));
     } else {
         row.wait.owner_host = look->host;
         if (state == BCRI_SLOT_PUTWAIT)
@@ -77,9 +88,10 @@ static void look_at_id(struct look *look, const struct cce *cce, const struct bc
         look_at_request(look, cce, slot, ref, state, bytes);
 }
 
-void look_at_ids(struct look *look, uint32_t index, const struct bcri_record_shm *record)
+void look_at_ids(struct look *look, struct look_cce *of, const struct bcri_record_shm *record)
 {
-    const struct cce cce = {index, bcri_load(&record->sleep.waits_for) & BCRI_REF_MASK};
+    const uint32_t index = (uint32_t)of->index;
+    const struct cce cce = {index, bcri_load(&record->sleep.waits_for) & BCRI_REF_MASK, of};
     const uint32_t seg = bcri_load(&look->memory.host->record_seg[index / BCRI_RECORDS_PER_SEG]);
     bcri_ref ref = bcri_ref_make(seg, (uint64_t)(index % BCRI_RECORDS_PER_SEG) * BCRI_RECORD_BYTES +
                                           offsetof(struct bcri_record_shm, slots));

@@ -36,8 +36,8 @@ uint64_t look_at_areas(struct look *look, uint32_t index, const struct bcri_reco
 /* Which cell of which CCE lies at `cell`; false: none. */
 bool look_name_cell(struct look *look, bcri_ref cell, uint64_t *owner_out, uint64_t *number_out);
 
-/* look_ids.c: the IDs of a CCE: what they hold, and its requests. */
-void look_at_ids(struct look *look, uint32_t index, const struct bcri_record_shm *record);
+/* look_ids.c: the IDs of a CCE: what they hold, and its requests. Into its row, until when it sleeps. */
+void look_at_ids(struct look *look, struct look_cce *cce, const struct bcri_record_shm *record);
 /* Its last puts; and, into its row, how much it has moved. */
 void look_at_trace(struct look *look, const struct bcri_record_shm *record, struct look_cce *cce);
 /* Of one that has ended: its last puts. */

@@ -311,7 +311,8 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
             look_whether_timed(why_out, one);
     }
     for (size_t i = 0; i < view->wait.count; i++)
-        why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED && is_put(&view->wait.at[i]);
+        why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED && is_put(&view->wait.at[i]) &&
+                              view->wait.at[i].slept == 0; /* else it waits there */
     decide(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];

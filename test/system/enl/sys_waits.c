@@ -8,6 +8,7 @@
  *   locks    CCEs 0 and 1 have the write locks of their own cells 1 and want the other's; others, if
  *            there are any, run on
  *   full     CCE 1 puts into cell 1 of CCE 0, which is full; CCE 0 runs
+ *   crowded  each puts for an hour into cell 1 of the next one, which is full
  *   slow     as circle, but CCE 0 runs
  *   spin     as circle, but CCE 0 computes
  *   input    as circle, but CCE 0 reads from a pipe into which nobody writes
@@ -148,6 +149,12 @@ static void perform(const char *mode)
             put_one(ids[0], WAIT);
         tell();
         put_one(ids[0], WAIT);
+    } else if (strcmp(mode, "crowded") == 0) {
+        for (int i = 0; i < ROOM; i++)
+            put_one(next, WAIT);
+        MUST(bcr_putdone(bcr_BLOCK) == 1 && bcr_putwait(HOUR) == 0);
+        tell();
+        put_one(next, WAIT);
     } else if (strcmp(mode, "spin") == 0 || strcmp(mode, "input") == 0 || strcmp(mode, "later") == 0) {
         tell();
         if (bcr_cceord == 0)

@@ -179,6 +179,20 @@ TEST(who_waits_for_one_that_has_a_time_limit_is_not_accused)
     end();
 }
 
+/* Each at its own host: what its CCE waits for there has a time, though the CCE waits for the answer. */
+TEST(who_puts_with_a_time_limit_at_another_host_is_not_accused)
+{
+    setenv("SYS_MACH", "local2", 1);
+    start_on("2", "crowded", "2");
+    while (count(look("waits", "--"), " more") < 2) /* "for 1 h more": both sleep for that */
+        ;
+    const char *text = look("why", "--");
+    has(text, "no CCE waits without a time limit; 2 run, or wait for a time.");
+    lacks(text, "on their way");
+    end();
+    unsetenv("SYS_MACH");
+}
+
 TEST(a_stopped_program_gets_a_sentence)
 {
     start("circle", "2");
