@@ -276,7 +276,7 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, struct bc
     return 0;
 }
 
-/* The window is for puts that nobody waits for. */
+/* Only puts that nobody waits for have to find room in the window; those that are waited for count in it. */
 int bcri_order_put(struct bcri_ctx *ctx, struct bcri_put *put, int op, uint64_t deadline_ns)
 {
     struct bcri_outbox *outbox;

@@ -28,7 +28,7 @@
 
 #define BCRI_OUTBOX_LOG2    8u
 #define BCRI_OUTBOX_ENTRIES (1u << BCRI_OUTBOX_LOG2)
-/* How many puts of a CCE whose calls have returned may be ordered and not completed. */
+/* How many puts of a CCE may be ordered and not completed when it orders one whose call returns then. */
 #define BCRI_OUTBOX_WINDOW 1024u
 
 enum bcri_outbox_kind {
