@@ -409,9 +409,11 @@ TEST(starts_that_fail_elsewhere_are_told_as_those_at_home)
     run_check_error(&run, "CCE 6 (/bin/true) on local2 did not start");
 }
 
+/* A CCE that the machine holds up in the midst of a line keeps the other waiting as long as that takes. */
 TEST(much_output_comes_whole_and_in_order)
 {
     run_folder();
+    setenv("BCR_LINEHOLD", "86400000", 1);
     setenv("SYS_CHILD", "flood 20000", 1);
     run_start(&run, run_enl(), "--output", "--local", "2", run_cce(), "at", "local1", "enlist", run_cce(),
               "1", "at", "local2", "from", "2", "enlist", run_cce(), "1");
@@ -419,9 +421,9 @@ TEST(much_output_comes_whole_and_in_order)
     CHECK_INT(run.status, 0);
     int next[3] = {0}, ordinal, number;
     for (const char *at = run.text; at != NULL && *at != '\0'; at = strchr(at, '\n') + 1) {
-        if (sscanf(at, "[%d] %*s %d", &ordinal, &number) == 2 ||
-            sscanf(at, "[%d] %d", &ordinal, &number) == 2)
-            next[ordinal]++;
+        if (sscanf(at, "[%d] line %d", &ordinal, &number) != 2 || ordinal < 1 || ordinal > 2)
+            FAIL("no line of a flood: %.60s", at);
+        CHECK_INT(number, next[ordinal]++);
     }
     CHECK_INT(next[1], 20000);
     CHECK_INT(next[2], 20000);
