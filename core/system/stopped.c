@@ -15,7 +15,9 @@ static char state_in(const char *path)
     if (!bcri_kernel_file(path, text, sizeof text))
         return 0;
     const char *name_end = strrchr(text, ')'); /* the program's name may have any character in it */
-    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
+    if (name_end == NULL || name_end[1] != ' ')
+        return 0;
+    return name_end[2];
 }
 
 /* A thread that has not ended, and its state; 0: there is none. */
@@ -30,12 +32,16 @@ static char state_of_threads(uint32_t pid, uint32_t *thread_out)
            (entry = readdir(folder)) != NULL) {
         const uint32_t thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
         snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, thread);
-        state = thread != 0 ? state_in(path) : '\0';
+        state = 0;
+        if (thread != 0)
+            state = state_in(path);
         *thread_out = thread;
     }
     if (folder != NULL)
         closedir(folder);
-    return state == 'X' || state == 'Z' ? '\0' : state;
+    if (state == 'X' || state == 'Z')
+        return 0;
+    return state;
 }
 
 /* The first thread's. */
@@ -53,7 +59,9 @@ char bcri_process_state(uint32_t pid)
     if (state != 'Z')
         return state;
     const char other = state_of_threads(pid, &thread);
-    return other != '\0' ? other : state;
+    if (other == 0)
+        return state;
+    return other;
 }
 
 uint32_t bcri_process_thread(uint32_t pid)

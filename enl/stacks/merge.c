@@ -33,7 +33,7 @@ static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, s
 
 static struct enl_stack_owner *add_owner(struct enl_stack *stack, const struct enl_stack_owner *who)
 {
-    if (stack->owner_count == stack->owner_room) {
+    if (stack->owners == NULL || stack->owner_count == stack->owner_room) {
         const size_t room = stack->owner_room != 0 ? 2 * stack->owner_room : 4;
         struct enl_stack_owner *grown = realloc(stack->owners, room * sizeof *grown);
         if (grown == NULL)

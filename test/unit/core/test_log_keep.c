@@ -184,8 +184,7 @@ TEST(a_file_that_no_daemon_wrote_stays_and_is_not_counted)
                                         "2026-03-01 12:34:56 made\n",
                                         "2026-03-01T12:34:56.789Z step 1\n",
                                         "2026-03-01T12:34:56.789Z information\n",
-                                        "2026-03-01T12:34:56.789Z"
-                                        "\n"};
+                                        "2026-03-01T12:34:56.789Z\n"};
     enum { TEXTS = sizeof texts / sizeof texts[0] };
     char name[32];
     for (int i = 0; i < TEXTS; i++) {
