@@ -388,12 +388,11 @@ static void take_printed(struct enl_child *child)
 void enl_child_pipe_ended(struct enl_child *child, const char *why)
 {
     static const char plain[] = "its pipe has ended";
+    take_printed(child);
     if (strcmp(why, plain) != 0) { /* it talks nonsense */
-        take_printed(child);
         enl_child_cut(child, why);
         return;
     }
-    take_printed(child);
     close_pipes(child);
     begin_to_end(child, END_MSEC);
     look_whether_gone(child);
