@@ -128,7 +128,7 @@ static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t r
                          (char *)(uintptr_t) "--",  program_invocation_name, NULL};
     setenv(BCRI_BECOMES_ENL_ENV, path, 1);
     bcri_client_leave_all();
-    if (!is_certain && !bcri_client_becomes_enl(path, why, sizeof why)) {
+    if (!is_certain && !bcri_client_becomes_enl(path, arguments + 1, why, sizeof why)) {
         bcri_client_complain("%s %s; a script in its place must end by: exec enl \"$@\"", path, why);
         return;
     }

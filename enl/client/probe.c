@@ -4,7 +4,7 @@
  * bcr_init turns the original process into enl. Were that a script which does something else, no process would be
  * left that could tell the shell: the script's own exit status, 0 perhaps, would be the program's, and nothing has
  * run. So a file of which the note cannot be read (marker.c) is first run once for `--version`, by a process of its
- * own. It becomes enl if enl answers from that same process: one that the script starts beside itself could not
+ * own. That stands behind the words with which enl will be run, or a script that looks for it only would pass. It becomes enl if enl answers from that same process: one that the script starts beside itself could not
  * become the original process either. The kernel tells who has written each message. */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,8 @@
 
 extern char **environ;
 
+enum { SILENT_MSEC = 5000 }; /* then a person is told what is waited for */
+
 struct probe {
     pid_t process;
     int from, end; /* what it prints; its pidfd */
@@ -31,9 +33,10 @@ struct probe {
 };
 
 /* Runs it with its output, stdout and stderr, into `to`. Returns 0 or an errno. */
-static int start(struct probe *probe, const char *path, int null, int to)
+static int start(struct probe *probe, const char *path, char *const *options, int null, int to)
 {
-    char *arguments[] = {(char *)(uintptr_t) "enl", (char *)(uintptr_t) "--version", NULL};
+    char *arguments[] = {(char *)(uintptr_t) "enl", options[0], options[1], (char *)(uintptr_t) "--version",
+                         NULL};
     posix_spawn_file_actions_t files;
     int error = posix_spawn_file_actions_init(&files);
     if (error != 0)
@@ -89,12 +92,21 @@ static bool take(struct probe *probe)
 }
 
 /* Until enl has answered, or the process has ended and all is read that it had printed by then. */
-static void listen_to(struct probe *probe)
+static void listen_to(struct probe *probe, const char *path)
 {
     struct pollfd look[2] = {{.fd = probe->from, .events = POLLIN}, {.fd = probe->end, .events = POLLIN}};
+    int patience = SILENT_MSEC;
     while (!probe->is_enl) {
-        if (poll(look, 2, -1) < 0)
+        const int ready = poll(look, 2, patience);
+        if (ready < 0)
             continue; /* a signal handler of the program's */
+        if (ready == 0) {
+            bcri_client_complain("waits for %s, which is to become enl: run with --version, it has not "
+                                 "answered yet, nor ended",
+                                 path);
+            patience = -1;
+            continue;
+        }
         if (look[0].revents != 0 ? !take(probe) : look[1].revents != 0)
             return;
     }
@@ -117,7 +129,7 @@ static void finish(struct probe *probe, char *why, size_t size)
                  WEXITSTATUS(status), said, probe->said);
 }
 
-bool bcri_client_becomes_enl(const char *path, char *why, size_t size)
+bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why, size_t size)
 {
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     struct sigaction before;
@@ -136,13 +148,13 @@ bool bcri_client_becomes_enl(const char *path, char *why, size_t size)
         return false;
     }
     sigaction(SIGCHLD, &plain, &before); /* ignored, or handled by the program, its end would be lost */
-    error = start(&probe, path, null, pair[1]);
+    error = start(&probe, path, options, null, pair[1]);
     close(null);
     close(pair[1]);
     probe.from = pair[0];
     if (error == 0) {
         probe.end = (int)syscall(SYS_pidfd_open, probe.process, 0);
-        listen_to(&probe);
+        listen_to(&probe, path);
         close(probe.from); /* what still writes there ends by SIGPIPE */
         finish(&probe, why, size);
         if (probe.end >= 0)

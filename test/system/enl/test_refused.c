@@ -140,6 +140,8 @@ TEST(a_script_in_enls_place_that_runs_nothing_is_an_error_whatever_its_status)
         {"#!/bin/sh\necho no licence left. >&2\nexit 3\n", "it ended with status 3: no licence left; a"},
         {"#!/bin/sh\nkill -9 $$\n", "it was killed by signal 9; a script"},
         {"#!/bin/sh\nsleep 1000 &\nexit 0\n", "it ended with status 0; a script"}, /* and has its output */
+        {"#!/bin/sh\n[ \"$1\" = --version ] && exec %s --version\nexit 0\n",
+         "it ended with status 0; a script"},
         {"#!/bin/sh\nexec %s\n", "it ended with status 2: enl: which program?"},
         {"#!/there/is/none\n", "./some-enl "}, /* cannot be run; an emulator takes that for its end */
         {"exit 0\n", "./some-enl "},
@@ -150,6 +152,22 @@ TEST(a_script_in_enls_place_that_runs_nothing_is_an_error_whatever_its_status)
         CHECK_STR(run.text, "");
         CHECK_INT(run.status, 127);
     }
+}
+
+/* The script goes on when the sentence is there. */
+TEST_TIMEOUT(a_script_in_enls_place_that_does_not_answer_is_named_meanwhile, 60)
+{
+    char script[512];
+    snprintf(
+        script, sizeof script,
+        "#!/bin/sh\nuntil grep -q 'waits for .*/waiting-enl, which is to become enl' said; do sleep 0.1; "
+        "done\n"
+        "exec %s \"$@\"\n",
+        run_enl());
+    run_write_file("waiting-enl", script, strlen(script), 0700);
+    setenv("BCR_ENLISTPATH", "./waiting-enl", 1);
+    run_start(&run, "/bin/sh", "-c", "exec \"$0\" 2>said", run_cce());
+    run_ends(&run, 0, "");
 }
 
 TEST(a_script_that_starts_enl_beside_itself_is_an_error_whatever_its_status)

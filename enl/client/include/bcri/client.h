@@ -99,9 +99,9 @@ void bcri_client_stay_loaded(void);
 /* What the note in a file says of it: an enl that this process could become, or certainly none. */
 enum bcri_client_marker { BCRI_MARKER_UNKNOWN, BCRI_MARKER_ENL, BCRI_MARKER_OTHER };
 enum bcri_client_marker bcri_client_marker(const char *path);
-/* Runs a file that has no note to be looked at, and sees whether it becomes enl. False: `why` has what is to be
- * said of it behind its name. For the process that is about to become enl: waits as long as the file runs. */
-bool bcri_client_becomes_enl(const char *path, char *why, size_t size);
+/* Runs a file that has no note to be looked at, and sees whether it becomes enl with `options`. False: `why` has what
+ * is to be said of it behind its name. For the process that is about to become enl: waits as long as the file runs. */
+bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why, size_t size);
 /* inheritance.c: stops the interval timers of this process, and says how they stood; lets them go on, after fork in
  * another process perhaps. */
 enum { BCRI_TIMERS = 3 };
