@@ -6,8 +6,10 @@
  * for numbers below the lowest that the current key has opened, else the next. */
 #include "bcri/seal.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,18 +131,24 @@ static void next_key(const struct bcri_sealing *sealing, struct key *key, const 
     expand(sealing, key);
 }
 
-enum complaint { NOTHING, TO_TELL, TOLD };
-static _Atomic int complaint;
+enum { NOTHING = 0, TOLD = -1, IS_MADVISE = 1 << 16 };
+static _Atomic int complaint; /* else an errno, of mlock, or of madvise */
+
+static void complain_of(int call)
+{
+    int nothing = NOTHING;
+    (void)atomic_compare_exchange_strong(&complaint, &nothing, call | errno);
+}
 
 void *bcri_secret_new(size_t bytes)
 {
     void *secret = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (secret == MAP_FAILED)
         return NULL;
-    int nothing = NOTHING;
-    if (mlock(secret, bytes) != 0 || madvise(secret, bytes, MADV_DONTDUMP) != 0 ||
-        madvise(secret, bytes, MADV_WIPEONFORK) != 0)
-        (void)atomic_compare_exchange_strong(&complaint, &nothing, TO_TELL);
+    if (mlock(secret, bytes) != 0)
+        complain_of(0);
+    if (madvise(secret, bytes, MADV_DONTDUMP) != 0 || madvise(secret, bytes, MADV_WIPEONFORK) != 0)
+        complain_of(IS_MADVISE);
     return secret;
 }
 
@@ -152,12 +160,21 @@ void bcri_secret_free(void *secret, size_t bytes)
     munmap(secret, bytes);
 }
 
-const char *bcri_secret_complaint(void)
+const char *bcri_secret_complaint(char out[BCRI_SECRET_COMPLAINT_MAX])
 {
-    int to_tell = TO_TELL;
-    return atomic_compare_exchange_strong(&complaint, &to_tell, TOLD)
-               ? "keys could not be locked in memory (ulimit -l): they may be swapped out to a disk"
-               : NULL;
+    int found = atomic_load(&complaint);
+    if (found == NOTHING || found == TOLD || !atomic_compare_exchange_strong(&complaint, &found, TOLD))
+        return NULL;
+    const int error = found & ~IS_MADVISE;
+    if ((found & IS_MADVISE) != 0)
+        snprintf(out, BCRI_SECRET_COMPLAINT_MAX,
+                 "keys could not be kept out of core files and forks: madvise: %s", strerror(error));
+    else
+        snprintf(out, BCRI_SECRET_COMPLAINT_MAX,
+                 "keys could not be locked in memory, and may be swapped out to a disk: mlock: %s%s",
+                 strerror(error),
+                 error == ENOMEM || error == EAGAIN ? "; raise the limit of locked memory (ulimit -l)" : "");
+    return out;
 }
 
 struct bcri_sealing *bcri_sealing_new(const struct bcri_seal_secret *secret, uint32_t host, uint32_t peer,

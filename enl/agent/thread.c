@@ -28,7 +28,8 @@ enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
 static bool introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
     const bool done = bcri_paths_introduce(thread, introduction);
-    const char *complaint = bcri_secret_complaint();
+    char text[BCRI_SECRET_COMPLAINT_MAX];
+    const char *complaint = bcri_secret_complaint(text);
     if (complaint != NULL)
         bcri_thread_note(thread, BCRI_NO_HOST, complaint);
     return done;

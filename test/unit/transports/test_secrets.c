@@ -11,6 +11,7 @@
 #include "check.h"
 
 static bool lock_fails;
+static int lock_error = ENOMEM;
 static int advice_fails;
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
@@ -18,7 +19,7 @@ int __real_mlock(const void *at, size_t bytes);
 int __wrap_mlock(const void *at, size_t bytes);
 int __wrap_mlock(const void *at, size_t bytes)
 {
-    errno = ENOMEM;
+    errno = lock_error;
     return lock_fails ? -1 : __real_mlock(at, bytes);
 }
 
@@ -51,13 +52,16 @@ TEST(a_secret_is_not_in_a_child)
     bcri_secret_free(NULL, 100);
 }
 
-static void complaint_is_made_once(void)
+static void complaint_is_made_once(const char *told)
 {
-    CHECK(bcri_secret_complaint() == NULL);
+    char text[BCRI_SECRET_COMPLAINT_MAX];
+    CHECK(bcri_secret_complaint(text) == NULL);
     for (unsigned i = 0; i < 3; i++) {
         void *secret = bcri_secret_new(100);
         CHECK(secret != NULL);
-        CHECK((bcri_secret_complaint() != NULL) == (i == 0));
+        CHECK((bcri_secret_complaint(text) != NULL) == (i == 0));
+        CHECK(strstr(text, told) != NULL);
+        CHECK((strstr(text, "ulimit -l") != NULL) == (lock_error == ENOMEM && lock_fails));
         bcri_secret_free(secret, 100);
     }
 }
@@ -65,11 +69,18 @@ static void complaint_is_made_once(void)
 TEST(memory_that_cannot_be_locked_is_complained_of_once)
 {
     lock_fails = true;
-    complaint_is_made_once();
+    complaint_is_made_once("mlock: Cannot allocate memory");
+}
+
+TEST(a_lock_that_is_forbidden_is_no_matter_of_a_limit)
+{
+    lock_fails = true;
+    lock_error = EPERM;
+    complaint_is_made_once("mlock: Operation not permitted");
 }
 
 TEST(memory_that_cannot_be_kept_from_core_files_is_complained_of_once)
 {
     advice_fails = MADV_DONTDUMP;
-    complaint_is_made_once();
+    complaint_is_made_once("madvise: Invalid argument");
 }

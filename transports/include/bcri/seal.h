@@ -61,9 +61,10 @@ void bcri_seal_wipe(void *bytes, size_t length);
 void *bcri_secret_new(size_t bytes);
 /* Wipes it. `secret` may be NULL. */
 void bcri_secret_free(void *secret, size_t bytes);
-/* A sentence for the user if such memory could not be locked, or kept from core files and children;
- * NULL if it could, or if it has been told. */
-const char *bcri_secret_complaint(void);
+/* A sentence for the user if such memory could not be locked, or kept from core files and children, with what the
+ * system said; NULL if it could, or if it has been told. Returns `out`. */
+enum { BCRI_SECRET_COMPLAINT_MAX = 256 };
+const char *bcri_secret_complaint(char out[BCRI_SECRET_COMPLAINT_MAX]);
 
 struct bcri_sealing;
 
