@@ -191,15 +191,14 @@ bool enl_debugger_program(pid_t pid, char program[ENL_PROGRAM_LINK_MAX])
     return length > tail && memcmp(path + length - tail, deleted, (size_t)tail) == 0;
 }
 
-/* A process tries it, which then ends, and with it its tracing. Returns 0, EPERM, or ENOSYS of an emulator. */
+/* A process tries it, which then ends, and with it its tracing. Returns 0, or the errno of ptrace, which is ENOSYS in
+ * an emulator. */
 static int refusal(pid_t pid)
 {
     int status = 0;
     const pid_t child = fork();
     if (child == 0)
-        _exit(ptrace(pid != 0 ? PTRACE_SEIZE : PTRACE_TRACEME, pid, NULL, NULL) == 0 ? 0
-              : errno == ENOSYS ? ENOSYS
-                                : EPERM);
+        _exit(ptrace(pid != 0 ? PTRACE_SEIZE : PTRACE_TRACEME, pid, NULL, NULL) == 0 ? 0 : errno);
     if (child < 0 || waitpid(child, &status, 0) != child || status == 0)
         return 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
@@ -207,24 +206,32 @@ static int refusal(pid_t pid)
 
 const char *enl_debugger_forbidden(void)
 {
-    switch (refusal(0)) {
-    case 0: return NULL;
-    case ENOSYS:
+    static char text[320];
+    const int error = refusal(0);
+    if (error == 0)
+        return NULL;
+    if (error == ENOSYS)
         return "an emulator lets no process be traced: enl --wrap 'qemu-ARCHITECTURE -g SOCKET' PROGRAM, and "
                "target remote SOCKET in gdb-multiarch, debug a CCE (see Debugging in the guide)";
-    default:
-        return "processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope (3 forbids it), or "
-               "let "
-               "the container do so (docker run --cap-add SYS_PTRACE)";
-    }
+    snprintf(text, sizeof text,
+             "processes may not be traced here: ptrace: %s; see /proc/sys/kernel/yama/ptrace_scope (3 "
+             "forbids it), or "
+             "let the container do so (docker run --cap-add SYS_PTRACE)",
+             strerror(error));
+    return text;
 }
 
 const char *enl_debugger_refused(pid_t pid)
 {
+    static char text[320];
     const char *forbidden = enl_debugger_forbidden();
-    if (forbidden != NULL || refusal(pid) == 0)
+    const int error = forbidden == NULL ? refusal(pid) : 0;
+    if (error == 0)
         return forbidden;
-    return "the system does not let it be traced: its program has other rights than you (set-user-ID, "
-           "capabilities), or has forbidden it (prctl PR_SET_DUMPABLE, PR_SET_PTRACER); see "
-           "/proc/sys/kernel/yama/ptrace_scope";
+    snprintf(text, sizeof text, "the system does not let it be traced: ptrace: %s%s", strerror(error),
+             error == EPERM
+                 ? "; its program has other rights than you (set-user-ID, capabilities), or has forbidden it "
+                   "(prctl PR_SET_DUMPABLE, PR_SET_PTRACER); see /proc/sys/kernel/yama/ptrace_scope"
+                 : "");
+    return text;
 }

@@ -6,7 +6,7 @@ source "$(dirname "$0")/common.sh"
 "$SYS_NOPTRACE" true || skip "there are no seccomp filters here"
 need_gdb
 
-forbidden="processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope"
+forbidden="processes may not be traced here: ptrace: Operation not permitted; see /proc/sys/kernel/yama/ptrace_scope"
 printf 'run\n' > script
 status=0
 "$SYS_NOPTRACE" "$enl" -D batch:script "$SYS_CCE" > session.out 2>&1 < /dev/null || status=$?
