@@ -8,12 +8,12 @@
 
 #include "bcri/stopped.h"
 
-bool enl_process_status(pid_t pid, struct enl_process_status *out)
+static bool status_of(pid_t thread, struct enl_process_status *out)
 {
     char path[64], line[256];
     bool known = false;
     *out = (struct enl_process_status){0};
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)thread);
     FILE *file = fopen(path, "re");
     while (file != NULL && !known && fgets(line, sizeof line, file) != NULL) {
         if (strncmp(line, "State:", 6) == 0)
@@ -24,7 +24,15 @@ bool enl_process_status(pid_t pid, struct enl_process_status *out)
     }
     if (file != NULL)
         fclose(file);
-    if (out->state == 'Z') /* perhaps of the first thread only */
-        out->state = bcri_process_state((uint32_t)pid);
     return known;
+}
+
+bool enl_process_status(pid_t pid, struct enl_process_status *out)
+{
+    const bool known = status_of(pid, out);
+    if (out->state != 'Z')
+        return known;
+    /* Perhaps of the first thread only, which then has no tracer any more. */
+    const pid_t thread = (pid_t)bcri_process_thread((uint32_t)pid);
+    return thread != pid ? status_of(thread, out) : known;
 }
