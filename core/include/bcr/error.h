@@ -47,7 +47,8 @@
     X(NOCORE, 44, "the program may not use that core; give one from 0 below nproc, or a negative number")  \
     X(NOPROG, 45, "no such program, or not one that can be started there; the root's stderr says why")     \
     X(HOSTLOST, 46, "the program has lost that machine; call again, and a new daemon is started there")    \
-    X(INTERNAL, 60, "shared memory is corrupt by some CCE's wild write; find that, and end the program")   \
+    X(INTERNAL, 60,                                                                                        \
+      "shared memory is corrupt: a CCE has written wildly, or two of its threads were in BCR at once")     \
     X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")          \
     X(LONGJMP, 81,                                                                                         \
       "a handler was left by longjmp, which nothing undoes; let handlers return, and end the program")
