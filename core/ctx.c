@@ -10,6 +10,7 @@
 #include "bcr/error.h"
 #include "bcri/archtype.h"
 #include "bcri/cces.h"
+#include "bcri/clock.h"
 #include "bcri/hooks.h"
 #include "bcri/lock.h"
 #include "bcri/segment.h"
@@ -31,6 +32,8 @@ static int ctx_prepare(struct bcri_ctx *ctx, uint32_t index, const struct bcri_u
     ctx->putwait_msec = -1;
     ctx->last_cpu = 255;
     ctx->bell_fd = -1;
+    ctx->coarse_ns =
+        bcri_clock_coarse_ns(); /* 0 would say that what it does before it first sleeps was never done */
     ctx->daemon.parks = upcalls->of_daemon;
     ctx->full_fence = !bcri_membarrier_register();
     return bcri_map_init(ctx);

@@ -3,6 +3,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/slot.h"
+#include "bcri/trace.h"
 
 void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int count, uint64_t deadline_ns)
 {
@@ -19,5 +20,6 @@ void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int
         bcri_store(&sleep->deadline_ns, deadline_ns);
         bcri_store(&sleep->waits_for, waits_for);
     }
+    bcri_counted(ctx, BCRI_COUNT_SLEEP);
     bcri_store_release(&sleep->sleeps, sleeps + 1);
 }

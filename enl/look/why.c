@@ -217,6 +217,13 @@ static uint64_t served_ns(const struct look_why *why, const struct look_cce *cce
     return last_ns;
 }
 
+/* Time limits are whole milliseconds; it begins to sleep a moment after such a time has begun. */
+static uint64_t at_a_time(const struct look_cce *cce)
+{
+    const uint64_t ms = 1000000;
+    return (cce->deadline_ns - cce->since_ns + ms - 1) / ms * ms;
+}
+
 /* It sleeps with a time limit, and has done so several times in a row. */
 static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
 {
@@ -227,10 +234,11 @@ static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
     if (wait == NULL || cce->deadline_ns == UINT64_MAX || cce->deadline_ns <= cce->since_ns ||
         (is_put(wait) ? cce->fulls : cce->timeouts) < TIMES)
         return;
-    const uint64_t at_a_time_ns = cce->deadline_ns - cce->since_ns, last_ns = served_ns(why, cce, wait);
+    const uint64_t last_ns = served_ns(why, cce, wait);
+    one->at_a_time_ns = at_a_time(cce);
     one->ever = last_ns != 0;
     one->vain_ns = one->ever && now_ns > last_ns ? now_ns - last_ns : 0;
-    if (one->ever && one->vain_ns / TIMES < at_a_time_ns)
+    if (one->ever && one->vain_ns / TIMES < one->at_a_time_ns)
         return;
     one->fate = LOOK_TIMED;
     one->left = is_put(wait) ? NULL : left_by(why, wait);

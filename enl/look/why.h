@@ -39,6 +39,7 @@ struct look_why_cce {
     bool in_cycle;
     const struct look_left *left; /* who would have served it last, and has ended; NULL: nobody is known */
     uint64_t vain_ns;             /* TIMED: for how long it has got nothing, at least */
+    uint64_t at_a_time_ns;        /* TIMED: its time limit */
     bool ever;                    /* and whether it has got anything before */
     bool has_put;                 /* `next` has put into the cell before */
     bool by_lock;                 /* `next` has the write lock of the cell */

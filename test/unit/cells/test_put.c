@@ -40,6 +40,19 @@ TEST(one_put_wakes_all_sleeping_readers)
     end();
 }
 
+/* Tools take the time 0 for "never". */
+TEST(what_is_done_before_the_first_sleep_has_a_time)
+{
+    begin();
+    const uint64_t before_ns = one->coarse_ns;
+    int cell = grow(1, 8, 1024);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    CHECK_UINT(bcri_load(&one->record->sleep.sleeps), 0);
+    CHECK(before_ns != 0 && one->trace[one->trace_seq % BCRI_TRACE_RECORDS].time_ns >= before_ns);
+    end();
+}
+
 /* A CCE that only reads must find a region in every instant. */
 struct reader {
     struct bcri_ctx *ctx;
