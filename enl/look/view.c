@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bcri/record.h"
+#include "bcri/slot.h"
 #include "json.h"
 
 /* A list that has room for one more. NULL: no memory. */
@@ -166,9 +167,21 @@ static void json_process(FILE *out, uint64_t letter)
         fputs("null", out);
 }
 
-static void json_number(FILE *out, const char *name, uint64_t number)
+/* Names of a state: of a CCE, and of a request that is not served. */
+static const char *state_name(enum look_kind kind, uint64_t state)
 {
     static const char *const states[] = {"free", "starting", "alive", "dying", "dead"};
+    if (kind != LOOK_KIND_WAIT)
+        return state < sizeof states / sizeof states[0] ? states[state] : NULL;
+    return state == BCRI_SLOT_TICKET    ? "ticket"
+           : state == BCRI_SLOT_LISTED  ? "listed"
+           : state == BCRI_SLOT_PUTWAIT ? "room"
+           : state == BCRI_SLOT_ORDERED ? "ordered"
+                                        : NULL;
+}
+
+static void json_number(FILE *out, enum look_kind kind, const char *name, uint64_t number)
+{
     if (strcmp(name, "process") == 0)
         json_process(out, number);
     else if (strncmp(name, "identity", 8) == 0) /* more than a JSON number can hold */
@@ -177,13 +190,13 @@ static void json_number(FILE *out, const char *name, uint64_t number)
         fputs("null", out);
     else
         fprintf(out, "%llu", (unsigned long long)number);
-    if (strcmp(name, "state") == 0 && number < sizeof states / sizeof states[0])
-        fprintf(out, ",\"state_name\":\"%s\"", states[number]);
+    if (strcmp(name, "state") == 0 && state_name(kind, number) != NULL)
+        fprintf(out, ",\"state_name\":\"%s\"", state_name(kind, number));
 }
 
 #define JSON_NUMBER(name)                               \
     fprintf(out, "%s\"%s\":", first ? "" : ",", #name); \
-    json_number(out, #name, row->name);                 \
+    json_number(out, of, #name, row->name);             \
     first = false;
 #define JSON_TEXT(name)                                 \
     fprintf(out, "%s\"%s\":", first ? "" : ",", #name); \
@@ -192,6 +205,7 @@ static void json_number(FILE *out, const char *name, uint64_t number)
 #define JSON_ROW(KIND, kind)                                          \
     static void json_##kind(FILE *out, const struct look_##kind *row) \
     {                                                                 \
+        const enum look_kind of = LOOK_KIND_##KIND;                   \
         bool first = true;                                            \
         fputc('{', out);                                              \
         LOOK_##KIND(JSON_NUMBER, JSON_TEXT) fputc('}', out);          \

@@ -33,6 +33,17 @@ static const char *say_end(uint64_t exit, char out[64])
     return out;
 }
 
+/* A time that somebody has chosen; `ns` are whole milliseconds. */
+static const char *say_span(uint64_t ns, char out[LOOK_NAME_MAX])
+{
+    const uint64_t ms = ns / 1000000;
+    if (ms < 1000)
+        snprintf(out, LOOK_NAME_MAX, "%" PRIu64 " ms", ms);
+    else
+        look_say_age(ns + 1, 1, out);
+    return out;
+}
+
 static void say_left(FILE *out, const struct look_why_cce *one)
 {
     char how[64];
@@ -57,7 +68,7 @@ static void say_others(FILE *out, const struct look_why *why)
             continue;
         const bool put = wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
         look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
-        look_say_age(one->cce->deadline_ns - one->cce->since_ns + 1, 1, time);
+        say_span(one->at_a_time_ns, time);
         look_say_age(one->vain_ns + 1, 1, vain);
         fprintf(out, "%s has %s %s%s%s%s, %s at a time.\n", who,
                 put         ? one->ever ? "found no room in" : "never found room in"
@@ -266,9 +277,10 @@ static void json_ways(FILE *out, const struct look_view *view)
     fputs("\"ways\":[", out);
     for (size_t i = 0; i < view->way.count; i++) {
         const struct look_way *way = &view->way.at[i];
-        if (way->way < sizeof names / sizeof names[0])
-            fprintf(out, "%s{\"host\":%" PRIu64 ",\"peer\":%" PRIu64 ",\"way\":\"%s\",\"bytes\":%" PRIu64 "}",
-                    between, way->host, way->peer, names[way->way], way->bytes);
+        if (way->way >= sizeof names / sizeof names[0])
+            continue;
+        fprintf(out, "%s{\"host\":%" PRIu64 ",\"peer\":%" PRIu64 ",\"way\":\"%s\",\"bytes\":%" PRIu64 "}",
+                between, way->host, way->peer, names[way->way], way->bytes);
         between = ",";
     }
     fputs("],", out);
@@ -310,7 +322,7 @@ void look_why_json(FILE *out, const struct look_why *why)
                     one->cce->since_ns, look_view_now(why->view, one->cce->host));
         if (one->fate == LOOK_TIMED)
             fprintf(out, ",\"vain_ns\":%" PRIu64 ",\"at_a_time_ns\":%" PRIu64, one->vain_ns,
-                    one->cce->deadline_ns - one->cce->since_ns);
+                    one->at_a_time_ns);
         if (one->left != NULL)
             fprintf(out,
                     ",\"ended\":{\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 ",\"signal\":%u,\"status\":%u}",

@@ -240,6 +240,30 @@ TEST(wrong_numbers_in_a_view_are_survived)
     free(json);
 }
 
+/* A request's states are not those of a CCE. */
+TEST(states_in_json_have_their_own_names)
+{
+    static const char *const names[] = {[BCRI_SLOT_TICKET] = "ticket",
+                                        [BCRI_SLOT_LISTED] = "listed",
+                                        [BCRI_SLOT_PUTWAIT] = "room",
+                                        [BCRI_SLOT_ORDERED] = "ordered"};
+    for (uint64_t state = 0; state < 100; state++) {
+        char *json, want[64] = "\"owner_host\"";
+        size_t length;
+        begin(2);
+        sleeps(0, BCRI_ORDER_TAKE, 1, 1);
+        waits[0].state = state;
+        FILE *file = open_memstream(&json, &length);
+        look_json(file, &view, 1u << LOOK_KIND_WAIT);
+        fclose(file);
+        if (state < sizeof names / sizeof names[0] && names[state] != NULL)
+            snprintf(want, sizeof want, "\"state_name\":\"%s\"", names[state]);
+        CHECK(strstr(json, want) != NULL);
+        CHECK(strstr(json, "alive") == NULL && strstr(json, "dying") == NULL);
+        free(json);
+    }
+}
+
 TEST(a_thousand_in_one_circle)
 {
     begin(CCES_MAX);
@@ -297,14 +321,14 @@ static void lacks(const char *part)
         FAIL("\"%s\" in:\n%s", part, text);
 }
 
-/* CCE 0 waits for cell 1 of CCE 1, a second at a time; it has got something there `ago_ns` ago. */
-static void waits_in_vain(uint64_t timeouts, uint64_t ago_ns)
+/* CCE 0 waits for cell 1 of CCE 1, `of_ns` at a time; it has got something there `ago_ns` ago. */
+static void waits_in_vain(uint64_t timeouts, uint64_t ago_ns, uint64_t of_ns)
 {
     static struct look_got got;
     begin(2);
     sleeps(0, BCRI_ORDER_TAKE, 1, 1);
     cces[0].since_ns = host.now_ns - UINT64_C(500000000);
-    cces[0].deadline_ns = cces[0].since_ns + UINT64_C(1000000000);
+    cces[0].deadline_ns = cces[0].since_ns + of_ns - 54885; /* it slept so much after the time had begun */
     cces[0].timeouts = timeouts;
     got = (struct look_got){.index = 1, .peer = 2, .cell = 1, .gets = 1, .last_ns = host.now_ns - ago_ns};
     view.got.at = &got;
@@ -314,14 +338,19 @@ static void waits_in_vain(uint64_t timeouts, uint64_t ago_ns)
 
 TEST(who_waits_with_a_time_limit_again_and_again_is_told)
 {
-    waits_in_vain(40, UINT64_C(40000000000));
+    const uint64_t second = 1000000000;
+    waits_in_vain(40, 40 * second, second);
     has("CCE 0 has got nothing from cell 1 of CCE 1 for 40.0 s, 1.0 s at a time.");
-    waits_in_vain(3, 0);
+    waits_in_vain(3, 0, second);
     has("CCE 0 has never got anything from cell 1 of CCE 1 yet, 1.0 s at a time.");
-    waits_in_vain(40, UINT64_C(1500000000));
+    waits_in_vain(40, 3 * second / 2, second);
     lacks("has got nothing");
-    waits_in_vain(2, 0);
+    waits_in_vain(2, 0, second);
     lacks("has never got anything");
+    waits_in_vain(40, 40 * second, second / 20);
+    has("for 40.0 s, 50 ms at a time.");
+    waits_in_vain(40, 40 * second, 5 * second / 2);
+    has("for 40.0 s, 2.5 s at a time.");
 }
 
 TEST(who_last_put_there_and_has_ended_is_named)
