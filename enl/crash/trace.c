@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,9 +176,9 @@ static bool print_thread(pid_t thread, bool in_call)
     return printed;
 }
 
-/* Those but `crashed`; with 0 all, each from the call of BCR's on in which it stands, whatever BCR does there. Returns
- * how many there are. */
-static unsigned print_threads(pid_t pid, pid_t crashed)
+/* Those but `crashed`, so many at most; with 0 all, each from the call of BCR's on in which it stands, whatever BCR does
+ * there. Returns how many there are. */
+static unsigned print_threads(pid_t pid, pid_t crashed, unsigned most)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
@@ -188,7 +189,7 @@ static unsigned print_threads(pid_t pid, pid_t crashed)
         const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
         if (thread <= 0 || thread == crashed)
             continue;
-        if (printed == THREADS_MAX) {
+        if (printed == most) {
             puts("... and more threads");
             break;
         }
@@ -219,12 +220,17 @@ static void say_why_not(pid_t pid)
 
 void enl_trace_running(pid_t pid)
 {
+#if defined(__x86_64__)
+    static const char none[] =
+        "no stack: the system forbids enl to look into this process, or a debugger has it, or it has ended";
+#else
+    static const char none[] = "no stack: stacks are read on x86-64 only";
+#endif
     const bool whole = enl_frames_open((pid_t)bcri_process_thread((uint32_t)pid));
-    if (print_threads(pid, 0) == 0)
-        puts("no stack: the system forbids enl to look into this process, or a debugger has it, or it has "
-             "ended");
+    if (print_threads(pid, 0, UINT_MAX) == 0)
+        printf("! %s\n", none);
     else if (!whole)
-        puts("(libdw is not there, which would find the callers)");
+        puts("! libdw is not there, which would find the callers");
 }
 
 int enl_trace(int argc, char **argv)
@@ -249,6 +255,6 @@ int enl_trace(int argc, char **argv)
     fflush(stdout);
     print_coroutines(thread, coroutines);
     fflush(stdout);
-    print_threads(pid, thread);
+    print_threads(pid, thread, THREADS_MAX);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 /* Prints the stacks of all threads of a process that runs, which it stops one after the other, each for that moment. To be
- * called once in a process. */
+ * called once in a process. What is no stack, but is said of the process, is a line that begins with "! ". */
 void enl_trace_running(pid_t pid);
 
 /* enl --trace PID THREAD CONTEXT COROUTINES. Returns the exit status. */

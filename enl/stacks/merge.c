@@ -11,10 +11,11 @@
 
 static const char no_memory[] = "there is no memory for its stacks";
 
-static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, size_t length)
+static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, size_t length, bool is_note)
 {
     for (size_t i = 0; i < stacks->count; i++)
-        if (strncmp(stacks->at[i].text, text, length) == 0 && stacks->at[i].text[length] == '\0')
+        if (stacks->at[i].is_note == is_note && strncmp(stacks->at[i].text, text, length) == 0 &&
+            stacks->at[i].text[length] == '\0')
             return &stacks->at[i];
     if (stacks->count == stacks->room) {
         const size_t room = stacks->room != 0 ? 2 * stacks->room : 64;
@@ -27,7 +28,7 @@ static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, s
     char *copy = strndup(text, length);
     if (copy == NULL)
         return NULL;
-    stacks->at[stacks->count] = (struct enl_stack){.text = copy};
+    stacks->at[stacks->count] = (struct enl_stack){.text = copy, .is_note = is_note};
     return &stacks->at[stacks->count++];
 }
 
@@ -45,11 +46,11 @@ static struct enl_stack_owner *add_owner(struct enl_stack *stack, const struct e
     return &stack->owners[stack->owner_count++];
 }
 
-/* One more thread of that CCE has this stack. CCEs come one after the other, so it is the last owner or a new one. */
+/* One more thread of that CCE has this stack, or this is said of the CCE. CCEs come one after the other, so it is the last owner or a new one. */
 static bool add_thread(struct enl_stacks *stacks, const struct enl_stack_owner *who, const char *text,
-                       size_t length)
+                       size_t length, bool is_note)
 {
-    struct enl_stack *stack = stack_of(stacks, text, length);
+    struct enl_stack *stack = stack_of(stacks, text, length, is_note);
     if (stack == NULL)
         return false;
     struct enl_stack_owner *owner = stack->owner_count != 0 ? &stack->owners[stack->owner_count - 1] : NULL;
@@ -57,8 +58,8 @@ static bool add_thread(struct enl_stacks *stacks, const struct enl_stack_owner *
         owner = add_owner(stack, who);
     if (owner == NULL)
         return false;
-    owner->threads++;
-    stack->threads++;
+    owner->threads += !is_note;
+    stack->threads += !is_note;
     return true;
 }
 
@@ -72,9 +73,12 @@ const char *enl_stacks_add(struct enl_stacks *stacks, const char *text, size_t l
     for (const char *line = text; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *next = newline != NULL ? newline + 1 : end;
-        const bool heads = line[0] == '@' || line[0] == '=' || strncmp(line, "thread ", 7) == 0;
+        const bool is_note = line[0] == '!';
+        const bool heads = line[0] == '@' || line[0] == '=' || is_note || strncmp(line, "thread ", 7) == 0;
         if (heads && begin != NULL && line > begin && known)
-            enough = add_thread(stacks, &who, begin, (size_t)(line - begin)) && enough;
+            enough = add_thread(stacks, &who, begin, (size_t)(line - begin), false) && enough;
+        if (is_note && known && next - line > 2)
+            enough = add_thread(stacks, &who, line + 2, (size_t)(next - line - 2), true) && enough;
         if (line[0] == '@')
             snprintf(who.host, sizeof who.host, "%.*s", (int)(next - line - 2 > 0 ? next - line - 2 : 0),
                      line + 1);
@@ -86,7 +90,7 @@ const char *enl_stacks_add(struct enl_stacks *stacks, const char *text, size_t l
         line = next;
     }
     if (begin != NULL && end > begin && known)
-        enough = add_thread(stacks, &who, begin, (size_t)(end - begin)) && enough;
+        enough = add_thread(stacks, &who, begin, (size_t)(end - begin), false) && enough;
     stacks->hosts++;
     return enough ? NULL : no_memory;
 }
@@ -122,8 +126,9 @@ void enl_stacks_show(FILE *out, struct enl_stacks *stacks)
         qsort(stacks->at, stacks->count, sizeof *stacks->at, by_threads);
     for (size_t i = 0; i < stacks->count; i++) {
         const struct enl_stack *stack = &stacks->at[i];
-        fprintf(out, "%u thread%s of CCE%s ", stack->threads, stack->threads == 1 ? "" : "s",
-                stack->owner_count == 1 ? "" : "s");
+        if (!stack->is_note)
+            fprintf(out, "%u thread%s of ", stack->threads, stack->threads == 1 ? "" : "s");
+        fputs(stack->owner_count == 1 ? "CCE " : "CCEs ", out);
         show_owners(out, stacks, stack);
         fputs(":\n", out);
         for (const char *line = stack->text; *line != '\0';) {

@@ -16,7 +16,8 @@ struct enl_stack_owner {
 };
 
 struct enl_stack {
-    char *text; /* lines, not escaped */
+    char *text;   /* lines, not escaped */
+    bool is_note; /* no stack, but what was said of the CCEs; it has no threads */
     struct enl_stack_owner *owners;
     size_t owner_count, owner_room;
     unsigned threads;

@@ -17,12 +17,14 @@
  *   timed    as circle, but CCE 0 waits for an hour
  *   again    CCE 0 gets from cell 1 of CCE 1 for 50 ms, again and again; CCE 1 waits in poll(2)
  *   left     CCE 1 puts into cell 1 of CCE 0, which takes that and waits for more
+ *   threads each has 100 threads more than the one that calls BCR, and "runs"
  *   busy     all put and get without end
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
  * "Runs" is a pause outside BCR. Each tells just before it does what it does. */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,12 @@ static void run_on(void)
 {
     for (;;)
         pause();
+}
+
+static void *run_on_too(void *data)
+{
+    run_on();
+    return data;
 }
 
 static void put_one(int cce, int cell)
@@ -183,6 +191,12 @@ static void perform(const char *mode)
         if (bcr_cceord != 0)
             run_on();
         get_one(bcr_cce, WAIT, bcr_BLOCK);
+    } else if (strcmp(mode, "threads") == 0) {
+        pthread_t thread;
+        for (int i = 0; i < 100; i++)
+            MUST(pthread_create(&thread, NULL, run_on_too, NULL) == 0);
+        tell();
+        run_on();
     } else if (strcmp(mode, "busy") == 0) {
         tell();
         for (;;) {

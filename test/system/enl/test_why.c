@@ -216,6 +216,7 @@ TEST(json_and_dot_have_the_same)
     has(look("waits", "--json"), "\"wait\":[{");
     has(look("cells", "--json"), "\"area\":[{");
     has(look("ps", "--json"), "\"state_name\":\"alive\"");
+    lacks(command.text, "\"sleeps\":0,");
     end();
 }
 
@@ -273,6 +274,17 @@ TEST(stacks_of_a_program_are_shown_once_with_those_that_have_them)
     unsetenv("SYS_MACH");
 }
 
+TEST(stacks_of_a_program_with_many_threads_are_all_shown)
+{
+#if !defined(__x86_64__)
+    SKIP("stacks are read on x86-64 only");
+#endif
+    start("threads", "1");
+    look_until("stacks", "--", "100 threads of CCE 0:\n");
+    CHECK_UINT(count(command.text, " of CCE 0:\n"), 2);
+    end();
+}
+
 /* The process of the CCE with that ordinal, of one host. */
 static pid_t pid_of(int ordinal)
 {
@@ -288,7 +300,7 @@ static pid_t pid_of(int ordinal)
 TEST(who_waits_in_vain_again_and_again_is_told_and_who_sleeps_outside_does_not_run)
 {
     start("again", "2");
-    has(look_until("why", "--", "CCE 0 has never got anything from cell 1 of CCE 1 yet, 0.0 s at a time."),
+    has(look_until("why", "--", "CCE 0 has never got anything from cell 1 of CCE 1 yet, 50 ms at a time."),
         "2 run, or wait for a time.");
     has(look_until("why", "--json", "\"fate\":\"timed\""), "\"at_a_time_ns\":");
     if (strstr(look("ps", "--"), "  polls ") == NULL)

@@ -41,8 +41,13 @@ TEST(of_several_hosts_each_is_named)
 
 TEST(what_cannot_be_looked_at_is_shown_and_control_characters_are_escaped)
 {
-    CHECK_STR(shown((const char *const[]){"@a\n=0 1\nno stack: \x1b[2J\n=1 2\nthread 2:\n#0 a", NULL}),
-              "1 thread of CCE 0:\n  no stack: \\x1b[2J\n1 thread of CCE 1:\n  #0 a\n");
+    CHECK_STR(shown((const char *const[]){"@a\n=0 1\n! no stack: \x1b[2J\n=1 2\nthread 2:\n#0 a", NULL}),
+              "1 thread of CCE 1:\n  #0 a\nCCE 0:\n  no stack: \\x1b[2J\n");
+    /* What is said of a CCE is neither a thread nor part of a stack. */
+    CHECK_STR(
+        shown((const char *const[]){"@a\n=0 1\nthread 1:\n#0 a\n! late\n=1 2\nthread 2:\n#0 a\n! late\n",
+                                    "@b\n=0 1\n!\n", NULL}),
+        "2 threads of CCEs 0-1 on a:\n  #0 a\nCCEs 0-1 on a:\n  late\n");
     CHECK_STR(shown((const char *const[]){"@a\n", NULL}), "no CCE of that kind runs\n");
 }
 
