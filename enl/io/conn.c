@@ -155,7 +155,7 @@ void enl_conn_wait(struct enl_program *program, int fd, pid_t pid, const struct 
     else
         program->waiting = conn;
     program->waiting_last = conn;
-    enl_report(program, BCRI_LOG_INFO, "pid %ld waits to be enlisted as %s", (long)pid, conn->ccename);
+    enl_log_often(program, ENL_OFTEN_WAITS, "pid %ld waits to be enlisted as %s", (long)pid, conn->ccename);
 }
 
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)

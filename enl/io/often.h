@@ -16,6 +16,9 @@ enum enl_often_kind {
     ENL_OFTEN_FULL,      /* no descriptors for a visitor */
     ENL_OFTEN_UNREAD,    /* an answer that its asker does not read */
     ENL_OFTEN_NOTE,      /* what the library notes, of a CCE */
+    ENL_OFTEN_HELLO,     /* one who says hello for a CCE that has others, or has ended */
+    ENL_OFTEN_WAITS,     /* a process of enl --join waits; this is shown, too */
+    ENL_OFTEN_AUDIT,     /* what an audit has come to */
     ENL_OFTEN_KINDS
 };
 
@@ -24,7 +27,7 @@ struct enl_often {
     unsigned count;
 };
 
-/* For the loop's thread. A warning. */
+/* For the loop's thread. */
 void enl_log_often(struct enl_program *program, enum enl_often_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

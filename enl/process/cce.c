@@ -386,8 +386,8 @@ static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const c
     char who[ENL_CCE_TEXT_MAX];
     bcri_channel_send(fd, &reply, NULL, 0, false);
     close(fd);
-    bcri_log_write(&cce->program->log, BCRI_LOG_WARN, "hello of %s refused: %s",
-                   enl_cce_text(cce, who, sizeof who), text);
+    enl_log_often(cce->program, ENL_OFTEN_HELLO, "hello of %s refused: %s",
+                  enl_cce_text(cce, who, sizeof who), text);
 }
 
 const char *enl_hello_wrong(const struct bcri_control *hello)

@@ -14,6 +14,7 @@
 
 #include "bcri/audit.h"
 #include "conn.h"
+#include "often.h"
 #include "worker.h"
 
 /* Findings: more than a person reads, and less than a socket takes without waiting. Between two looks a
@@ -174,7 +175,7 @@ static void answer(struct enl_program *program, struct enl_audit *audit, int cod
         summary(audit, text, sizeof text);
     else
         snprintf(text, sizeof text, "enl has no memory for an audit");
-    bcri_log_write(&program->log, BCRI_LOG_INFO, "audit: %s", text);
+    enl_log_often(program, ENL_OFTEN_AUDIT, "audit: %s", text);
     for (unsigned i = 0; conn != NULL && i < audit->count; i++) {
         struct bcri_control message = {.type = BCRI_MSG_finding,
                                        .present = BCRI_HAS(id) | BCRI_HAS(text),

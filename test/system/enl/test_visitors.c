@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bcri/archtype.h"
 #include "bcri/channel.h"
+#include "bcri/signature.h"
 #include "check.h"
 #include "run.h"
 
@@ -109,6 +111,43 @@ TEST(nonsense_of_the_same_user_does_not_fill_the_log)
     CHECK(count_of(text, " not understood: ") >= 1);
     CHECK(count_of(text, " not understood: ") < 1000);
     CHECK(strstr(text, "(further such lines are left out for up to a minute)") != NULL);
+    answers_and_ends();
+}
+
+/* Nor do messages that make sense. */
+TEST(those_who_wait_and_those_who_audit_do_not_fill_the_log)
+{
+    static char text[1 << 16];
+    static struct bcri_incoming in;
+    start(0);
+    const struct bcri_control audit = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
+    const struct bcri_control hello = {.type = BCRI_MSG_hello,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(layout) | BCRI_HAS(archtype) |
+                                                  BCRI_HAS(flags) | BCRI_HAS(ccename),
+                                       .id = 1,
+                                       .layout = bcri_layout_signature(),
+                                       .archtype = (uint32_t)bcri_archtype_native(),
+                                       .ccename = bcri_view_of("odd")};
+    for (int i = 0; i < 100; i++) {
+        int fd = visit(), pair[2];
+        CHECK_INT(bcri_channel_send(fd, &audit, NULL, 0, true), 0);
+        CHECK_INT(bcri_channel_recv(fd, &in, true), 1);
+        CHECK_INT(bcri_channel_pair(pair), 0);
+        CHECK_INT(bcri_channel_send(fd, &hello, &pair[1], 1, true), 0);
+        close(pair[1]);
+        close(fd);
+        close(pair[0]);
+    }
+    int fd = visit();
+    CHECK_INT(bcri_channel_send(fd, &audit, NULL, 0, true),
+              0); /* when this is answered all others were read */
+    CHECK_INT(bcri_channel_recv(fd, &in, true), 1);
+    close(fd);
+    run_read_file(run_file("bcr.", ".log"), text, sizeof text);
+    CHECK(count_of(text, " waits to be enlisted as odd") >= 1 &&
+          count_of(text, " waits to be enlisted as odd") < 100);
+    CHECK(count_of(text, " audit: ") >= 1 && count_of(text, " audit: ") < 100);
+    CHECK_UINT(count_of(text, "(further such lines are left out for up to a minute)"), 2);
     answers_and_ends();
 }
 
