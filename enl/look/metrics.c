@@ -39,7 +39,7 @@
     X(length, "bcr_cell_regions", "gauge", "Regions in the cell.")                       \
     X(bytes, "bcr_cell_bytes", "gauge", "Bytes of the regions in the cell.")             \
     X(puts, "bcr_cell_puts_total", "counter", "Regions put into the cell, modulo 2^32.") \
-    X(requests, "bcr_cell_handler_requests", "gauge", "Requests of the cell's handler that wait.")
+    X(requests, "bcr_cell_handler_requests_total", "counter", "Requests of the cell's handler.")
 
 static void begin(FILE *out, const char *name, const char *type, const char *help)
 {

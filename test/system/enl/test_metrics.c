@@ -204,6 +204,7 @@ TEST(a_program_is_told_in_the_text_format_to_its_user_alone)
     has("\nbcr_hosts 2\n");
     has("\nbcr_complete 1\n");
     has("\nbcr_deadlock 0\n");
+    has("\n# TYPE bcr_cell_handler_requests_total counter\n");
     has("\nbcr_cce_ends_total{host=\"0\",how=\"normal\"} 0\n");
     has("\nbcr_host_info{host=\"1\",hostname=\"local2\"} 1\n");
     double began;
