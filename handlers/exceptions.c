@@ -3,14 +3,16 @@
 #include "bcri/exceptions.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* NOLINTNEXTLINE(bugprone-reserved-identifier): the ABI's name */
 struct bcri_exceptions *__cxa_get_globals(void) __attribute__((weak));
 
 struct bcri_exceptions *(*bcri_exceptions_of)(void);
 
-/* Of a library that was loaded after this one, for itself alone (RTLD_LOCAL). */
+/* Of a library that was loaded after this one, for itself alone (RTLD_LOCAL), or of what that has with it. */
 static void *find_in(const char *library)
 {
     void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -20,13 +22,22 @@ static void *find_in(const char *library)
     return found;
 }
 
-void bcri_exceptions_look(void)
+/* Of the library in which the handler is: it may have a runtime of its own (-static-libstdc++). */
+static void *find_beside(void (*handler)(int))
+{
+    Dl_info where;
+    const bool known = dladdr((const void *)(uintptr_t)handler, &where) != 0 && where.dli_fname != NULL;
+    return known ? find_in(where.dli_fname) : NULL;
+}
+
+void bcri_exceptions_look(void (*handler)(int))
 {
     if (bcri_exceptions_of != NULL)
         return;
     void *found = NULL;
     if (__cxa_get_globals != NULL)
         bcri_exceptions_of = __cxa_get_globals;
-    else if ((found = find_in("libstdc++.so.6")) != NULL || (found = find_in("libc++abi.so.1")) != NULL)
+    else if ((found = find_beside(handler)) != NULL || (found = find_in("libstdc++.so.6")) != NULL ||
+             (found = find_in("libc++abi.so.1")) != NULL)
         *(void **)(void *)&bcri_exceptions_of = found;
 }

@@ -85,7 +85,7 @@ int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(i
             remove_handler(s, handler);
         return error;
     }
-    bcri_exceptions_look();
+    bcri_exceptions_look(handler_run);
     const struct bcri_handler like = {.run = handler_run, .cell = cell, .activep = activep, .blockp = blockp};
     return handler != NULL ? replace(s, handler, &like, watermark) : add(s, &like, watermark);
 }

@@ -22,7 +22,8 @@ struct bcri_exceptions {
 /* Those of the calling thread. NULL: no C++ was seen in this process. */
 extern struct bcri_exceptions *(*bcri_exceptions_of)(void);
 
-/* Looks whether there is C++ by now. */
-void bcri_exceptions_look(void);
+/* Looks whether there is C++ by now, in which `handler` may be written. Of several runtimes in one process, the first
+ * that is found counts. */
+void bcri_exceptions_look(void (*handler)(int));
 
 #endif

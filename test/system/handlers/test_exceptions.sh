@@ -28,6 +28,13 @@ tells_its_story program "$folder/program"
 gcc -std=c11 -DEXCEPTIONS_LIBRARY="\"$folder/library.so\"" -o "$folder/host" "$here/exceptions_host.c" "${so[@]}"
 tells_its_story loaded_later "$folder/host"
 
+if "${cxx[@]}" -fPIC -shared -static-libstdc++ -DEXCEPTIONS_LOADED -o "$folder/own.so" "${so[@]}" 2>"$folder/why"; then
+    gcc -std=c11 -DEXCEPTIONS_LIBRARY="\"$folder/own.so\"" -o "$folder/host_of_own" "$here/exceptions_host.c" "${so[@]}"
+    tells_its_story loaded_later_with_its_own_runtime "$folder/host_of_own"
+else
+    echo "skip loaded_later_with_its_own_runtime: $(tail -n 1 "$folder/why")"
+fi
+
 for sanitizer in address thread; do
     if ! "${cxx[@]}" "-fsanitize=$sanitizer" -fno-omit-frame-pointer -o "$folder/$sanitizer" "${so[@]}" 2>"$folder/why"; then
         echo "skip $sanitizer: $(tail -n 1 "$folder/why")"
