@@ -5,15 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bcri/channel.h"
 #include "bcri/config.h"
+#include "bcri/control.h"
+#include "bcri/descriptor.h"
 #include "bcri/escape.h"
 #include "bcri/host.h"
 #include "bcri/stopped.h"
@@ -274,6 +281,62 @@ int enl_command_audit(const char *name)
     return status;
 }
 
+/* Whether hello was said, or the daemon has ended: then the daemon's end is closed. What is sent and not yet read counts. */
+static bool has_said_hello(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = 0};
+    int unread = 0;
+    return poll(&look, 1, 0) != 0 || (ioctl(fd, SIOCOUTQ, &unread) == 0 && unread != 0);
+}
+
+/* Until hello is said, or the process ends without: then nobody else is left who could tell. */
+static _Noreturn void watch_joined(int fd, int process, pid_t pid, const char *path)
+{
+    struct pollfd look[2] = {{.fd = fd, .events = 0}, {.fd = process, .events = POLLIN}};
+    while (poll(look, 2, -1) < 0 && errno == EINTR)
+        ;
+    for (int i = 0; i < 20 && !has_said_hello(fd); i++) /* which the daemon may have read just now */
+        poll(look, 1, 10);
+    if (!has_said_hello(fd))
+        fprintf(stderr,
+                "enl: %s (pid %ld) has ended and never called bcr_init: it has not joined; it must be, or "
+                "run, a BCR "
+                "program, and what runs between must pass on the variable " BCRI_CONTROL_ENV
+                " and its descriptor\n",
+                path, (long)pid);
+    _exit(0);
+}
+
+/* By a process that is no child of the one that becomes the program, which may wait for its own. Without it nothing is told. */
+static void start_watch(int fd, const char *path)
+{
+    const pid_t own = getpid();
+    const int process = bcri_descriptor_aside((int)syscall(SYS_pidfd_open, own, 0));
+    const pid_t child = process >= 0 ? fork() : -1;
+    if (child == 0) {
+        if (fork() != 0)
+            _exit(0);
+        /* It keeps nothing of the user's but stderr, for as long as nothing has joined. */
+        const unsigned low = (unsigned)(fd < process ? fd : process);
+        const unsigned high = (unsigned)(fd < process ? process : fd);
+        close(0);
+        close(1);
+        if (low > 3)
+            close_range(3, low - 1, 0);
+        if (high > low + 1)
+            close_range(low + 1, high - 1, 0);
+        close_range(high + 1, ~0u, 0);
+        if (chdir("/") != 0)
+            _exit(1);
+        watch_joined(fd, process, own, path);
+    }
+    if (child > 0)
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    if (process >= 0)
+        close(process);
+}
+
 int enl_command_join(const struct enl_options *options, char **argv)
 {
     extern char **environ;
@@ -290,9 +353,11 @@ int enl_command_join(const struct enl_options *options, char **argv)
     }
     snprintf(number, sizeof number, "%d", fd);
     char **environment = enl_environment_with(environ, BCRI_CONTROL_ENV, number);
+    start_watch(fd, path);
     if (environment != NULL && fcntl(fd, F_SETFD, 0) == 0)
         execve(path, argv, environment);
     fprintf(stderr, "enl: %s could not be executed: %s\n", path, strerror(errno));
+    shutdown(fd, SHUT_RDWR); /* for the one that watches */
     return 126;
 }
 

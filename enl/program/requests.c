@@ -54,6 +54,8 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
     const char *wrong = enl_hello_wrong(&in->message);
     if (!is_private_socket(in->fds[0]))
         return "hello without a socket";
+    shutdown(conn->watch->fd,
+             SHUT_RDWR); /* others may hold it open: enl --join's watch, forks of the process */
     if (program->phase != ENL_RUNNING && program->phase != ENL_PREPARING)
         wrong = "the program is ending";
     if (in->pid == 0)

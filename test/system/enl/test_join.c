@@ -213,6 +213,29 @@ TEST(a_process_that_waits_is_told_when_the_program_has_ended)
     run_check_error(&command, "the program has ended before it took this process");
 }
 
+TEST(what_never_calls_bcr_init_has_not_joined)
+{
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "tell", "wait");
+    run_told_pid(&ordinal, &root);
+    run_start(&command, run_enl(), "--join", run_program(), "/bin/sh", "-c", "exit 3");
+    run_ends(&command, 3, "has ended and never called bcr_init: it has not joined");
+    run_write_file("no-program", "\177ELF", 4, 0700);
+    run_start(&command, run_enl(), "--join", run_program(), "./no-program");
+    run_ends(&command, 126, "could not be executed");
+    CHECK_PTR(strstr(command.error, "bcr_init"), NULL);
+    /* One that has no child that it does not know of, and joins. */
+    run_start(&command, run_enl(), "--join", run_program(), "/bin/sh", "-c", "wait; exec \"$0\" \"$@\"",
+              run_cce());
+    run_wait_for_text("bcr.", "waits to be enlisted");
+    CHECK_INT(kill(command.pid, SIGTERM), 0);
+    run_end(&command);
+    CHECK_PTR(strstr(command.error, "never called"), NULL);
+    run_go();
+    run_ends(&run, 0, "waits to be enlisted as sys_cce");
+}
+
 TEST(a_joined_cce_that_is_killed_is_an_abnormal_end)
 {
     int ordinal;
