@@ -18,12 +18,15 @@ static const char *name_of(uint32_t op)
     return op < sizeof names / sizeof names[0] && names[op] != NULL ? names[op] : "?";
 }
 
-/* The peer is a record's index; its CCE may have ended since, and another have its record. */
+/* The peer is a record's index, or enl's, if its CCE is on another host; it may have ended since, and another have its
+ * record. */
 static const char *peer_of(const struct enl_cce *cce, uint32_t peer, char *text, size_t size)
 {
     const struct enl_cce *other = enl_cce_at(cce->program, peer);
     if (peer == cce->index)
         return "its own";
+    if (peer == BCRI_ENL_INDEX)
+        return "another host's";
     if (other == NULL)
         return "an ended CCE's";
     snprintf(text, size, "CCE %u's", other->ordinal);

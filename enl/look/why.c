@@ -172,7 +172,14 @@ static struct look_why_cce *putter_of(const struct look_why *why, const struct l
     return putter != NULL && !has_ended(putter->cce) ? putter : NULL;
 }
 
-/* Who has put last into the cell of a get, if that CCE has ended since. */
+/* Traces do not tell cells of other hosts apart that have one number: their owner is enl there. */
+static bool may_be(uint64_t host, uint64_t peer, uint64_t cell, const struct look_wait *wait)
+{
+    return cell == wait->cell && peer == (host == wait->owner_host ? wait->owner : BCRI_ENL_INDEX);
+}
+
+/* Who has put last into the cell of a get, if that CCE has ended since. Whether a CCE of another host has put there later
+ * is not known: clocks differ. */
 static const struct look_left *left_by(const struct look_why *why, const struct look_wait *wait)
 {
     const struct look_left *best = NULL;
@@ -180,8 +187,11 @@ static const struct look_left *left_by(const struct look_why *why, const struct 
     for (size_t i = 0; i < why->view->told.count; i++) {
         const struct look_told *told = &why->view->told.at[i];
         const struct look_cce *cce = look_view_cce(why->view, told->host, told->index);
-        if (told->host == wait->owner_host && told->peer == wait->owner && told->cell == wait->cell &&
-            cce != NULL && !has_ended(cce) && told->last_ns > since_ns)
+        if (cce == NULL || has_ended(cce) || !may_be(told->host, told->peer, told->cell, wait))
+            continue;
+        if (told->host != wait->owner_host)
+            return NULL;
+        if (told->last_ns > since_ns)
             since_ns = told->last_ns;
     }
     for (size_t i = 0; i < why->view->left.count; i++) {
@@ -199,19 +209,16 @@ static uint64_t served_ns(const struct look_why *why, const struct look_cce *cce
                           const struct look_wait *wait)
 {
     uint64_t last_ns = cce->traced_ns;
-    if (is_put(wait)) {
-        for (size_t i = 0; i < why->view->told.count; i++) {
-            const struct look_told *told = &why->view->told.at[i];
-            if (told->host == cce->host && told->index == cce->index && told->peer == wait->owner &&
-                told->cell == wait->cell && told->last_ns > last_ns)
-                last_ns = told->last_ns;
-        }
-        return last_ns;
+    for (size_t i = 0; i < why->view->told.count && is_put(wait); i++) {
+        const struct look_told *told = &why->view->told.at[i];
+        if (told->host == cce->host && told->index == cce->index && told->last_ns > last_ns &&
+            may_be(told->host, told->peer, told->cell, wait))
+            last_ns = told->last_ns;
     }
-    for (size_t i = 0; i < why->view->got.count; i++) {
+    for (size_t i = 0; i < why->view->got.count && !is_put(wait); i++) {
         const struct look_got *got = &why->view->got.at[i];
-        if (got->host == cce->host && got->index == cce->index && got->peer == wait->owner &&
-            got->cell == wait->cell && got->last_ns > last_ns)
+        if (got->host == cce->host && got->index == cce->index && got->last_ns > last_ns &&
+            may_be(got->host, got->peer, got->cell, wait))
             last_ns = got->last_ns;
     }
     return last_ns;

@@ -27,6 +27,7 @@
  *   undumpable   not dumpable, so that nobody may look into it; then segv
  *   vfork        starts a thread that ptrace cannot stop
  *   put          puts a region into its own cell 1, then takes it
+ *   give         puts a region into a cell of its enlistor's
  *   stay         waits for ever in a get
  *   need         the same, at a cell of its enlistor's
  *
@@ -379,6 +380,8 @@ int main(int argc, char **argv)
             prctl(PR_SET_DUMPABLE, 0);
         else if (strcmp(words[i], "put") == 0)
             put_and_get();
+        else if (strcmp(words[i], "give") == 0)
+            must(bcr_enq(bcr_rgalloc(8, 0), bcr_enlistor, cells + 4, bcr_FREE), "give");
         else if (strcmp(words[i], "need") == 0)
             (void)!bcr_get(1, bcr_enlistor, cells + 4, bcr_BLOCK);
         else if (strcmp(words[i], "stay") == 0)

@@ -418,10 +418,12 @@ TEST(a_crash_on_another_host_ends_the_program_with_its_report)
 {
     begin();
     no_core();
-    setenv("CRASH_OTHERS", "fpe", 1);
+    setenv("CRASH_OTHERS", "give fpe", 1);
     run_start(&run, run_enl(), "--local", "2", sys_crash(), "on", "local2", "enlist", "1", "stay");
     run_ends(&run, 128 + SIGFPE, "enl: crash: CCE 1 (");
     check_top("crash_fpe");
+    run_check_error(&run, "[1] its last operations, the last one first:\n"
+                          "  [1]   put, another host's cell ");
 }
 
 TEST(a_programs_own_handler_stays)

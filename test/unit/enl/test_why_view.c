@@ -370,6 +370,35 @@ TEST(who_last_put_there_and_has_ended_is_named)
     lacks("which last put there");
 }
 
+/* Traces know cells of other hosts by their numbers alone. */
+TEST(of_cells_of_other_hosts_nothing_is_said_that_is_not_known)
+{
+    static struct look_left left;
+    const uint64_t second = 1000000000;
+    waits_in_vain(40, 40 * second, second);
+    view.got.at[0].peer = BCRI_ENL_INDEX;
+    waits[0].owner_host = 1;
+    think(NULL);
+    has("CCE 0 has got nothing from cell 1 of ");
+    view.got.at[0].cell = 2;
+    think(NULL);
+    has("CCE 0 has never got anything from cell 1 of ");
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 0, 1);
+    left = (struct look_left){.index = 3, .ordinal = 5, .pid = 4711, .peer = 1, .cell = 1, .last_ns = 7};
+    view.left.at = &left;
+    view.left.count = 1;
+    cces[1].host = 1; /* one there has put into a cell 1, perhaps this one, perhaps later */
+    told[0] =
+        (struct look_told){.host = 1, .index = 2, .peer = BCRI_ENL_INDEX, .cell = 1, .puts = 1, .last_ns = 1};
+    view.told.count = 1;
+    think(NULL);
+    lacks("which last put there");
+    told[0].cell = 2;
+    think(NULL);
+    has("CCE 5 (pid 4711), which last put there, has ended.");
+}
+
 TEST(a_stopped_cce_does_not_run)
 {
     begin(3);
