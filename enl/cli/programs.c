@@ -78,12 +78,22 @@ static bool pick(const char *program, char out[ENL_DAEMON_NAME_MAX])
     return fd == -ECONNREFUSED;
 }
 
+/* The machine in a name that enl has made, as node1.1234 and node1.1234-2; 0: the name was chosen. */
+static int machine_in(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const bool made =
+        dot != NULL && dot[1] != '\0' && dot[1] != '-' && dot[1 + strspn(dot + 1, "0123456789-")] == '\0';
+    return made ? (int)(dot - name) : 0;
+}
+
 const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX])
 {
     if (!pick(name, out))
         return name;
-    fprintf(stderr, "enl: program %s was started on another machine, %.*s; its daemon here is %s\n", name,
-            (int)(strrchr(name, '.') != NULL ? strrchr(name, '.') - name : 0), name, out);
+    const int machine = machine_in(name);
+    fprintf(stderr, "enl: program %s was started on another machine%s%.*s; its daemon here is %s\n", name,
+            machine != 0 ? ", " : "", machine, name, out);
     return out;
 }
 

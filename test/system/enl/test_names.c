@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,28 @@ TEST(a_name_that_is_given_is_the_programs_address_and_log)
     run_start(&asked, run_enl(), "kill", own_name());
     run_ends(&asked, 0, "");
     run_ends(&run, 128 + SIGKILL, "is ended by enl kill");
+}
+
+/* The machine is in names that enl makes, not in those that are chosen. */
+TEST(a_program_of_another_machine_is_told_with_that_only_if_its_name_has_it)
+{
+    static const char *const ends[][2] = {{"", "machine; its daemon here is "},
+                                          {".of-mine", "machine; its daemon here is "},
+                                          {".17-2", "machine, test-"}};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct sockaddr_un address;
+        char name[64], daemon[80];
+        snprintf(name, sizeof name, "%s%s", own_name(), ends[i][0]);
+        snprintf(daemon, sizeof daemon, "%s:1", name);
+        const socklen_t length = bcri_channel_address(&address, geteuid(), daemon);
+        const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, length) == 0 && listen(fd, 8) == 0);
+        run_start(&asked, run_enl(), "ps", name);
+        close(accept(fd, NULL, NULL));
+        run_ends(&asked, 1, "was started on another ");
+        run_check_error(&asked, ends[i][1]);
+        close(fd);
+    }
 }
 
 TEST(a_second_program_of_that_name_is_refused_and_one_after_it_is_not)
