@@ -5,7 +5,7 @@
  * Of a CCE's labels there must not be more over time than there are CCEs at one time, or a program that starts them again and
  * again fills the server that gathers this. Neither the process nor the ordinal is such: a program may number its jobs by
  * ordinals, and give one to several CCEs. So series are named by the host and the index of the CCE's record there (slot), which
- * is given again; what else there is to know of it stands in bcr_cce_info, to be joined. A counter that begins again at 0 under
+ * is given again; ordinal and name stand in bcr_cce_info, to be joined, and the process is the value of bcr_cce_pid. A counter that begins again at 0 under
  * another CCE is what Prometheus expects of a process that was started anew. */
 #include <inttypes.h>
 #include <string.h>
@@ -121,10 +121,15 @@ static void tell_states(FILE *out, const struct look_view *view)
     for (size_t i = 0; i < view->cce.count; i++)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_info", &view->cce.at[i]);
-            fprintf(out, ",cce=\"%" PRIu64 "\",pid=\"%" PRIu64 "\"", view->cce.at[i].ordinal,
-                    view->cce.at[i].pid);
+            fprintf(out, ",cce=\"%" PRIu64 "\"", view->cce.at[i].ordinal);
             label(out, "name", view->cce.at[i].name);
             fputs("} 1\n", out);
+        }
+    begin(out, "bcr_cce_pid", "gauge", "The process of the CCE.");
+    for (size_t i = 0; i < view->cce.count; i++)
+        if (is_there(&view->cce.at[i])) {
+            name_cce(out, "bcr_cce_pid", &view->cce.at[i]);
+            fprintf(out, "} %" PRIu64 "\n", view->cce.at[i].pid);
         }
     begin(out, "bcr_cce_state", "gauge", "1 for the state that the CCE is in.");
     for (size_t i = 0; i < view->cce.count; i++)

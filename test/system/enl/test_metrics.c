@@ -159,9 +159,9 @@ static unsigned check_format(const char *body)
             CHECK(number_end == line_end && number_end > at + 1);
             CHECK(count < sizeof series / sizeof series[0]);
             series[count] = strndup(line, (size_t)(at - line));
-            /* Labels whose values have no end are of bcr_cce_info alone. */
-            CHECK(strcmp(metric, "bcr_cce_info") == 0 ||
-                  (strstr(series[count], "pid=") == NULL && strstr(series[count], "cce=") == NULL));
+            /* A label whose values have no end would make a series of each. */
+            CHECK(strstr(series[count], "pid=") == NULL);
+            CHECK(strcmp(metric, "bcr_cce_info") == 0 || strstr(series[count], "cce=") == NULL);
             for (unsigned i = 0; i < count; i++)
                 if (strcmp(series[i], series[count]) == 0)
                     FAIL("twice: %s", series[i]);
