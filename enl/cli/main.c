@@ -91,6 +91,18 @@ static bool tidy_descriptors(int keep)
     return true;
 }
 
+/* The exit status of a command that shows something: `status`, unless that is 0 and not all could be written. */
+static int shown(int status, int unwritten)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    if (errno != EPIPE) /* who reads no more knows that */
+        fprintf(stderr, "enl: what is to be shown cannot be written%s%s\n", errno != 0 ? ": " : "",
+                errno != 0 ? strerror(errno) : "");
+    return status != 0 ? status : unwritten;
+}
+
 int main(int argc, char **argv)
 {
     struct enl_options options;
@@ -107,28 +119,32 @@ int main(int argc, char **argv)
     if (options.action != ENL_JOIN) /* that becomes a user's program */
         signal(SIGCHLD, SIG_DFL);   /* where it is ignored, nobody learns how a child has ended */
     switch (options.action) {
-    case ENL_HELP: fputs(options.command != NULL ? enl_help_of(options.command) : enl_help, stdout); return 0;
+    case ENL_HELP:
+        fputs(options.command != NULL ? enl_help_of(options.command) : enl_help, stdout);
+        return shown(0, 1);
     case ENL_VERSION:
         printf("enl (BCR) %d.%d.%d\n", BCR_VERSION_MAJOR, BCR_VERSION_MINOR, BCR_VERSION_PATCH);
-        return 0;
+        return shown(0, 1);
     case ENL_PS:
         if (!options.json && !options.watch && options.first == argc)
-            return enl_command_ps();
+            return shown(enl_command_ps(), 1);
         /* fall through */
     case ENL_CELLS:
     case ENL_REGIONS:
     case ENL_WAITS:
     case ENL_STATS:
-    case ENL_WHY: return enl_command_look(&options, options.first < argc ? argv[options.first] : NULL);
-    case ENL_STACKS: return enl_command_stacks(argv + options.first);
+    case ENL_WHY:
+        return shown(enl_command_look(&options, options.first < argc ? argv[options.first] : NULL), 1);
+    case ENL_STACKS: return shown(enl_command_stacks(argv + options.first), 1);
     case ENL_TOP: return enl_command_top(options.first < argc ? argv[options.first] : NULL);
     case ENL_METRICS: return enl_command_metrics(argv + options.first);
     case ENL_KILL: return options.all ? enl_command_kill_all() : enl_command_kill(argv[options.first]);
-    case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
+    case ENL_AUDIT: return shown(enl_command_audit(options.first < argc ? argv[options.first] : NULL), 2);
     case ENL_LOGS: return enl_command_logs(&options, argv + options.first);
-    case ENL_HOSTS: return enl_command_hosts(&options, options.first < argc ? argv[options.first] : NULL);
+    case ENL_HOSTS:
+        return shown(enl_command_hosts(&options, options.first < argc ? argv[options.first] : NULL), 2);
     case ENL_HOST_FACTS: return enl_host_facts();
-    case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
+    case ENL_SHOW_CONFIG: return shown(enl_command_show_config(&options), 1);
     case ENL_LOOK_HOST: return enl_look_host(argc > 3 ? argv[3] : "");
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
     case ENL_ATTACH: return enl_attach(&options, argv + options.first);

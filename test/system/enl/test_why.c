@@ -220,6 +220,22 @@ TEST(json_and_dot_have_the_same)
     end();
 }
 
+TEST(what_cannot_be_written_is_no_success)
+{
+    static const char *const commands[][2] = {{"ps", "1"},   {"ps --json", "1"},  {"cells", "1"},
+                                              {"why", "1"},  {"why --json", "1"}, {"stacks", "1"},
+                                              {"audit", "2"}};
+    char line[512];
+    start("slow", "2");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        snprintf(line, sizeof line, "exec %s %s %s >/dev/full", run_enl(), commands[i][0], program);
+        run_start(&command, "/bin/sh", "-c", line);
+        run_ends(&command, (int)strtol(commands[i][1], NULL, 10),
+                 "enl: what is to be shown cannot be written: No space left on device");
+    }
+    end();
+}
+
 TEST(waits_regions_and_processes_are_listed)
 {
     start("regions", "2");
