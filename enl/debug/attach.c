@@ -9,12 +9,12 @@
 
 #include <bcr/error.h>
 
+#include "base/status.h"
 #include "bcri/stopped.h"
-#include "conn.h"
-#include "object.h"
-#include "serving.h"
-#include "session_part.h"
-#include "status.h"
+#include "debug/serving.h"
+#include "debug/session_part.h"
+#include "host/object.h"
+#include "wire/conn.h"
 
 static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t id)
 {

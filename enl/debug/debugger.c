@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See debugger.h. */
-#include "debugger.h"
+#include "debug/debugger.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 #include "bcri/refuse.h"
 #include "bcri/words.h"
-#include "object.h"
+#include "host/object.h"
 
 #define SCRIPT "bcr-gdb.py"
 

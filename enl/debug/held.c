@@ -2,7 +2,7 @@
 /* held.c -- for debuggers that do not pass descriptors on, as lldb: the child waits until it is traced, then becomes
  * the program; its tracer sees the exec, and stops there. Yama lets a debugger trace only its descendants, and those
  * that have named it: the child is one, and lldb's own server, lldb's child, is let in by PR_SET_PTRACER. */
-#include "held.h"
+#include "debug/held.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,8 +13,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/status.h"
 #include "bcri/control.h"
-#include "status.h"
 
 /* Whether a debugger has attached to this process. */
 static bool is_traced(void)

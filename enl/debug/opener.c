@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/own_start.h"
 #include "bcri/refuse.h"
-#include "own_start.h"
-#include "session_part.h"
+#include "debug/session_part.h"
 
 enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See own.h. */
-#include "own.h"
+#include "debug/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "options.h"
+#include "verbs/options.h"
 
 /* enl --pane NAME HOST INDEX ORDINAL TITLE: shows the debugger of a CCE in this terminal until one of both ends. */
 int enl_pane(char **argv);

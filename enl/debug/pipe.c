@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See pipe.h. */
-#include "pipe.h"
+#include "debug/pipe.h"
 
 #include <errno.h>
 #include <poll.h>

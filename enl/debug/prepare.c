@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "bcri/refuse.h"
-#include "object.h"
-#include "serving.h"
-#include "session_part.h"
+#include "debug/serving.h"
+#include "debug/session_part.h"
+#include "host/object.h"
 
 const char *enl_session_tool(const struct enl_program *program, const char *name, char path[PATH_MAX],
                              char *reason, size_t size)

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "conn.h"
-#include "session_part.h"
+#include "debug/session_part.h"
+#include "wire/conn.h"
 
 struct enl_pane *enl_pane_new(struct enl_program *program, uint32_t index, uint32_t ordinal, int fd)
 {

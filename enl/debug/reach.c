@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See reach.h. */
-#include "reach.h"
+#include "debug/reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +14,11 @@
 
 #include "bcri/channel.h"
 #include "bcri/escape.h"
-#include "command.h"
-#include "far_end.h"
-#include "gather.h"
-#include "programs.h"
-#include "silence.h"
+#include "inspect/look/gather.h"
+#include "verbs/command.h"
+#include "wire/far_end.h"
+#include "wire/programs.h"
+#include "wire/silence.h"
 
 enum { ANSWER_SECONDS = 5, FAR_SECONDS = 20 };
 

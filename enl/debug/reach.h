@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pipe.h"
+#include "debug/pipe.h"
 
 /* A CCE as a person names it: 3, pid:4711, or one of these with @ and the number of its host. */
 struct enl_named {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* serving.c -- see serving.h. The command file is named after the program and lies beside its log; it goes at the end.
  * launch.json names no program, so it serves each one that is started in that directory. */
-#include "serving.h"
+#include "debug/serving.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "bcri/refuse.h"
-#include "cce.h"
-#include "json.h"
-#include "own.h"
+#include "debug/own.h"
+#include "host/cce.h"
 
 #define VSCODE_FILE ".vscode/launch.json"
 

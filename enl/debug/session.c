@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* session.c -- how a CCE starts under a debugger, and the end of a session: see session.h. */
-#include "session.h"
+#include "debug/session.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include <bcr/error.h>
 
 #include "bcri/refuse.h"
-#include "conn.h"
-#include "serving.h"
-#include "session_part.h"
-#include "windows.h"
+#include "debug/serving.h"
+#include "debug/session_part.h"
+#include "debug/windows.h"
+#include "wire/conn.h"
 
 int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out, char *error,
                       size_t error_size)

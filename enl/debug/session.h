@@ -27,9 +27,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/spawn.h"
+#include "debug/where.h"
 #include "program.h"
-#include "spawn.h"
-#include "where.h"
 
 struct enl_cce;
 struct enl_conn;

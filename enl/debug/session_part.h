@@ -5,10 +5,10 @@
 
 #include <limits.h>
 
-#include "cce.h"
-#include "debugger.h"
-#include "session.h"
-#include "spawn.h"
+#include "base/spawn.h"
+#include "debug/debugger.h"
+#include "debug/session.h"
+#include "host/cce.h"
 
 struct enl_session {
     enum enl_where where;

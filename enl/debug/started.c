@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See started.h. */
-#include "started.h"
+#include "debug/started.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "bcri/refuse.h"
 #include "bcri/words.h"
-#include "object.h"
+#include "host/object.h"
 
 int enl_started_make(struct enl_started *started, const char *before, const char *path, char *const *argv,
                      char *error, size_t error_size)

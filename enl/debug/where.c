@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See where.h. */
-#include "where.h"
+#include "debug/where.h"
 
 #include <errno.h>
 #include <stdlib.h>

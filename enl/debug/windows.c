@@ -4,7 +4,7 @@
  * tmux has a server of its own for each session (-L), so neither the person's own tmux nor its configuration is
  * touched, and the server ends with the last pane. Panes are tiled until there is no room for one more; then the next
  * window of the session begins. */
-#include "windows.h"
+#include "debug/windows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "bcri/config.h"
-#include "object.h"
+#include "host/object.h"
 
 enum { WINDOWS_MAX = 4096, WORDS_MAX = 32, CLOSE_MSEC = 2000 };
 enum { ANSWER_MSEC = 10000, HASTE_MSEC = 1000 }; /* what one call of tmux may take; at the end */

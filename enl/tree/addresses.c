@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See addresses.h. */
-#include "addresses.h"
+#include "tree/addresses.h"
 
 #include <netinet/in.h>
 #include <string.h>

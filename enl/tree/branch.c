@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See branch.h. */
-#include "branch.h"
+#include "tree/branch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conn.h"
-#include "launch.h"
-#include "peer.h"
-#include "push.h"
-#include "routes.h"
+#include "carry/launch.h"
+#include "carry/peer.h"
+#include "carry/push/push.h"
+#include "tree/routes.h"
+#include "wire/conn.h"
 
 /* How long branches that the root has not ended keep this daemon, which has nothing else left. */
 enum { OVER_MSEC = 2000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See child.h: what a child's state is, and its end. */
-#include "child.h"
+#include "tree/child.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 #include <time.h>
 
 #include "bcri/refuse.h"
-#include "conn.h"
-#include "crash.h"
-#include "lease.h"
-#include "mux.h"
-#include "peer.h"
-#include "remote.h"
-#include "report.h"
-#include "turn.h"
+#include "carry/peer.h"
+#include "carry/remote.h"
+#include "host/mux.h"
+#include "inspect/crash/crash.h"
+#include "inspect/crash/report.h"
+#include "tree/lease.h"
+#include "tree/turn.h"
+#include "wire/conn.h"
 
 enum { END_MSEC = 2000 };
 

@@ -15,11 +15,11 @@
 #ifndef ENL_CHILD_H
 #define ENL_CHILD_H
 
-#include "errand.h"
+#include "carry/said.h"
 #include "program.h"
-#include "reserve.h"
-#include "said.h"
-#include "sequence.h"
+#include "tree/errand.h"
+#include "tree/reserve.h"
+#include "tree/sequence.h"
 
 enum enl_child_state {
     ENL_CHILD_WAITING,

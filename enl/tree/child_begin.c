@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "bcri/refuse.h"
-#include "child.h"
-#include "conn.h"
-#include "launch.h"
-#include "peer.h"
-#include "push.h"
+#include "carry/launch.h"
+#include "carry/peer.h"
+#include "carry/push/push.h"
+#include "tree/child.h"
+#include "wire/conn.h"
 
 static const char *on_message(void *owner, const struct bcri_control *message)
 {

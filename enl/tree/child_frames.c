@@ -6,20 +6,20 @@
 
 #include <bcr/error.h>
 
+#include "base/writer.h"
 #include "bcri/archtype.h"
-#include "carry.h"
-#include "cce.h"
-#include "child.h"
-#include "collect.h"
-#include "conn.h"
-#include "crash.h"
-#include "deadlock.h"
-#include "far.h"
-#include "lines.h"
-#include "peer.h"
-#include "session.h"
-#include "setup.h"
-#include "writer.h"
+#include "carry/carry.h"
+#include "carry/logs/collect.h"
+#include "carry/peer.h"
+#include "carry/relay/far.h"
+#include "debug/session.h"
+#include "host/cce.h"
+#include "host/lines.h"
+#include "inspect/crash/crash.h"
+#include "inspect/deadlock/deadlock.h"
+#include "tree/child.h"
+#include "tree/setup.h"
+#include "wire/conn.h"
 
 /* So much output is let on at a time. */
 #define WINDOW_STEP (ENL_WINDOW_BYTES / 4)

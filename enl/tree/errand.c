@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See errand.h. */
-#include "errand.h"
+#include "tree/errand.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn.h"
-#include "peer.h"
+#include "carry/peer.h"
+#include "wire/conn.h"
 
 bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const struct bcri_control *request)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* See greeting.h. */
-#include "greeting.h"
+#include "tree/greeting.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/names.h"
 #include "bcri/archtype.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
-#include "hosts.h"
-#include "names.h"
+#include "hosts/hosts.h"
+#include "links/secret.h"
 #include "program.h"
-#include "reserve.h"
-#include "secret.h"
+#include "tree/reserve.h"
 
 /* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
 static int read_some(struct enl_greeting *greeting, const char **wrong_out)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "setup.h"
+#include "tree/setup.h"
 
 struct enl_program;
 

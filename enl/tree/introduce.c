@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* See introduce.h: brings introductions.h together with the daemon's keys, links, parent or children, and its loop. */
-#include "introduce.h"
+#include "tree/introduce.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "bcri/refuse.h"
-#include "child.h"
-#include "conn.h"
-#include "introductions.h"
-#include "keys.h"
-#include "links.h"
-#include "names.h"
-#include "places.h"
-#include "reserve.h"
-#include "secret.h"
+#include "links/keys.h"
+#include "links/links.h"
+#include "links/secret.h"
+#include "tree/child.h"
+#include "tree/introductions.h"
+#include "tree/places.h"
+#include "tree/reserve.h"
+#include "wire/conn.h"
 
 /* Of this daemon. */
 struct introductions {

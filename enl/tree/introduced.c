@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "introductions.h"
+#include "tree/introductions.h"
 
 static void send_random(struct enl_introductions *all, enum bcri_control_type type, uint32_t host,
                         const uint8_t *random)

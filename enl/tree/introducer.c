@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "introductions.h"
+#include "tree/introductions.h"
 
 static bool is_gone(const struct enl_introductions *all, uint32_t host)
 {

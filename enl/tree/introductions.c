@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See introductions.h. */
-#include "introductions.h"
+#include "tree/introductions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "secret.h"
+#include "links/secret.h"
 
 void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
                             const char *station)

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "addresses.h"
 #include "bcri/control.h"
 #include "bcri/link_thread.h"
 #include "bcri/seal.h"
-#include "keys.h"
-#include "pairs.h"
+#include "links/keys.h"
+#include "tree/addresses.h"
+#include "tree/pairs.h"
 
 /* Of `flags` in announce: that host's processor does AES-256-GCM; in introductions: both do. */
 enum { ENL_HAS_AES = 1 };

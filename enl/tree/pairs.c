@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See pairs.h. */
-#include "pairs.h"
+#include "tree/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>

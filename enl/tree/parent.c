@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* See parent.h. */
-#include "parent.h"
+#include "tree/parent.h"
 
 #include <string.h>
 
 #include "bcri/descriptor.h"
-#include "branch.h"
-#include "bring.h"
-#include "carry.h"
-#include "cce.h"
-#include "child.h"
-#include "conn.h"
-#include "deadlock.h"
-#include "errand.h"
-#include "far.h"
-#include "greeting.h"
-#include "introduce.h"
-#include "lines.h"
-#include "peer.h"
-#include "sequence.h"
-#include "signals.h"
-#include "uplink.h"
+#include "carry/carry.h"
+#include "carry/logs/bring.h"
+#include "carry/peer.h"
+#include "carry/relay/far.h"
+#include "host/cce.h"
+#include "host/lines.h"
+#include "inspect/deadlock/deadlock.h"
+#include "job/signals.h"
+#include "tree/branch.h"
+#include "tree/child.h"
+#include "tree/errand.h"
+#include "tree/greeting.h"
+#include "tree/introduce.h"
+#include "tree/sequence.h"
+#include "tree/uplink.h"
+#include "wire/conn.h"
 
 /* Of one message. */
 #define OUTPUT_BYTES 2048u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a request to enlist goes: which of the machines that the program may use a name means, and
  * whether one of them is the root's own, or one with another. */
-#include "places.h"
+#include "tree/places.h"
 
 #include <ifaddrs.h>
 #include <stdio.h>
@@ -12,14 +12,14 @@
 #include <bcr/error.h>
 
 #include "bcri/refuse.h"
-#include "collect.h"
-#include "conn.h"
-#include "enlist.h"
-#include "entries.h"
-#include "introduce.h"
-#include "parent.h"
-#include "states.h"
-#include "tree.h"
+#include "carry/logs/collect.h"
+#include "hosts/entries.h"
+#include "job/enlist.h"
+#include "tree/introduce.h"
+#include "tree/parent.h"
+#include "tree/states.h"
+#include "tree/tree.h"
+#include "wire/conn.h"
 
 static const struct enl_child_ops child_ops;
 

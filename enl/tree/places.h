@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "child.h"
-#include "plan.h"
 #include "program.h"
+#include "tree/child.h"
+#include "tree/plan.h"
 
 /* What is known of an entry of the list of hosts. */
 struct enl_place {

@@ -3,7 +3,7 @@
  *
  * Daemons that may start one more lie in a list for each level; whoever has been handed a host goes to its end.
  * So a choice looks at few of them, and they come by turns. */
-#include "plan.h"
+#include "tree/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

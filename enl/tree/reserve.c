@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See reserve.h. */
-#include "reserve.h"
+#include "tree/reserve.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "introductions.h"
+#include "tree/introductions.h"
 
 /* One side's. */
 struct enl_reserve {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See routes.h. */
-#include "routes.h"
+#include "tree/routes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See sequence.h. A copy is the message as it was encoded, with its number. */
-#include "sequence.h"
+#include "tree/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>

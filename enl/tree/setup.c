@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See setup.h. Both sides are here, since they must agree. */
-#include "setup.h"
+#include "tree/setup.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "bcri/words.h"
-#include "child.h"
-#include "conn.h"
-#include "keys.h"
-#include "lines.h"
-#include "peer.h"
-#include "session.h"
+#include "carry/peer.h"
+#include "debug/session.h"
+#include "host/lines.h"
+#include "links/keys.h"
+#include "tree/child.h"
+#include "wire/conn.h"
 
 extern char **environ;
 

@@ -5,11 +5,11 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "bcri/refuse.h"
-#include "conn.h"
-#include "peer.h"
-#include "places.h"
-#include "progress.h"
+#include "carry/peer.h"
+#include "tree/places.h"
+#include "wire/conn.h"
 
 /* ---- beginning ---- */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* See states.h. */
-#include "states.h"
+#include "tree/states.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
-#include "conn.h"
-#include "places.h"
+#include "tree/child.h"
+#include "tree/places.h"
+#include "wire/conn.h"
 
 /* A host that is not there any more. */
 struct gone {

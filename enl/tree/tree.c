@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h: what concerns all hosts at once. */
-#include "tree.h"
+#include "tree/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/names.h"
 #include "bcri/archtype.h"
-#include "conn.h"
-#include "lease.h"
-#include "names.h"
-#include "parent.h"
-#include "peer.h"
-#include "places.h"
+#include "carry/peer.h"
+#include "tree/lease.h"
+#include "tree/parent.h"
+#include "tree/places.h"
+#include "wire/conn.h"
 
 /* A daemon gives its log up after a minute. */
 enum { STOP_MSEC = 1000, END_MSEC = 2000, LOG_MSEC = 60000 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See turn.h. */
-#include "turn.h"
+#include "tree/turn.h"
 
 #include <string.h>
 
-#include "cce.h"
-#include "enlist.h"
-#include "places.h"
+#include "host/cce.h"
+#include "job/enlist.h"
+#include "tree/places.h"
 
 /* A station's first word is the boot ID. */
 static bool same_machine(const char *one, const char *other)

@@ -5,7 +5,7 @@
 #ifndef ENL_TURN_H
 #define ENL_TURN_H
 
-#include "child.h"
+#include "tree/child.h"
 
 /* Whether the root's machine has other hosts. */
 bool enl_turn_is_shared(const struct enl_program *program);

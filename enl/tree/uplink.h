@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "bcri/control.h"
-#include "peer.h"
-#include "sequence.h"
+#include "carry/peer.h"
+#include "tree/sequence.h"
 
 /* program->parent is there. `lane_ops`: those of the lane, while it is not yet the way. */
 void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *lane_ops);

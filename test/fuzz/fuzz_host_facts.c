@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
+#include "verbs/hosts/facts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

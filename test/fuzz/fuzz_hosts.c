@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocation.h"
-#include "hosts.h"
+#include "hosts/allocation.h"
+#include "hosts/hosts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge.h"
+#include "verbs/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

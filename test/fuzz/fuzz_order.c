@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "links/agent/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

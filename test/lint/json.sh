@@ -11,11 +11,11 @@ written=$(grep -rhoE '\\"[a-z_0-9]+\\":|show_number\("[a-z_]+"' enl --include='*
     grep -vx show_number | sort -u)
 
 # Rows of a snapshot, of those kinds that a command prints: their lists, and their fields.
-kinds=$(sed -n '/^static const struct look_form forms/,/^};/p' enl/look/look_command.c | grep -oE 'KIND\([A-Z]+\)' | tr -d '()' |
+kinds=$(sed -n '/^static const struct look_form forms/,/^};/p' enl/verbs/look.c | grep -oE 'KIND\([A-Z]+\)' | tr -d '()' |
     sed 's/KIND//' | sort -u)
 rows=$(for kind in $kinds; do
     tr 'A-Z' 'a-z' <<<"$kind"
-    sed -n "/^#define LOOK_$kind(N, T)/,/[^\\\\]\$/p" enl/look/snapshot.h | grep -oE '\b[NT]\([a-z_0-9]+\)' | sed 's/^.(//; s/)//'
+    sed -n "/^#define LOOK_$kind(N, T)/,/[^\\\\]\$/p" enl/inspect/look/snapshot.h | grep -oE '\b[NT]\([a-z_0-9]+\)' | sed 's/^.(//; s/)//'
 done)
 
 for list in "$written" "$kinds" "$rows"; do

@@ -4,7 +4,7 @@
 # what --help prints and, of a command, has a help of its own.
 source "$(dirname "$0")/lint.sh"
 
-source=enl/cli/options.c
+source=enl/verbs/options.c
 # What enl starts itself with; documents for users do not name it.
 own='child look-host stacks-host root-socket root-pid pane windows held debug-host host-facts trace explain'
 # Options of other programs that documents for users show, with the program.
@@ -59,7 +59,7 @@ done
 for command in $commands attach gdb-pipe; do
     grep -qE "^\.(It |Nm )?Cm (.* )?$command\b" docs/man/enl.1 || complain "docs/man/enl.1: command $command is missing"
     grep -qE "enl .*\b$command\b" <<<"$help" || complain "$source: enl --help does not name the command $command"
-    grep -qF "{\"$command\"" enl/cli/help.c || complain "enl/cli/help.c: enl $command --help has nothing to say"
+    grep -qF "{\"$command\"" enl/verbs/help.c || complain "enl/verbs/help.c: enl $command --help has nothing to say"
 done
 
 finish

@@ -10,8 +10,8 @@
 #include "bcri/record.h"
 #include "bcri/self.h"
 #include "check.h"
+#include "links/agent/serve.h"
 #include "regions.h"
-#include "serve.h"
 
 enum { POOL_BYTES = 1 << 18 };
 

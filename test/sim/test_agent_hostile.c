@@ -11,7 +11,7 @@
 #include "bcri/record.h"
 #include "bcri/self.h"
 #include "check.h"
-#include "serve.h"
+#include "links/agent/serve.h"
 
 enum { CELLS = 3, STEPS = 600, ORDERS_MAX = 200, SEEN = 64, BODY_MAX = 20000 };
 

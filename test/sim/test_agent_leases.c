@@ -29,7 +29,7 @@
 #include "bcri/self.h"
 #include "check.h"
 #include "group.h"
-#include "lease.h"
+#include "tree/lease.h"
 
 enum { HOSTS = 4, ROOT = 0, CELLS = 2, ROOM = 16, PENDING = 4, PUTS_MAX = 2048, STOPPED_ACTS = 40 };
 enum { HOSTTIMEOUT = 1000 }; /* ms */

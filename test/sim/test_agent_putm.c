@@ -19,9 +19,9 @@
 #include "bcri/order.h"
 #include "bcri/put.h"
 #include "bcri/self.h"
+#include "links/agent/serve.h"
 #include "memory.h"
 #include "regions.h"
-#include "serve.h"
 
 enum { POOL_BYTES = 1 << 20, LARGE = 100000, ROOM = 10, DELAY_NS = 50 * SIM_US };
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "agents.h"
-#include "private.h"
+#include "links/agent/private.h"
 
 #include "bcri/self.h"
 #include "check.h"

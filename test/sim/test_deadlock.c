@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "judge.h"
-#include "lookout.h"
+#include "inspect/deadlock/judge.h"
+#include "inspect/deadlock/lookout.h"
 
 enum { HOSTS_MAX = 3, CCES_MAX = 9, CELLS = CCES_MAX, QUEUE_MAX = 256, NOBODY = -1 };
 

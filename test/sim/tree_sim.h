@@ -19,12 +19,12 @@
 #include <stdint.h>
 
 #include "bcri/control.h"
-#include "introductions.h"
-#include "lease.h"
-#include "plan.h"
-#include "reserve.h"
-#include "routes.h"
-#include "sequence.h"
+#include "tree/introductions.h"
+#include "tree/lease.h"
+#include "tree/plan.h"
+#include "tree/reserve.h"
+#include "tree/routes.h"
+#include "tree/sequence.h"
 
 enum { HOSTS = 1024, NUMBERS = 4 * HOSTS, PARTNERS = 16, FANOUT = 16, TIMEOUT = 30000 };
 

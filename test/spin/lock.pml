@@ -13,7 +13,7 @@
  * a repair does not), NOT_BEGUN_AGAIN (what is parked is not begun again when something else was done).
  *
  * Code: core/sync/lock.c, core/include/bcri/lock.h, cells/recovery/journal_repair.c
- * Code: enl/worker.c */
+ * Code: enl/host/worker.c */
 
 #ifndef CCES
 #define CCES 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A CCE's outbox and its agent: cells/order.c, enl/agent/ask.c. The CCE orders two puts with one ID, the second when the ID has
+/* A CCE's outbox and its agent: cells/order.c, enl/links/agent/ask.c. The CCE orders two puts with one ID, the second when the ID has
  * come back, and waits for the answer of the second; and then a get, which it may cancel. It may die after each of its stores. The ring has two entries, so that they
  * are used again; lap tags are counted on, since two laps of the code's tags are never confused in so few.
  *
@@ -13,7 +13,7 @@
  * (the IDs are walked before the agent has forgotten), TOUCH_LATE (the agent answers a get that it has answered), HELD_ANSWER (the put is
  * answered before the agent has let go of the region), PUT_KEEPS_ID (the agent forgets the CCE, and answers the put later).
  *
- * Code: cells/include/bcri/outbox.h, cells/order.c, enl/agent/ask.c, enl/agent/answer.c */
+ * Code: cells/include/bcri/outbox.h, cells/order.c, enl/links/agent/ask.c, enl/links/agent/answer.c */
 #define N 2
 #define PUTS 2
 #define WAITED_FOR 1 /* the put whose answer its CCE waits for */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The region of a bcr_putm goes to each host once: enl/agent/share.c, payload.c, serve.c. A CCE puts two regions, each to both of
+/* The region of a bcr_putm goes to each host once: enl/links/agent/share.c, payload.c, serve.c. A CCE puts two regions, each to both of
  * two owners of another host, and a region of its own behind the first put of each. Its agent sends each shared region as DATA, in
  * a stream for that, and the puts as SAME, in the streams of their owners; FORGET when it has closed the share and the link has
  * done with all its orders. The owners' agent has a pool with room for one region. The CCE may die after each order, the second
@@ -14,7 +14,7 @@
  * NO_UNKNOWN (that a payload was refused without a record is not counted), FREE_WITH_USERS (FORGET frees what a put has begun to
  * use), KEPT_BY_DEAD (a put to a dead owner does not let go of its payload).
  *
- * Code: enl/agent/share.c, enl/agent/payload.c, enl/agent/serve.c */
+ * Code: enl/links/agent/share.c, enl/links/agent/payload.c, enl/links/agent/serve.c */
 #define PUTMS 2
 #define POOL 1
 #ifndef REFUSALS

@@ -10,7 +10,7 @@
  * Rules that can be broken: TAKEN_FIRST (the CCE reads `taken` before it counts the bell up), PUBLISHED_LATE (the agent sleeps before it
  * tells what it has taken), NO_COMPARE (the agent sleeps without comparing the bell).
  *
- * Code: cells/order.c, core/sync/bell.c, enl/agent/ask.c */
+ * Code: cells/order.c, core/sync/bell.c, enl/links/agent/ask.c */
 #define ENTRIES 4
 
 byte bell, stored, taken;

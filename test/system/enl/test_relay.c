@@ -15,8 +15,8 @@
 #include "bcri/channel.h"
 #include "bcri/record.h"
 #include "check.h"
+#include "inspect/look/snapshot.h"
 #include "run.h"
-#include "snapshot.h"
 
 static struct run run, command;
 static struct bcri_incoming in;

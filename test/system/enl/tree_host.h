@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "addresses.h"
 #include "bcri/control.h"
 #include "bcri/link.h"
+#include "tree/addresses.h"
 
 struct tree_own {
     uint32_t number;

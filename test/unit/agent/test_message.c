@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Headers of orders and answers: what is written is read, byte for byte as the drawing has it, and
  * nothing else is. */
-#include "message.h"
+#include "links/agent/message.h"
 
 #include <string.h>
 

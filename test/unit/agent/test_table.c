@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's tables, heap of deadlines and lists, beside arrays that do the same by walking. */
-#include "table.h"
+#include "links/agent/table.h"
 
 #include <stdlib.h>
 
 #include "check.h"
-#include "deadlines.h"
-#include "list.h"
+#include "links/agent/deadlines.h"
+#include "links/agent/list.h"
 
 enum { RECORDS = 500, STEPS = 20000, KEYS = 100 };
 

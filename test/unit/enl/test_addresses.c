@@ -4,8 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "addresses.h"
 #include "check.h"
+#include "tree/addresses.h"
 
 static struct bcri_link_address v4(const char *text, uint16_t port)
 {

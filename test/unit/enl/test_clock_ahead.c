@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a host learns from heartbeats what its clock is worth. Times are in ns. */
+#include "base/clock.h"
 #include "check.h"
-#include "clock.h"
 
 #define S  INT64_C(1000000000)
 #define MS INT64_C(1000000)

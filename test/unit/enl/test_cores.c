@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "cores.h"
+#include "host/cores.h"
 
 static struct enl_cores cores;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "judge.h"
-#include "lookout.h"
+#include "inspect/deadlock/judge.h"
+#include "inspect/deadlock/lookout.h"
 
 static struct bcri_record_shm record;
 

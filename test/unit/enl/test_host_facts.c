@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "facts.h"
-#include "findings.h"
+#include "verbs/hosts/facts.h"
+#include "verbs/hosts/findings.h"
 
 static struct enl_facts facts_of_a_good_one(void)
 {

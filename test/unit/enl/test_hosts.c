@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "allocation.h"
 #include "bcri/config.h"
 #include "check.h"
-#include "hosts.h"
+#include "hosts/allocation.h"
+#include "hosts/hosts.h"
 
 static struct enl_hosts hosts;
 static char error[512];

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "check.h"
-#include "json.h"
 
 static char *json_of(const char *text)
 {

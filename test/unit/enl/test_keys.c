@@ -6,8 +6,8 @@
 #include <sodium.h>
 
 #include "check.h"
-#include "keys.h"
-#include "secret.h"
+#include "links/keys.h"
+#include "links/secret.h"
 
 enum { LOWER = 3, HIGHER = 0x305 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "merge.h"
+#include "verbs/merge.h"
 
 enum { FILES = 3 };
 static char paths[FILES][64];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams that several sources share (enl/io/mux.c). */
+/* Streams that several sources share (enl/host/mux.c). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "mux.h"
+#include "host/mux.h"
 
 enum { SOURCES = 3, FOREVER = 86400000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who this host is. */
-#include "names.h"
+#include "base/names.h"
 
 #include <ifaddrs.h>
 

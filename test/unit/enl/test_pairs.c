@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "pairs.h"
+#include "tree/pairs.h"
 
 enum { HOSTS = 100 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "plan.h"
+#include "tree/plan.h"
 
 static struct enl_plan plan;
 static uint32_t *starter_of; /* by number */

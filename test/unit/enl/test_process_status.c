@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who traces a process whose first thread has ended: /proc/PID tells of that thread alone. */
-#include "status.h"
+#include "base/status.h"
 
 #include <pthread.h>
 #include <signal.h>

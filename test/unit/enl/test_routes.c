@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of a daemon that passes frames on. */
 #include "check.h"
-#include "routes.h"
+#include "tree/routes.h"
 
 TEST(a_host_is_found_by_the_neighbour_that_leads_there_until_that_is_gone)
 {

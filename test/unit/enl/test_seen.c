@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "seen.h"
+#include "inspect/look/seen.h"
 
 enum { SECOND = 1000000000 };
 

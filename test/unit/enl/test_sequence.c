@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "sequence.h"
+#include "tree/sequence.h"
 
 /* What overtakes, and what is overtaken; and those of the way before. */
 enum { ENDS = 2, LANES = 2, OLD = LANES, QUEUES = 2 * LANES };

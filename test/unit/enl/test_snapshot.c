@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "snapshot.h"
+#include "inspect/look/snapshot.h"
 
 static char *bytes;
 static size_t length;

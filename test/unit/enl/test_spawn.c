@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
 #include "check.h"
-#include "object.h"
-#include "spawn.h"
+#include "host/object.h"
 
 extern char **environ;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* enl -D and --debug-ccs: tables of what they take. */
 #include "check.h"
-#include "where.h"
+#include "debug/where.h"
 
 TEST(places_are_a_display_tmux_server_or_a_script)
 {

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c -- see names.h. */
+#include "base/names.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void enl_host_name(char *out, size_t capacity)
+{
+    char name[256] = "";
+    if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0')
+        strcpy(name, "localhost");
+    size_t at = 0;
+    for (; name[at] != '\0' && at < capacity - 1; at++) {
+        bool good = (name[at] >= 'a' && name[at] <= 'z') || (name[at] >= 'A' && name[at] <= 'Z') ||
+                    (name[at] >= '0' && name[at] <= '9') || strchr("._-", name[at]) != NULL;
+        out[at] = '-';
+        if (good)
+            out[at] = name[at];
+    }
+    if (out[0] == '-') /* names of programs begin with it, and no option does so */
+        out[0] = '_';
+    out[at] = '\0';
+}
+
+void enl_host_address(char *out, size_t capacity)
+{
+    struct ifaddrs *all;
+    snprintf(out, capacity, "127.0.0.1");
+    if (getifaddrs(&all) != 0)
+        return;
+    bool found = false;
+    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
+        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET ||
+            (one->ifa_flags & IFF_LOOPBACK) != 0 || (one->ifa_flags & IFF_UP) == 0)
+            continue;
+        struct sockaddr_in address;
+        memcpy(&address, one->ifa_addr, sizeof address);
+        found = inet_ntop(AF_INET, &address.sin_addr, out, (socklen_t)capacity) != NULL;
+    }
+    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
+        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET6 ||
+            (one->ifa_flags & IFF_LOOPBACK) != 0)
+            continue;
+        struct sockaddr_in6 address;
+        memcpy(&address, one->ifa_addr, sizeof address);
+        found = !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr) &&
+                inet_ntop(AF_INET6, &address.sin6_addr, out, (socklen_t)capacity) != NULL;
+    }
+    if (!found)
+        snprintf(out, capacity, "127.0.0.1");
+    freeifaddrs(all);
+}
+
+void enl_host_station(const char *abi, char *out, size_t capacity)
+{
+    char boot[64] = "", net[64] = "";
+    const ssize_t length = readlink("/proc/self/ns/net", net, sizeof net - 1);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const bool known = file != NULL && fscanf(file, "%63s", boot) == 1 && length > 0;
+    if (file != NULL)
+        fclose(file);
+    out[0] = '\0';
+    if (known)
+        snprintf(out, capacity, "%s %s %lu %s", boot, net, (unsigned long)geteuid(), abi);
+}
+
+static bool is_own(const struct sockaddr *own, int family, const void *bytes)
+{
+    if (own == NULL || own->sa_family != family)
+        return false;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    if (family == AF_INET) {
+        memcpy(&four, own, sizeof four);
+        return memcmp(&four.sin_addr, bytes, sizeof four.sin_addr) == 0;
+    }
+    memcpy(&six, own, sizeof six);
+    return memcmp(&six.sin6_addr, bytes, sizeof six.sin6_addr) == 0;
+}
+
+bool enl_host_is_address(const char *text)
+{
+    struct in6_addr bytes;
+    return inet_pton(strchr(text, ':') != NULL ? AF_INET6 : AF_INET, text, &bytes) == 1;
+}
+
+bool enl_host_has_address(const char *text, struct ifaddrs **known)
+{
+    struct in6_addr bytes = {0};
+    const int family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
+    if (inet_pton(family, text, &bytes) != 1)
+        return false;
+    if (family == AF_INET ? bytes.s6_addr[0] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&bytes))
+        return true;
+    if (*known == NULL && getifaddrs(known) != 0)
+        *known = NULL;
+    bool found = false;
+    for (const struct ifaddrs *one = *known; one != NULL && !found; one = one->ifa_next)
+        found = is_own(one->ifa_addr, family, &bytes);
+    return found;
+}
+
+const char *enl_abi(void)
+{
+#if defined(__x86_64__)
+    return "x86_64";
+#elif defined(__i386__)
+    return "i386";
+#elif defined(__s390x__)
+    return "s390x";
+#elif defined(__aarch64__)
+    return "aarch64";
+#elif defined(__arm__)
+    return "arm";
+#elif defined(__powerpc64__)
+    return "ppc64";
+#elif defined(__powerpc__)
+    return "ppc";
+#elif defined(__riscv) && __riscv_xlen == 64
+    return "riscv64";
+#else
+    return "other";
+#endif
+}
+
+bool enl_abi_known(const char *name)
+{
+    static const char names[] = ENL_ABIS;
+    const size_t length = strlen(name);
+    for (const char *at = names;; at += strspn(at, ", ")) {
+        const size_t part = strcspn(at, ",");
+        if (part != 0 && part == length && memcmp(at, name, part) == 0)
+            return true;
+        at += part;
+        if (*at == '\0')
+            return false;
+    }
+}

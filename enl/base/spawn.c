@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* spawn.c -- vfork and exec.
+ *
+ * vfork, since a daemon with many segments mapped would spend its time copying page tables. Between
+ * vfork and exec the child makes only system calls, and changes no variable of the parent's. A pipe
+ * that exec closes tells the parent which step failed, or that exec is done, also where a tool has
+ * made a fork out of vfork.
+ *
+ * A daemon of 1,000 CCEs has 10,000 descriptors. Copying them all for the child and closing them
+ * again in exec takes ten times as long as all the rest. So beyond some number of descriptors the
+ * child shares the daemon's table until it takes a copy of the table's low end alone (close_range
+ * with CLOSE_RANGE_UNSHARE). For this the daemon keeps some low numbers in reserve; it puts what
+ * the child needs there. */
+#include "base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/control.h"
+
+void enl_inherited_take(struct enl_inherited *inherited_out)
+{
+    getrlimit(RLIMIT_NOFILE, &inherited_out->files);
+}
+
+/* What the pipe brings; `step` is the same address in parent and child. */
+struct failure {
+    const char *step;
+    int error;
+};
+
+/* Moves `fd` to `target`, which then is not close-on-exec. */
+static int place(int fd, int target)
+{
+    if (fd < 0)
+        return 0;
+    if (fd == target)
+        return fcntl(fd, F_SETFD, 0);
+    return dup2(fd, target) < 0 ? -1 : 0;
+}
+
+static int pin(int core)
+{
+    cpu_set_t set;
+    if (core < 0)
+        return 0;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)core, &set);
+    return sched_setaffinity(0, sizeof set, &set);
+}
+
+/* Whoever started enl may have ignored or blocked signals for purposes of its own: with SIGCHLD ignored, system() fails
+ * in each CCE. Only an ignored SIGHUP says something about the program: it is to outlive its terminal. */
+static void fresh_signals(void)
+{
+    const struct sigaction fresh = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    for (int signal = 1; signal <= SIGRTMAX; signal++)
+        if (signal != SIGHUP)
+            sigaction(signal, &fresh, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Runs in the child, until exec. */
+static _Noreturn void become(const struct enl_spawn *spawn, int tell)
+{
+    const struct enl_inherited *back = spawn->inherited;
+    const char *step = "join its process group";
+    if (spawn->own_group && setpgid(0, 0) != 0)
+        goto failed;
+    if (spawn->own_session && setsid() < 0)
+        goto failed;
+    if (spawn->die_with_parent)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (spawn->no_core_file)
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    step = "set up its standard files";
+    if (place(spawn->in, 0) != 0 || place(spawn->out, 1) != 0 || place(spawn->err, 2) != 0)
+        goto failed;
+    if (spawn->own_terminal && ioctl(0, TIOCSCTTY, 0) != 0)
+        goto failed;
+    if (spawn->keep >= 0 && fcntl(spawn->keep, F_SETFD, 0) != 0)
+        goto failed;
+    step = "enter its directory";
+    if (spawn->folder != NULL && chdir(spawn->folder) != 0)
+        goto failed;
+    step = "run on that core";
+    if (pin(spawn->core) != 0 && spawn->core_is_wanted)
+        goto failed;
+    setrlimit(RLIMIT_NOFILE, &back->files);
+    fresh_signals();
+    step = "be executed";
+    execve(spawn->path, spawn->argv, spawn->environment);
+failed:
+    (void)!write(tell, &(struct failure){step, errno}, sizeof(struct failure));
+    _exit(127);
+}
+
+__attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *spawn, int tell)
+{
+    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): see the
+     * head of this file */
+    pid_t pid = vfork();
+    if (pid == 0)
+        become(spawn, tell);
+    /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
+    return pid;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define BCR_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BCR_SANITIZED
+#endif
+#endif
+
+/* Low numbers that the daemon keeps for as long as it runs: one for /dev/null, the others for what
+ * it lends to a child. */
+enum { LENT_NULL, LENT_IN, LENT_OUT, LENT_ERR, LENT_KEEP, LENT_TELL, LENT_COUNT };
+enum { MANY_DESCRIPTORS = 256, STACK_BYTES = 64 << 10 };
+static int lent[LENT_COUNT];
+static bool lent_tried, lent_ready; /* not ready: every child gets a copy of the whole table */
+
+static void lent_init(void)
+{
+    lent_tried = true;
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    bool ready = fd >= 0;
+    for (int i = 0; i < LENT_COUNT; i++) {
+        lent[i] = i == LENT_NULL ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        ready = ready && lent[i] >= 0 && lent[i] < MANY_DESCRIPTORS;
+    }
+#ifdef BCR_SANITIZED
+    ready = false; /* AddressSanitizer remembers the frames of a child that has left its stack by exec */
+#endif
+    lent_ready = ready;
+}
+
+static bool lend(int which, int fd)
+{
+    return fd < 0 || dup3(fd, lent[which], O_CLOEXEC) >= 0;
+}
+
+static void take_back(void)
+{
+    for (int i = LENT_IN; i < LENT_COUNT; i++)
+        dup3(lent[LENT_NULL], lent[i], O_CLOEXEC);
+}
+
+/* Runs in the child, on a stack of its own, in the daemon's memory and with its descriptors. */
+static int become_sharing(void *arg)
+{
+    struct enl_spawn spawn = *(const struct enl_spawn *)arg;
+    const char *step = "leave the daemon's descriptors behind";
+    if (close_range(MANY_DESCRIPTORS, ~0u, CLOSE_RANGE_UNSHARE) != 0 ||
+        (spawn.keep >= 0 && dup2(lent[LENT_KEEP], spawn.keep) < 0)) {
+        (void)!write(lent[LENT_TELL], &(struct failure){step, errno}, sizeof(struct failure));
+        _exit(127);
+    }
+    spawn.in = spawn.in >= 0 ? lent[LENT_IN] : -1;
+    spawn.out = spawn.out >= 0 ? lent[LENT_OUT] : -1;
+    spawn.err = spawn.err >= 0 ? lent[LENT_ERR] : -1;
+    become(&spawn, lent[LENT_TELL]);
+}
+
+static pid_t share_and_become(const struct enl_spawn *spawn, int tell)
+{
+    static _Alignas(16) char stack[STACK_BYTES];
+    pid_t pid = -1;
+    if (lend(LENT_IN, spawn->in) && lend(LENT_OUT, spawn->out) && lend(LENT_ERR, spawn->err) &&
+        lend(LENT_KEEP, spawn->keep) && lend(LENT_TELL, tell))
+        pid = clone(become_sharing, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+                    (void *)(uintptr_t)spawn);
+    int error = errno;
+    take_back();
+    errno = error;
+    return pid;
+}
+
+pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out)
+{
+    struct failure failure = {NULL, 0};
+    int pair[2];
+    if (!lent_tried)
+        lent_init();
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        *step_out = "get a pipe";
+        return -errno;
+    }
+    pid_t pid = -1;
+    if (lent_ready && pair[1] >= MANY_DESCRIPTORS) {
+        pid = share_and_become(spawn, pair[1]);
+        lent_ready = pid > 0 || errno != EINVAL; /* emulators do not support such children */
+    }
+    if (pid < 0)
+        pid = vfork_and_become(spawn, pair[1]);
+    int error = errno;
+    close(pair[1]);
+    ssize_t told = 0;
+    do
+        told = pid > 0 ? read(pair[0], &failure, sizeof failure) : 0;
+    while (told < 0 && errno == EINTR);
+    close(pair[0]);
+    if (pid < 0) {
+        *step_out = "be forked";
+        return -error;
+    }
+    if (told != (ssize_t)sizeof failure)
+        return pid;
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    *step_out = failure.step;
+    return -failure.error;
+}
+
+char **enl_environment_with(char *const *environment, const char *name, const char *value)
+{
+    size_t count = 0, length = strlen(name), extra = length + (value != NULL ? strlen(value) : 0) + 2;
+    while (environment[count] != NULL)
+        count++;
+    char **copy = malloc((count + 2) * sizeof *copy + extra);
+    if (copy == NULL)
+        return NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environment[i], name, length) != 0 || environment[i][length] != '=')
+            copy[kept++] = environment[i];
+    if (value != NULL) {
+        char *text = (char *)(copy + count + 2);
+        snprintf(text, extra, "%s=%s", name, value);
+        copy[kept++] = text;
+    }
+    copy[kept] = NULL;
+    return copy;
+}
+
+void enl_environment_give_back(char **environment)
+{
+    const size_t length = strlen(BCRI_KEPT_PREFIX);
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, BCRI_KEPT_PREFIX, length) == 0)
+            *environment += length;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.c -- a helper that writes. Only the loop keeps the counts. */
+#include "base/writer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/helper.h"
+#include "host/lines.h"
+
+/* Time for a thread that has nothing to write to see that it must end. */
+#define STOP_MSEC 2000u
+
+struct piece {
+    struct enl_task task;
+    struct piece *next; /* while it is held */
+    bool printed;       /* by a CCE */
+    uint32_t ordinal;   /* of that */
+    int error;          /* why it was not written, but for the first `written` bytes */
+    size_t length, written;
+    char bytes[];
+};
+
+struct enl_writer {
+    struct enl_program *program;
+    void (*changed)(struct enl_program *program);
+    struct enl_helper *helper;
+    int fd;
+    bool hold;
+    struct piece *held, **held_end; /* that wait while `hold` is true */
+    size_t left, printed_left;      /* bytes that were added and are not written */
+    bool in_line;                   /* what a CCE printed last has no newline at its end */
+    unsigned long long dropped;     /* messages since the last one that was added */
+    uint64_t log_lost;              /* lines that the log had lost before them */
+};
+
+/* enl shares the descriptor with its starter, and another process may have made it non-blocking. */
+static bool wait_for_room(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = POLLOUT};
+    return poll(&look, 1, -1) >= 0 || errno == EINTR;
+}
+
+static void write_piece(void *owner, struct enl_task *task)
+{
+    const struct enl_writer *writer = owner;
+    struct piece *piece = (struct piece *)task;
+    while (piece->written < piece->length) {
+        const ssize_t written =
+            write(writer->fd, piece->bytes + piece->written, piece->length - piece->written);
+        if (written >= 0)
+            piece->written += (size_t)written;
+        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(writer->fd))) {
+            piece->error = errno;
+            return;
+        }
+    }
+}
+
+static void add(struct enl_writer *writer, struct piece *piece)
+{
+    writer->left += piece->length;
+    writer->printed_left += piece->printed ? piece->length : 0;
+    if (!writer->hold) {
+        enl_helper_add(writer->helper, &piece->task);
+        return;
+    }
+    piece->next = NULL;
+    *writer->held_end = piece;
+    writer->held_end = &piece->next;
+}
+
+static void count_dropped(struct enl_writer *writer)
+{
+    if (writer->dropped++ == 0)
+        writer->log_lost = writer->program->log.lost_total;
+}
+
+static void add_text(struct enl_writer *writer, const char *bytes, size_t length)
+{
+    const size_t newline = writer->in_line ? 1 : 0;
+    struct piece *piece = malloc(sizeof *piece + newline + length);
+    if (piece == NULL) {
+        count_dropped(writer);
+        return;
+    }
+    *piece = (struct piece){.length = newline + length};
+    piece->bytes[0] = '\n';
+    memcpy(piece->bytes + newline, bytes, length);
+    writer->in_line = false;
+    add(writer, piece);
+}
+
+bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length)
+{
+    struct piece *piece = malloc(sizeof *piece + length);
+    if (piece == NULL)
+        return false;
+    *piece = (struct piece){.printed = true, .ordinal = ordinal, .length = length};
+    memcpy(piece->bytes, bytes, length);
+    writer->in_line = bytes[length - 1] != '\n';
+    add(writer, piece);
+    return true;
+}
+
+void enl_writer_hold(struct enl_writer *writer, bool hold)
+{
+    writer->hold = hold;
+    while (!hold && writer->held != NULL) {
+        struct piece *piece = writer->held;
+        writer->held = piece->next;
+        enl_helper_add(writer->helper, &piece->task);
+    }
+    writer->held_end = &writer->held;
+}
+
+static void tell_dropped(struct enl_writer *writer)
+{
+    char text[160];
+    const bool logged = enl_report_log_has(writer->program, writer->log_lost);
+    int length =
+        snprintf(text, sizeof text, "enl: %llu messages are not shown here, since nobody read them%s\n",
+                 writer->dropped, logged ? "; they are in the log" : "");
+    writer->dropped = 0;
+    add_text(writer, text, (size_t)length);
+}
+
+static void drop(void *owner, struct enl_task *task)
+{
+    struct enl_writer *writer = owner;
+    struct piece *piece = (struct piece *)task;
+    writer->left -= piece->length;
+    writer->printed_left -= piece->printed ? piece->length : 0;
+    free(piece);
+}
+
+/* What a CCE has printed is not shown: that is said once for a program, unless the reader has gone. */
+static void take_unwritten(struct enl_writer *writer, const struct piece *piece)
+{
+    struct enl_program *program = writer->program;
+    const uint64_t log_lost = program->log.lost_total;
+    enl_lines_log(program, piece->ordinal, piece->bytes + piece->written, piece->length - piece->written);
+    if (piece->error == EPIPE || program->lines_lost)
+        return;
+    program->lines_lost = true;
+    enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
+               strerror(piece->error), enl_report_log_has(program, log_lost) ? "; the log has it" : "");
+}
+
+static void written(void *owner, struct enl_task *task)
+{
+    struct enl_writer *writer = owner;
+    bool was_full = enl_writer_full(writer);
+    const struct piece *piece = (const struct piece *)task;
+    if (piece->printed && piece->error != 0)
+        take_unwritten(writer, piece);
+    drop(owner, task);
+    /* Not as soon as there is any room: else a slow reader would get every other message, and a
+     * count of one between them. */
+    if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
+        tell_dropped(writer);
+    if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
+        writer->changed(writer->program);
+}
+
+struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
+                                    void (*changed)(struct enl_program *program))
+{
+    static const struct enl_helper_ops ops = {write_piece, written, drop};
+    struct enl_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return NULL;
+    writer->program = program;
+    writer->fd = fd;
+    writer->held_end = &writer->held;
+    writer->changed = changed;
+    writer->helper = enl_helper_start(&program->loop, &ops, writer);
+    if (writer->helper != NULL)
+        return writer;
+    free(writer);
+    return NULL;
+}
+
+void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length)
+{
+    if (writer->dropped != 0 || enl_writer_full(writer))
+        count_dropped(writer);
+    else
+        add_text(writer, bytes, length);
+}
+
+bool enl_writer_full(const struct enl_writer *writer)
+{
+    return writer->left >= ENL_WRITER_FULL_BYTES;
+}
+
+size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_out)
+{
+    if (printed_out != NULL)
+        *printed_out = writer->printed_left;
+    return writer->left;
+}
+
+bool enl_writer_stop(struct enl_writer *writer)
+{
+    enl_writer_hold(writer, false);
+    if (!enl_helper_stop(writer->helper, writer->left == 0 ? STOP_MSEC : 0))
+        return false;
+    free(writer);
+    return true;
+}

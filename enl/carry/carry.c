@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* See carry.h. */
+#include "carry/carry.h"
+
+#include "carry/peer.h"
+#include "links/links.h"
+#include "tree/child.h"
+#include "tree/places.h"
+#include "wire/conn.h"
+
+/* To a child of this daemon; nowhere if there is none of that number, or it is about to end. */
+static void send_down(struct enl_program *program, const struct bcri_control *message)
+{
+    struct enl_child *child = enl_tree_child(program, message->host);
+    if (child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL)
+        enl_peer_send_packet(child->conn->peer, message);
+}
+
+void enl_carry_send(struct enl_program *program, uint32_t host, const uint8_t *packet, uint32_t bytes)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_carry,
+                                         .present = BCRI_HAS(host) | BCRI_HAS(bytes),
+                                         .host = host,
+                                         .bytes = {(const char *)packet, bytes}};
+    if (program->parent != NULL)
+        enl_peer_send_packet(program->parent->peer, &message);
+    else
+        send_down(program, &message);
+}
+
+const char *enl_carry_of_child(struct enl_child *child, const struct bcri_control *message)
+{
+    struct enl_program *program = child->program;
+    if (message->host == child->number)
+        return "it sends a packet to itself";
+    if (message->host == program->host_number)
+        enl_links_carried(program, message->bytes.bytes, message->bytes.length);
+    else
+        send_down(program, message);
+    return NULL;
+}
+
+const char *enl_carry_of_parent(struct enl_program *program, const struct bcri_control *message)
+{
+    if (message->host != program->host_number)
+        return "it brings a packet for another host";
+    enl_links_carried(program, message->bytes.bytes, message->bytes.length);
+    return NULL;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* See peer.h. */
+#include "carry/peer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "carry/outgoing.h"
+#include "links/links.h"
+#include "links/secret.h"
+#include "tree/sequence.h"
+
+struct enl_peer {
+    struct enl_program *program;
+    const struct enl_peer_ops *ops;
+    void *owner;
+    struct enl_watch *in;
+    struct enl_outgoing out; /* of one that has no frames: nothing */
+    void (*flushed)(struct enl_program *program);
+    struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
+    struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
+    uint32_t to;                /* its host, if it has no pipes */
+    bool by_lane;               /* it is reached by the tree's lane to that host */
+    struct enl_sequence *numbers;
+};
+
+static void look_whether_flushed(struct enl_peer *peer)
+{
+    void (*done)(struct enl_program *) = peer->flushed;
+    const bool waits = peer->numbers != NULL ? peer->numbers->kept_bytes != 0
+                                             : !peer->by_lane && enl_outgoing_waits(&peer->out);
+    if (done == NULL || (peer->out.writes && waits))
+        return;
+    peer->flushed = NULL;
+    done(peer->program);
+}
+
+static void on_moved(struct enl_outgoing *out)
+{
+    look_whether_flushed(out->pipe.data);
+}
+
+static void on_failed(struct enl_outgoing *out)
+{
+    const struct enl_peer *peer = out->pipe.data;
+    peer->ops->deaf(peer->owner);
+}
+
+void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
+                       void (*written)(void *data, bool goes_on), void *data)
+{
+    enl_outgoing_send_raw(&peer->out, bytes, length, written, data);
+}
+
+static enum enl_haste haste_of(enum bcri_control_type type)
+{
+    if (type == BCRI_MSG_carry || type == BCRI_MSG_said)
+        return ENL_OR_DROPPED;
+    /* Each row keeps its order. */
+    return enl_sequence_row(type) == ENL_ROW_OUTPUT ? ENL_IN_TURN : ENL_AT_ONCE;
+}
+
+/* Sends a frame in the tree's lane, whose two rows are each in order. */
+static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
+                         size_t length, enum enl_haste haste)
+{
+    const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
+    if (!peer->out.writes || peer->out.closed ||
+        (haste == ENL_OR_DROPPED && enl_links_lane_waits(peer->program, peer->to) >= ENL_PACKETS_MAX))
+        return;
+    if (length == 0 || !enl_links_lane_send(peer->program, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
+                                            (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
+        enl_outgoing_give_up(&peer->out, bcri_control_name(type),
+                             length == 0 ? "it has no form" : "it does not read, or there is no memory");
+}
+
+static void carry(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
+{
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
+    struct bcri_control routed;
+    if (peer->frames == NULL) {
+        routed = *message;
+        routed.present |= BCRI_HAS(to);
+        routed.to = peer->to;
+        message = &routed;
+        peer = peer->via;
+    }
+    if (peer == NULL || !peer->out.writes || peer->out.closed)
+        return;
+    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
+    if (peer->by_lane)
+        send_in_lane(peer, message->type, bytes, length, haste);
+    else
+        enl_outgoing_send(&peer->out, message->type, bytes, length, haste);
+}
+
+/* What sequence.h passes. */
+static void pass(void *owner, const struct bcri_control *message)
+{
+    carry(owner, message, haste_of(message->type));
+}
+
+static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
+{
+    if (peer->numbers == NULL)
+        carry(peer, message, haste);
+    else if (!enl_sequence_send(peer->numbers, message))
+        enl_outgoing_give_up(&peer->out, bcri_control_name(message->type),
+                             "too much waits, or there is no memory");
+}
+
+void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
+{
+    sequence->pass = pass;
+    sequence->owner = peer;
+    peer->numbers = sequence;
+}
+
+void enl_peer_acknowledged(struct enl_peer *peer)
+{
+    look_whether_flushed(peer);
+}
+
+void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
+{
+    send_message(peer, message, ENL_AT_ONCE);
+}
+
+void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message)
+{
+    send_message(peer, message, ENL_IN_TURN);
+}
+
+void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message)
+{
+    send_message(peer, message, ENL_OR_DROPPED);
+}
+
+void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
+{
+    if ((message->present & BCRI_HAS(from)) != 0) /* its numbers are that host's */
+        carry(peer, message, haste_of(message->type));
+    else
+        send_message(peer, message, haste_of(message->type));
+}
+
+void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
+{
+    if (peer->by_lane)
+        send_in_lane(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
+    else
+        enl_outgoing_send(&peer->out, type, from->frames->bytes, from->frames->taken, haste_of(type));
+}
+
+void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))
+{
+    peer->flushed = done;
+    look_whether_flushed(peer);
+}
+
+/* Reads once. Returns 1; 0: the end, or an error, with a sentence. */
+static int read_some(struct enl_peer *peer, const char **why_out)
+{
+    uint8_t *at;
+    const size_t room = bcri_frames_room(peer->frames, &at);
+    ssize_t got;
+    do
+        got = read(peer->in->fd, at, room);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        bcri_frames_came(peer->frames, (size_t)got);
+    else if (got < 0 && errno == EAGAIN)
+        got = 1;
+    else if (got < 0 && errno != ECONNRESET) /* of a socket: the other has ended, and had not read all */
+        *why_out = strerror(errno);
+    return got > 0;
+}
+
+static void on_readable(void *data)
+{
+    struct enl_peer *peer = data;
+    struct bcri_control message;
+    const char *why = "its pipe has ended";
+    int came = read_some(peer, &why) > 0 ? 0 : -1;
+    while (came == 0 && (came = bcri_frames_next(peer->frames, &message, &why)) == 1) {
+        why = peer->ops->came(peer->owner, &message);
+        if (peer->out.closed)
+            return;
+        came = why == NULL ? 0 : -1;
+    }
+    if (came < 0)
+        peer->ops->ended(peer->owner, why);
+}
+
+void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX])
+{
+    char line[sizeof peer->frames->greeting + 1] = "";
+    if (peer->frames !=
+        NULL) /* else its starter reads its pipe, and tells by `said` what was printed there */
+        bcri_frames_greeting(peer->frames, line, sizeof line);
+    snprintf(out, ENL_PRINTED_MAX, line[0] != '\0' ? ENL_PRINTED "%s\n" : "%s", line);
+}
+
+bool enl_peer_has_unread(struct enl_peer *peer)
+{
+    const struct enl_peer *pipes = enl_peer_pipes(peer);
+    int bytes = 0;
+    return pipes != NULL && pipes->in != NULL && ioctl(pipes->in->fd, FIONREAD, &bytes) == 0 && bytes != 0;
+}
+
+static void free_peer(struct enl_peer *peer)
+{
+    enl_secret_free(peer->frames);
+    free(peer);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free_peer(handle->data);
+}
+
+/* One that has frames; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
+static struct enl_peer *new_peer(struct enl_program *program, const struct enl_peer_ops *ops, void *owner,
+                                 bool by_lane)
+{
+    struct enl_peer *peer = calloc(1, sizeof *peer);
+    struct bcri_frames *frames = enl_secret_new(sizeof *frames);
+    if (peer == NULL || frames == NULL) {
+        enl_secret_free(frames);
+        free(peer);
+        return NULL;
+    }
+    *peer = (struct enl_peer){
+        .program = program, .ops = ops, .owner = owner, .frames = frames, .by_lane = by_lane};
+    enl_outgoing_init(&peer->out, &program->loop, &program->log, on_moved,
+                      !by_lane && ops->deaf != NULL ? on_failed : NULL);
+    peer->out.pipe.data = peer;
+    return peer;
+}
+
+struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
+                              const struct enl_peer_ops *ops, void *owner)
+{
+    struct enl_peer *peer = new_peer(program, ops, owner, false);
+    if (peer == NULL)
+        goto close_both;
+    if (begun != NULL)
+        *peer->frames = *begun;
+    if (!enl_outgoing_open(&peer->out, out)) {
+        enl_outgoing_close(&peer->out, on_closed);
+        goto close_both;
+    }
+    peer->in = enl_watch_start(program, in, on_readable, peer);
+    if (peer->in == NULL) {
+        enl_peer_close(peer);
+        return NULL;
+    }
+    if (begun == NULL && !enl_outgoing_magic(&peer->out)) {
+        enl_peer_close(peer);
+        return NULL;
+    }
+    return peer;
+
+close_both:
+    close(in);
+    close(out);
+    return NULL;
+}
+
+struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *via, uint32_t to)
+{
+    struct enl_peer *peer = calloc(1, sizeof *peer);
+    if (peer != NULL)
+        *peer = (struct enl_peer){.program = program, .via = via, .to = to};
+    return peer;
+}
+
+struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
+                                      const struct enl_peer_ops *ops, void *owner)
+{
+    struct enl_peer *peer = new_peer(program, ops, owner, true);
+    if (peer != NULL)
+        peer->to = host;
+    return peer;
+}
+
+/* The frame is put together again, since it may have to be passed on. */
+void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes)
+{
+    struct bcri_frames *frames = peer->frames;
+    struct bcri_control message;
+    if (bytes > sizeof frames->bytes - BCRI_FRAME_HEAD_BYTES)
+        return;
+    for (unsigned i = 0; i < BCRI_FRAME_HEAD_BYTES; i++)
+        frames->bytes[i] = (uint8_t)(bytes >> (24 - 8 * i));
+    memcpy(frames->bytes + BCRI_FRAME_HEAD_BYTES, content, bytes);
+    frames->used = frames->taken = BCRI_FRAME_HEAD_BYTES + bytes;
+    const char *why = bcri_control_decode(frames->bytes + BCRI_FRAME_HEAD_BYTES, bytes, &message);
+    if (why == NULL)
+        why = peer->ops->came(peer->owner, &message);
+    if (why != NULL && !peer->out.closed)
+        peer->ops->ended(peer->owner, why);
+}
+
+void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via)
+{
+    peer->via = via;
+}
+
+struct enl_peer *enl_peer_pipes(struct enl_peer *peer)
+{
+    return peer->frames != NULL ? peer : peer->via;
+}
+
+void enl_peer_close(struct enl_peer *peer)
+{
+    if (peer->frames == NULL) {
+        free(peer);
+        return;
+    }
+    if (peer->out.closed)
+        return;
+    peer->flushed = NULL;
+    enl_watch_stop(peer->in);
+    enl_outgoing_close(&peer->out, on_closed);
+}

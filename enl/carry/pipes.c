@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* See pipes.h. */
+#include "carry/pipes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/spawn.h"
+#include "bcri/failure.h"
+#include "bcri/refuse.h"
+#include "carry/remote.h"
+
+enum { DOWN, UP, ERR, PIPES };
+
+static bool open_all(int pairs[PIPES][2])
+{
+    for (int i = 0; i < PIPES; i++)
+        if (pipe2(pairs[i], O_CLOEXEC) != 0)
+            return false;
+    return true;
+}
+
+static void close_all(int pairs[PIPES][2])
+{
+    for (int i = 0; i < 2 * PIPES; i++)
+        if (pairs[i / 2][i % 2] >= 0)
+            close(pairs[i / 2][i % 2]);
+}
+
+/* The end that stays here is not closed with the others. */
+static int keep(int *fd)
+{
+    const int kept = *fd;
+    *fd = -1;
+    return kept;
+}
+
+static const char *remedy(const struct enl_host *host, const char *step, int error)
+{
+    if (error == EMFILE)
+        return "; enl has no descriptors left: raise the limit of open files (ulimit -n)";
+    if (strcmp(step, "be executed") != 0)
+        return bcri_fork_remedy(error);
+    return host->local ? "; enl= in the hosts file, or enlistpath in bcrrc, must name enl itself"
+                       : "; rshpath in bcrrc names the program that reaches other machines";
+}
+
+bool enl_pipes_begin(struct enl_pipes *pipes_out, const struct enl_remote *remote,
+                     const struct enl_host *host, char *const *environment,
+                     const struct enl_inherited *inherited, char *error, size_t error_size)
+{
+    int pairs[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    const char *step = "get its pipes";
+    pid_t pid;
+    if (open_all(pairs)) {
+        const struct enl_spawn spawn = {.path = remote->path,
+                                        .argv = remote->argv,
+                                        .environment = environment,
+                                        .in = pairs[DOWN][0],
+                                        .out = pairs[UP][1],
+                                        .err = pairs[ERR][1],
+                                        .keep = -1,
+                                        .core = -1,
+                                        .own_session = true,
+                                        .die_with_parent = !host->local,
+                                        .no_core_file = !host->local,
+                                        .inherited = inherited};
+        pid = enl_spawn(&spawn, &step);
+    } else {
+        pid = -errno;
+    }
+    if (pid > 0)
+        *pipes_out = (struct enl_pipes){.process = pid,
+                                        .in = keep(&pairs[UP][0]),
+                                        .out = keep(&pairs[DOWN][1]),
+                                        .err = keep(&pairs[ERR][0])};
+    close_all(pairs);
+    if (pid > 0)
+        return true;
+    char command[1024];
+    enl_remote_text(remote, command, sizeof command);
+    return bcri_refuse(error, error_size, false, "host %s cannot be used: %s could not %s: %s%s", host->name,
+                       command, step, strerror(-pid), remedy(host, step, -pid));
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* See push.h: what is sent, and how it goes into a pipe. */
+#include "carry/push/push.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "bcri/frames.h"
+#include "bcri/refuse.h"
+#include "carry/peer.h"
+#include "program.h"
+
+enum { CHUNK_BYTES = 65536 };
+
+/* ---- what is sent ---- */
+
+static void free_push(struct enl_push *push)
+{
+    for (size_t i = 0; i < push->count; i++) {
+        close(push->files[i].fd);
+        free(push->files[i].name);
+    }
+    free(push->files);
+    free(push->script);
+    free(push);
+}
+
+static int fill(struct enl_push *push, const char *path, char *error, size_t error_size)
+{
+    char own[PATH_MAX], name[NAME_MAX + 8];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length <= 0)
+        return bcri_refuse(error, error_size, -1, "--push: /proc does not say where this enl is");
+    own[length] = '\0';
+    const char *slash = strrchr(path, '/');
+    snprintf(name, sizeof name, "bin/%.*s", NAME_MAX, slash != NULL ? slash + 1 : path);
+    if (enl_push_add(push, "enl", "/proc/self/exe", error, error_size) != 0 ||
+        enl_push_add(push, name, path, error, error_size) != 0 ||
+        enl_push_add_libraries(push, own, error, error_size) != 0 ||
+        enl_push_add_libraries(push, path, error, error_size) != 0)
+        return -1;
+    return enl_push_write_script(push) ? 0 : bcri_refuse(error, error_size, -1, "no memory");
+}
+
+int enl_push_begin(struct enl_program *program, const char *path, char *error, size_t error_size)
+{
+    if (program->config.push == 0 || program->hosts.count == 0)
+        return 0;
+    program->push = calloc(1, sizeof *program->push);
+    if (program->push == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    return fill(program->push, path, error, error_size);
+}
+
+void enl_push_end(struct enl_program *program)
+{
+    if (program->push != NULL)
+        free_push(program->push);
+    program->push = NULL;
+}
+
+bool enl_push_takes(const struct enl_host *host)
+{
+    return !host->local && host->enl == NULL && (host->abi == NULL || strcmp(host->abi, enl_abi()) == 0);
+}
+
+bool enl_push_is_for(const struct enl_program *program, const struct enl_host *host)
+{
+    return program->push != NULL && enl_push_takes(host);
+}
+
+/* ---- how it goes into a pipe ---- */
+
+struct stream {
+    const struct enl_push *push;
+    struct enl_peer *peer;
+    void (*went_on)(void *owner);
+    void *owner;
+    size_t file; /* 0: the script; 1 ...: files; behind them: the magic word, and then the end */
+    uint64_t offset;
+};
+
+static void send_next(struct stream *stream);
+
+static void on_written(void *data, bool goes_on)
+{
+    struct stream *stream = data;
+    if (!goes_on) {
+        free(stream);
+        return;
+    }
+    stream->went_on(stream->owner);
+    send_next(stream);
+}
+
+/* Reads the next part. Returns its length; 0: the end; -1: it cannot be read. */
+static ssize_t read_part(struct stream *stream, char *bytes)
+{
+    static const char word[] = BCRI_FRAMES_MAGIC;
+    const struct enl_push *push = stream->push;
+    for (; stream->file <= push->count; stream->file++, stream->offset = 0) {
+        const struct enl_push_file *file = stream->file != 0 ? &push->files[stream->file - 1] : NULL;
+        const uint64_t left = (file != NULL ? file->bytes : push->script_bytes) - stream->offset;
+        const size_t part = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+        if (part == 0)
+            continue;
+        if (file == NULL)
+            memcpy(bytes, push->script + stream->offset, part);
+        else if (pread(file->fd, bytes, part, (off_t)stream->offset) != (ssize_t)part)
+            return -1;
+        if (file != NULL && stream->offset == 0 && file->head_bytes <= part)
+            memcpy(bytes, file->head, (size_t)file->head_bytes);
+        stream->offset += part;
+        return (ssize_t)part;
+    }
+    if (stream->file++ != push->count + 1)
+        return 0;
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): it is no string */
+    memcpy(bytes, word, BCRI_FRAMES_MAGIC_BYTES);
+    return (ssize_t)BCRI_FRAMES_MAGIC_BYTES;
+}
+
+/* A file that has become shorter: what is missing is not made up, and the command there is given up in
+ * time. */
+static void send_next(struct stream *stream)
+{
+    char *bytes = malloc(CHUNK_BYTES);
+    const ssize_t length = bytes != NULL ? read_part(stream, bytes) : -1;
+    if (length > 0) {
+        enl_peer_send_raw(stream->peer, bytes, (size_t)length, on_written, stream);
+        return;
+    }
+    free(bytes);
+    free(stream);
+}
+
+bool enl_push_send(const struct enl_push *push, struct enl_peer *peer, void (*went_on)(void *owner),
+                   void *owner)
+{
+    struct stream *stream = malloc(sizeof *stream);
+    if (stream == NULL)
+        return false;
+    *stream = (struct stream){.push = push, .peer = peer, .went_on = went_on, .owner = owner};
+    send_next(stream);
+    return true;
+}

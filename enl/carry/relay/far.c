@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* See far.h. */
+#include "carry/relay/far.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "carry/peer.h"
+#include "carry/relay/relay.h"
+#include "tree/child.h"
+#include "tree/places.h"
+#include "wire/conn.h"
+
+enum { FARS_MAX = 1024, WINDOW = 65536, WINDOW_STEP = WINDOW / 4, FRAME_BYTES = 2048 };
+
+struct enl_far {
+    struct enl_far *next;
+    struct enl_program *program;
+    struct enl_conn *peer;  /* to the other daemon; NULL: nothing more is sent there */
+    struct enl_conn *asker; /* the command; NULL: gone, or the helper is here */
+    uint32_t id, asker_id;
+    pid_t helper; /* here, not reaped; 0: none */
+    int fd;       /* of the stream */
+    uv_poll_t poll;
+    int events;          /* that are polled */
+    uint32_t may_send;   /* bytes that the other daemon takes now */
+    uint32_t owed;       /* bytes written to the stream, to be told */
+    uint32_t out_length; /* bytes in `out` that the stream has not taken */
+    bool over;           /* nothing more is sent, but for `status` */
+    bool shut;           /* the stream is of no use any more */
+    bool deaf;           /* the helper here reads no more */
+    uint32_t status;
+    char text[256];
+    uint8_t out[WINDOW];
+};
+
+/* ---- beginning and end ---- */
+
+static void on_event(uv_poll_t *poll, int status, int events);
+
+static struct enl_far *far_new(struct enl_program *program, struct enl_conn *peer, uint32_t id, int fd)
+{
+    unsigned count = 0;
+    for (const struct enl_far *far = program->fars; far != NULL; far = far->next)
+        count++;
+    struct enl_far *far = count < FARS_MAX ? calloc(1, sizeof *far) : NULL;
+    if (far == NULL || uv_poll_init(&program->loop, &far->poll, fd) != 0) {
+        free(far);
+        close(fd);
+        return NULL;
+    }
+    far->poll.data = far;
+    far->program = program;
+    far->peer = peer;
+    far->id = id;
+    far->fd = fd;
+    far->may_send = WINDOW;
+    far->next = program->fars;
+    program->fars = far;
+    return far;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void far_free(struct enl_far *far)
+{
+    struct enl_far **at = &far->program->fars;
+    while (*at != far)
+        at = &(*at)->next;
+    *at = far->next;
+    uv_close((uv_handle_t *)&far->poll, on_closed);
+    close(far->fd);
+}
+
+/* Polls the stream for what can be done with it now. */
+static void watch(struct enl_far *far)
+{
+    const int events = (far->may_send != 0 && !far->over && far->peer != NULL ? UV_READABLE : 0) |
+                       (far->out_length != 0 ? UV_WRITABLE : 0);
+    if (far->shut || events == far->events)
+        return;
+    far->events = events;
+    if (events == 0)
+        uv_poll_stop(&far->poll);
+    else
+        uv_poll_start(&far->poll, events, on_event);
+}
+
+/* The descriptor stays, as long as libuv knows its number. */
+static void shut_stream(struct enl_far *far)
+{
+    if (far->shut)
+        return;
+    uv_poll_stop(&far->poll);
+    shutdown(far->fd, SHUT_RDWR);
+    far->shut = true;
+    far->out_length = 0;
+}
+
+/* ---- what is sent ---- */
+
+static void say(struct enl_far *far, const struct bcri_control *message)
+{
+    if (far->peer != NULL)
+        enl_peer_send_output(far->peer->peer, message);
+}
+
+static struct bcri_control end_of(uint32_t id, uint32_t status, const char *text)
+{
+    return (struct bcri_control){.type = BCRI_MSG_relay_end,
+                                 .present =
+                                     BCRI_HAS(id) | BCRI_HAS(status) | (text[0] != '\0' ? BCRI_HAS(text) : 0),
+                                 .id = id,
+                                 .status = status,
+                                 .text = bcri_view_of(text)};
+}
+
+static void send_end(struct enl_far *far, uint32_t status, const char *text)
+{
+    const struct bcri_control end = end_of(far->id, status, text);
+    say(far, &end);
+}
+
+static void tell_asker(struct enl_far *far, uint32_t status, const char *text)
+{
+    const struct bcri_control end = end_of(far->asker_id, status, text);
+    if (far->asker != NULL)
+        enl_conn_send(far->asker, &end, NULL, 0);
+    far->asker = NULL;
+}
+
+/* The helper here has ended, and all that it has written is sent. */
+static bool is_done_here(const struct enl_far *far)
+{
+    return far->asker_id == 0 && far->helper == 0 && far->over;
+}
+
+/* The stream has ended. At the root's that is the command, which wants no more. */
+static void stream_ended(struct enl_far *far)
+{
+    shut_stream(far);
+    far->over = true;
+    if (far->asker_id != 0) {
+        send_end(far, 0, "");
+        tell_asker(far, 0, "");
+        far_free(far);
+    } else if (is_done_here(far)) {
+        send_end(far, far->status, far->text);
+        far_free(far);
+    }
+}
+
+/* Reads from the stream. False: it has ended. */
+static bool read_some(struct enl_far *far)
+{
+    char bytes[FRAME_BYTES];
+    const size_t most = far->may_send < sizeof bytes ? far->may_send : sizeof bytes;
+    const ssize_t got = most != 0 ? recv(far->fd, bytes, most, MSG_DONTWAIT) : 1;
+    if (most == 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return true;
+    if (got <= 0)
+        return false;
+    const struct bcri_control message = {.type = BCRI_MSG_relay_bytes,
+                                         .present = BCRI_HAS(id) | BCRI_HAS(bytes),
+                                         .id = far->id,
+                                         .bytes = {bytes, (uint32_t)got}};
+    far->may_send -= (uint32_t)got;
+    say(far, &message);
+    return true;
+}
+
+/* Writes to the stream. False: the command has gone. A helper that reads no more may still have
+ * written something. */
+static bool write_some(struct enl_far *far)
+{
+    const ssize_t put = sendto(far->fd, far->out, far->out_length, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
+    if (put < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (put < 0) {
+        far->deaf = true;
+        far->out_length = 0;
+        return far->asker_id == 0;
+    }
+    far->out_length -= (uint32_t)put;
+    memmove(far->out, far->out + put, far->out_length);
+    far->owed += (uint32_t)put;
+    if (far->owed >= WINDOW_STEP) {
+        const struct bcri_control window = {.type = BCRI_MSG_relay_window,
+                                            .present = BCRI_HAS(id) | BCRI_HAS(size),
+                                            .id = far->id,
+                                            .size = far->owed};
+        far->owed = 0;
+        say(far, &window);
+    }
+    return true;
+}
+
+/* The other daemon has said the end, and all that came before it is written. */
+static bool end_at_root(struct enl_far *far)
+{
+    if (far->asker_id == 0 || !far->over || far->out_length != 0)
+        return false;
+    shut_stream(far);
+    tell_asker(far, far->status, far->text);
+    far_free(far);
+    return true;
+}
+
+static void on_event(uv_poll_t *poll, int status, int events)
+{
+    struct enl_far *far = poll->data;
+    if (status != 0) { /* the calls below find the error, perhaps behind what was sent before it */
+        events = UV_READABLE | UV_WRITABLE;
+        far->events = 0; /* libuv polls no more: watch() has to begin again */
+    }
+    if ((events & UV_WRITABLE) != 0 && far->out_length != 0 && !write_some(far)) {
+        stream_ended(far);
+        return;
+    }
+    if ((events & UV_READABLE) != 0 && !far->over && !read_some(far)) {
+        stream_ended(far);
+        return;
+    }
+    if (!end_at_root(far))
+        watch(far);
+}
+
+/* ---- the root's side ---- */
+
+uint32_t enl_far_hosts(const struct enl_program *program)
+{
+    return program->tree != NULL && !program->options.child ? program->tree->last_number + 1 : 1;
+}
+
+static struct enl_child *child_of(const struct enl_program *program, uint32_t host)
+{
+    struct enl_child *child = enl_tree_child(program, host);
+    return child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL ? child : NULL;
+}
+
+int enl_far_ask(struct enl_conn *asker, const struct bcri_control *message, int fd, char *reason,
+                unsigned reason_size)
+{
+    static uint32_t last_id;
+    struct enl_program *program = asker->program;
+    struct enl_child *child = child_of(program, message->host);
+    struct bcri_control relay = *message;
+    if (child == NULL || message->id == 0) {
+        close(fd);
+        snprintf(reason, reason_size, "host %u is not part of the program, or no longer", message->host);
+        return bcrE_NOHOST;
+    }
+    struct enl_far *far = far_new(program, child->conn, ++last_id, fd);
+    if (far == NULL) {
+        snprintf(reason, reason_size, "enl has no memory, or too much to do, for another relay");
+        return bcrE_NOMEM;
+    }
+    far->asker = asker;
+    far->asker_id = message->id;
+    relay.id = far->id;
+    say(far, &relay);
+    watch(far);
+    return 0;
+}
+
+/* ---- the helper's side ---- */
+
+static void helper_ended(void *data, int wait_status)
+{
+    struct enl_far *far = data;
+    far->helper = 0;
+    far->status =
+        (uint32_t)(WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status)) & 0xffu;
+    if (far->peer == NULL) { /* nobody asks any more */
+        far_free(far);
+    } else if (is_done_here(far)) {
+        send_end(far, far->status, "");
+        far_free(far);
+    }
+}
+
+/* Nobody wants the helper's words any more. */
+static void abandon(struct enl_far *far)
+{
+    far->peer = NULL;
+    shut_stream(far);
+    if (far->helper != 0)
+        kill(-far->helper, SIGKILL);
+    else
+        far_free(far);
+}
+
+const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *message)
+{
+    struct enl_program *program = parent->program;
+    char reason[256] = "enl there has no memory", ordinal[16];
+    char text[BCRI_CONTROL_TEXT_MAX + 1];
+    int pair[2];
+    struct enl_far *far = NULL;
+    if (message->host != program->host_number)
+        return "it asks for a relay of another host";
+    if (program->phase != ENL_RUNNING)
+        snprintf(reason, sizeof reason, "the program is ending");
+    else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+        far = far_new(program, parent, message->id, pair[0]);
+        if (far == NULL)
+            close(pair[1]);
+    } else
+        snprintf(reason, sizeof reason, "enl there has no socket: %s", strerror(errno));
+    if (far == NULL) {
+        struct enl_far none = {.peer = parent, .id = message->id};
+        send_end(&none, bcrE_NOMEM, reason);
+        return NULL;
+    }
+    snprintf(ordinal, sizeof ordinal, "%u", message->ordinal);
+    bcri_view_copy(message->text, text, sizeof text);
+    const struct enl_relay_wish wish = {.kind = message->kind,
+                                        .arguments = {ordinal, text},
+                                        .stream = pair[1],
+                                        .done = helper_ended,
+                                        .data = far};
+    far->helper = enl_relay_start(program, &wish, reason, sizeof reason);
+    close(pair[1]);
+    if (far->helper < 0) {
+        far->helper = 0;
+        send_end(far, bcrE_ENLIST, reason);
+        far_free(far);
+        return NULL;
+    }
+    watch(far);
+    return NULL;
+}
+
+/* ---- what the other daemon says ---- */
+
+static const char *take_bytes(struct enl_far *far, const struct bcri_control *message)
+{
+    if (message->bytes.length > WINDOW - far->out_length - far->owed)
+        return "it sends more of a relay than it may";
+    if (far->shut || far->deaf) { /* nobody reads it, and the window stays shut */
+        far->owed += message->bytes.length;
+        return NULL;
+    }
+    memcpy(far->out + far->out_length, message->bytes.bytes, message->bytes.length);
+    far->out_length += message->bytes.length;
+    if (!write_some(far))
+        stream_ended(far);
+    else
+        watch(far);
+    return NULL;
+}
+
+static void take_end(struct enl_far *far, const struct bcri_control *message)
+{
+    if (far->asker_id == 0) {
+        abandon(far);
+        return;
+    }
+    far->over = true;
+    far->status = message->status;
+    bcri_view_copy(message->text, far->text, sizeof far->text);
+    if (!end_at_root(far))
+        watch(far);
+}
+
+const char *enl_far_take(struct enl_conn *peer, const struct bcri_control *message)
+{
+    struct enl_far *far = peer->program->fars;
+    while (far != NULL && (far->id != message->id || far->peer != peer))
+        far = far->next;
+    if (far == NULL)
+        return NULL; /* it has ended here, and the other side does not know yet */
+    switch (message->type) {
+    case BCRI_MSG_relay_bytes: return take_bytes(far, message);
+    case BCRI_MSG_relay_window:
+        if (message->size > WINDOW - far->may_send)
+            return "a window that is none";
+        far->may_send += (uint32_t)message->size;
+        watch(far);
+        return NULL;
+    default: take_end(far, message); return NULL;
+    }
+}
+
+void enl_far_forget(struct enl_program *program, const struct enl_conn *conn)
+{
+    for (struct enl_far *far = program->fars, *next; far != NULL; far = next) {
+        next = far->next;
+        if (far->asker == conn) {
+            far->asker = NULL;
+            stream_ended(far);
+        } else if (far->peer == conn && far->asker_id == 0) {
+            abandon(far);
+        } else if (far->peer == conn) {
+            far->peer = NULL;
+            far->over = true;
+            far->status = 1;
+            snprintf(far->text, sizeof far->text, "its host is gone");
+            shut_stream(far);
+            end_at_root(far);
+        }
+    }
+}
+
+void enl_far_close(struct enl_program *program)
+{
+    while (program->fars != NULL)
+        far_free(program->fars);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* death.c -- the end of a CCE: noticed, judged, repaired.
+ *
+ *   what tells                 of what
+ *   wait (SIGCHLD)             the daemon's own children, and those that they left to it as
+ *                              subreaper: with a status
+ *   a pidfd                    a CCE under a wrapper, or one that joined: no status but what the
+ *                              CCE recorded itself
+ *   the private socket's end   an exec, or a connection that was ended: the process has a second
+ *                              left if it is the daemon's child, none under a wrapper
+ *
+ * What a CCE sent to the daemon before its end is read and done before its end is judged, and before the
+ * worker repairs. Of the messages that need no answer: fd_ring wakes another CCE, segment_freed has the worker
+ * look, pages_back gives pages to CCEs that come, note is logged, and blocked_by reported. A request (segment_add,
+ * segment_again, pages_take, fd_set, enlist) is done as one that was read in time, and what it gave goes with the
+ * CCE; crashed tells the signal, but nothing is traced any more. A helper asks only, and nobody else waits for the
+ * answer. Other daemons' frames are read to the end of their pipe (tree/child.c).
+ *
+ * The worker repairs what a dead CCE held, after the agent, if the CCE has ordered of it, has
+ * forgotten the CCE. The loop stores DYING before that, so that CCEs that
+ * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
+ * repaired, since no CCE will need it. */
+#include "host/death.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "bcri/eventfds.h"
+#include "bcri/repair.h"
+#include "host/audit.h"
+#include "host/cce.h"
+#include "host/worker.h"
+#include "inspect/crash/crash.h"
+#include "links/links.h"
+#include "tree/tree.h"
+#include "wire/conn.h"
+
+/* How a process ended. */
+struct end {
+    bool known;
+    bool signalled;
+    bool exited; /* while a thread of it that had crashed was looked at: `number` is the crash's */
+    int number;  /* status or signal */
+};
+
+void enl_cce_look_at_dead(struct enl_program *program, pid_t pid)
+{
+    struct enl_cce *cce = program->first;
+    while (cce != NULL && cce->process != pid)
+        cce = cce->next;
+    if (cce == NULL || cce->life != ENL_STARTED)
+        return;
+    char path[64], name[16] = "";
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    cce->ran_enl = read(fd, name, sizeof name - 1) > 0 && strcmp(name, "enl\n") == 0;
+    close(fd);
+}
+
+static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status)
+{
+    const uint32_t recorded = bcri_load_acquire(&cce->record->id.exit_status);
+    const int number = (int)(recorded & 0xffu);
+    const bool crashed = (recorded & BCRI_CRASHED) != 0 && enl_crash_is(number);
+    if (waited && WIFSIGNALED(wait_status))
+        return (struct end){.known = true, .signalled = true, .number = WTERMSIG(wait_status)};
+    if (crashed)
+        return (struct end){.known = true, .signalled = true, .exited = waited, .number = number};
+    if (waited && WIFEXITED(wait_status))
+        return (struct end){.known = true, .number = WEXITSTATUS(wait_status)};
+    if ((recorded & BCRI_EXITED) != 0)
+        return (struct end){.known = true, .number = number};
+    return (struct end){.known = false};
+}
+
+static bool is_normal(struct end end)
+{
+    return end.known && !end.signalled && end.number == 0;
+}
+
+static int status_of(struct end end)
+{
+    return !end.known ? 1 : end.signalled ? 128 + end.number : end.number;
+}
+
+static const char *text_of(struct end end, char *buffer, size_t size)
+{
+    if (!end.known)
+        snprintf(buffer, size, "ended without exit()");
+    else if (end.exited)
+        snprintf(buffer, size, "crashed by signal %d (%s), and another thread of it called _exit", end.number,
+                 strsignal(end.number));
+    else if (end.signalled)
+        snprintf(buffer, size, "was killed by signal %d (%s)", end.number, strsignal(end.number));
+    else
+        snprintf(buffer, size, "exited with status %d", end.number);
+    return buffer;
+}
+
+/* Finishes a CCE once both its processes are gone. */
+static void finish_life(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    if (cce->life != ENL_OVER || cce->process != 0 || cce->finished)
+        return;
+    cce->finished = true;
+    program->alive--;
+    enl_cores_give(&program->cores, cce->core);
+    enl_cce_release(cce);
+    enl_program_check_end(program);
+}
+
+static void repair(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
+    char who[ENL_CCE_TEXT_MAX];
+    cce->repairing = enl_worker_add(program->worker, &work);
+    if (!cce->repairing)
+        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
+                   enl_cce_text(cce, who, sizeof who));
+}
+
+void enl_cce_forgotten(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    cce->repairing = false;
+    if (program->phase == ENL_RUNNING)
+        repair(cce);
+    if (--program->forgetting == 0)
+        enl_audit_go_on(program);
+    enl_cce_release(cce);
+}
+
+static void finish(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    cce->life = ENL_OVER;
+    cce->pid = 0; /* another process may get this pid soon */
+    if (cce->control != NULL)
+        enl_conn_close(cce->control);
+    if (cce->kill_socket >= 0)
+        close(cce->kill_socket);
+    cce->kill_socket = -1;
+    enl_watch_stop(cce->pid_watch);
+    cce->pid_watch = NULL;
+    enl_crash_drop(cce);
+    bcri_eventfds_drop(bcri_host_eventfds(program->host), cce->index);
+    bcri_cce_dying(program->host, cce->index);
+    if (program->phase != ENL_RUNNING)
+        return;
+    /* The agent first: it passes on holds that the repair would drop. */
+    if (cce->has_outbox && enl_links_forget(program, cce->index)) {
+        cce->repairing = true;
+        program->forgetting++;
+    } else {
+        repair(cce);
+    }
+}
+
+void enl_cce_drop(struct enl_cce *cce)
+{
+    finish(cce);
+    finish_life(cce);
+}
+
+/* The enlistor's host is told. */
+static void tell_host(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
+                      int code)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_unstarted,
+                                         .present = BCRI_HAS(enlistor) | BCRI_HAS(ordinal) | BCRI_HAS(status),
+                                         .enlistor = {(const char *)origin->identity, BCRI_IDENTITY_BYTES},
+                                         .ordinal = ordinal,
+                                         .status = (uint32_t)code};
+    enl_tree_send(program, bcri_identity_host(origin->identity), &message);
+}
+
+void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
+                          int code)
+{
+    if (bcri_identity_host(origin->identity) != program->host_number) {
+        tell_host(program, origin, ordinal, code);
+        return;
+    }
+    const uint32_t index = bcri_identity_index(origin->identity);
+    const struct enl_cce *enlistor = enl_cce_at(program, index);
+    if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0 ||
+        memcmp(enlistor->record->id.identity, origin->identity, BCRI_IDENTITY_BYTES) != 0)
+        return;
+    struct enl_work work = {.kind = ENL_WORK_ERROR,
+                            .index = index,
+                            .code = code,
+                            .operation = bcr_op_enlist,
+                            .ordinal = (int32_t)ordinal};
+    enl_worker_add(program->worker, &work);
+}
+
+void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
+{
+    struct enl_program *program = cce->program;
+    char text[1024], who[ENL_CCE_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    enl_output_drain(cce);
+    if (program->phase == ENL_RUNNING) {
+        enl_report(program, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who), text);
+        enl_output_show_tail(cce);
+        enl_cce_tell_failure(program, &cce->origin, cce->ordinal, code);
+    }
+    finish(cce);
+    finish_life(cce);
+}
+
+/* A process that the daemon started has ended, no process holds its socket any more, and no hello
+ * has come. */
+static void fail_without_hello(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    struct end end = end_of(cce, true, cce->wait_status);
+    char how[128];
+    text_of(end, how, sizeof how);
+    if (cce == program->root && !program->status_set) {
+        program->status = status_of(end) != 0 ? status_of(end) : 1;
+        program->status_set = true;
+    }
+    if (cce->refused)
+        enl_cce_fail(cce, bcrE_ENLIST, "it was refused, and then %s", how);
+    else if (cce->hello_late)
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", how);
+    else if (cce->debugged)
+        enl_cce_fail(cce, bcrE_ENLIST, "its debugger %s before the program had called bcr_init", how);
+    else if (cce->ran_enl)
+        enl_cce_fail(cce, bcrE_ENLIST,
+                     "it became an enl of its own, which %s: the variable " BCRI_CONTROL_ENV
+                     " did not reach bcr_init (env -i, sudo and clearenv take it away), or it is enl itself",
+                     how);
+    else if (end.signalled)
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s before it called bcr_init", how);
+    else if (end.known && end.number == 127)
+        enl_cce_fail(
+            cce, bcrE_ENLIST,
+            "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
+            "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
+            how);
+    else if (program->config.wrap != NULL)
+        enl_cce_fail(
+            cce, bcrE_ENLIST,
+            "it %s and never called bcr_init; the command before it (%s) must end by running it, and "
+            "it must be a CCE",
+            how, program->config.wrap);
+    else
+        enl_cce_fail(cce, bcrE_ENLIST,
+                     "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "
+                     "it without",
+                     how);
+}
+
+/* The CCE itself has ended. */
+static void ended(struct enl_cce *cce, bool waited, int wait_status)
+{
+    struct enl_program *program = cce->program;
+    struct end end = end_of(cce, waited, wait_status);
+    char who[ENL_CCE_TEXT_MAX], how[128];
+    if (cce->life == ENL_HELD) {
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
+        return;
+    }
+    /* It has said all that it will, and a part may be unread: it may have rung another CCE and exited. */
+    cce->has_ended = true;
+    enl_conn_take_rest(cce);
+    enl_output_drain(cce);
+    enl_cce_text(cce, who, sizeof who);
+    text_of(end, how, sizeof how);
+    const bool running = program->phase == ENL_RUNNING, blamed = running && !is_normal(end);
+    const bool ends = program->config.onfail == BCRI_ONFAIL_ROOT
+                          ? running && cce == program->root
+                          : blamed && program->config.onfail == BCRI_ONFAIL_ABORT;
+    /* If a signal has ended the program, the signal's status is better than none. */
+    if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
+        program->status = status_of(end);
+    if (blamed) {
+        enl_report(program, BCRI_LOG_ERROR, "%s %s; %s", who, how, enl_program_outcome(program, ends));
+        if (program->config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
+            enl_crash_ended(cce, end.number, waited && WCOREDUMP(wait_status));
+        else
+            enl_output_show_tail(cce);
+    } else {
+        bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s%s%s", who, how, ends ? "; " : "",
+                       ends ? enl_program_outcome(program, ends) : "");
+    }
+    bcri_host_count_end(program->host, blamed, blamed && end.signalled && enl_crash_is(end.number));
+    if (end.known) /* for enl why, as long as no other CCE has the record */
+        bcri_store(&cce->record->id.exit_status,
+                   (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
+    finish(cce);
+    if (ends)
+        enl_program_abort(program, status_of(end));
+    finish_life(cce);
+}
+
+void enl_death_of_pid(void *data)
+{
+    struct enl_cce *cce = data;
+    int wait_status = 0;
+    /* Its parent may have ended; then the daemon may be its parent now. */
+    bool waited = waitpid(cce->pid, &wait_status, WNOHANG) == cce->pid;
+    ended(cce, waited, wait_status);
+}
+
+void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status)
+{
+    struct enl_cce *next;
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = next) {
+        next = cce->next;
+        if (cce->process != pid && cce->pid != pid)
+            continue;
+        bool was_cce = cce->pid == pid && cce->life != ENL_OVER;
+        if (cce->process == pid) {
+            cce->process = 0;
+            cce->wait_status = wait_status;
+        }
+        if (was_cce)
+            ended(cce, true, wait_status);
+        else if (cce->life == ENL_STARTED && cce->handshake == NULL)
+            fail_without_hello(cce);
+        else
+            finish_life(cce);
+        return;
+    }
+}
+
+void enl_cce_handshake_closed(struct enl_cce *cce)
+{
+    if (cce->life == ENL_STARTED && cce->process == 0)
+        fail_without_hello(cce);
+    else
+        enl_cce_release(cce);
+}
+
+static void report_disconnected(struct enl_cce *cce)
+{
+    char who[ENL_CCE_TEXT_MAX];
+    if (!cce->disconnect_reported)
+        enl_report(cce->program, BCRI_LOG_ERROR,
+                   "%s gave up its connection to enl and runs on (an exec, or it closed descriptors that are "
+                   "not its own); it is killed",
+                   enl_cce_text(cce, who, sizeof who));
+    cce->disconnect_reported = true;
+}
+
+/* Whether the process has passed the point after which no signal can change how it ends. The kernel
+ * sets this flag before it closes descriptors. */
+static bool is_exiting(pid_t pid)
+{
+    enum { EXITING = 4 };
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return true; /* gone, or unknown: it has the second that all have */
+    text[length] = '\0';
+    const char *at = strrchr(text, ')'); /* after the name, which may contain blanks */
+    for (int field = 2; at != NULL && field < 9; field++)
+        at = strchr(at + 1, ' ');
+    return at == NULL || (strtoul(at, NULL, 10) & EXITING) != 0;
+}
+
+/* Kills a disconnected CCE that is under a wrapper or has joined: if the daemon were killed within
+ * the second that others have, nothing else would end such a CCE. The signal goes by its pidfd,
+ * since its parent may have reaped it, and its pid be another process's. */
+static void kill_orphan(struct enl_cce *cce)
+{
+    if (cce->pid_watch == NULL || cce->life == ENL_OVER || is_exiting(cce->pid))
+        return;
+    report_disconnected(cce);
+    syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, SIGKILL, NULL, 0);
+}
+
+void enl_cce_disconnected(struct enl_cce *cce)
+{
+    cce->disconnected = true;
+    kill_orphan(cce);
+    uv_timer_t *timer = &cce->program->linger;
+    uv_timer_start(timer, (uv_timer_cb)timer->data, 1000, 0);
+}
+
+void enl_cce_kill_disconnected(struct enl_program *program)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+        if (!cce->disconnected || cce->life == ENL_OVER)
+            continue;
+        report_disconnected(cce);
+        enl_cce_signal(cce, SIGKILL, false);
+    }
+}
+
+void enl_cce_repaired(struct enl_cce *cce, int code)
+{
+    char who[ENL_CCE_TEXT_MAX];
+    if (code != 0)
+        enl_report(cce->program, BCRI_LOG_ERROR,
+                   "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
+                   enl_cce_text(cce, who, sizeof who));
+    cce->repairing = false;
+    enl_cce_release(cce);
+}
+
+void enl_cce_release(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    if (!cce->finished || cce->repairing || !enl_output_ended(cce) || cce->handshake != NULL ||
+        cce == program->root)
+        return;
+    if (cce->next != NULL)
+        cce->next->previous = cce->previous;
+    else
+        program->last = cce->previous;
+    if (cce->previous != NULL)
+        cce->previous->next = cce->next;
+    else
+        program->first = cce->next;
+    if (program->cces[cce->index] == cce) /* the record may be another's by now */
+        program->cces[cce->index] = NULL;
+    enl_output_close(cce);
+    free(cce->object);
+    free(cce);
+}

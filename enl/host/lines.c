@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.c -- what CCEs print, at the program's root.
+ *
+ * Bytes stay as they are; only where labels or times are wanted each line begins with them.
+ *
+ * A file is opened for each piece: CCEs may be many more than a daemon may have open files, they come
+ * and go, and those on other hosts are known here by no more than their ordinals. Writing a regular
+ * file waits for a disk at worst, as the log does. */
+#include "host/lines.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/write_all.h"
+#include "base/writer.h"
+#include "bcri/refuse.h"
+#include "host/output.h"
+
+enum { TIME_BYTES = 40, PREFIX_BYTES = TIME_BYTES + 16 };
+
+/* `no` and `none` are one. */
+static enum bcri_output output_of(const struct enl_program *program)
+{
+    const enum bcri_output output = (enum bcri_output)program->config.output;
+    return output == BCRI_OUTPUT_NO ? BCRI_OUTPUT_NONE : output;
+}
+
+bool enl_lines_wanted(const struct enl_program *program)
+{
+    return output_of(program) != BCRI_OUTPUT_NONE || program->config.outputdir != NULL;
+}
+
+bool enl_lines_of_root_wanted(const struct enl_program *program)
+{
+    return program->config.output == BCRI_OUTPUT_LABEL || program->config.outputdir != NULL;
+}
+
+/* cce.N.out or cce.N.err. */
+static bool is_ours(const char *name)
+{
+    if (strncmp(name, "cce.", 4) != 0)
+        return false;
+    const size_t digits = strspn(name + 4, "0123456789");
+    const char *end = name + 4 + digits;
+    return digits > 0 && (strcmp(end, ".out") == 0 || strcmp(end, ".err") == 0);
+}
+
+static int remove_old(int folder)
+{
+    int error = 0;
+    const int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    DIR *stream = copy >= 0 ? fdopendir(copy) : NULL;
+    if (stream == NULL) {
+        error = errno;
+        if (copy >= 0)
+            close(copy);
+        return error;
+    }
+    for (struct dirent *entry; error == 0 && (entry = readdir(stream)) != NULL;)
+        if (is_ours(entry->d_name) && unlinkat(folder, entry->d_name, 0) != 0)
+            error = errno;
+    closedir(stream);
+    return error;
+}
+
+int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
+{
+    const char *path = program->config.outputdir;
+    program->lines_folder = -1;
+    if (path == NULL)
+        return 0;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return bcri_refuse(error, error_size, -1, "the directory %s for what CCEs print cannot be made: %s",
+                           path, strerror(errno));
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = folder < 0 ? errno : 0;
+    if (failed == 0 && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        failed = errno;
+    if (failed == 0)
+        failed = remove_old(folder);
+    program->lines_folder = folder;
+    return failed == 0 ? 0
+                       : bcri_refuse(error, error_size, -1, "%s cannot take what CCEs print: %s", path,
+                                     strerror(failed));
+}
+
+/* ---- the two streams ---- */
+
+static bool is_full(void *owner)
+{
+    const struct enl_outlet *outlet = owner;
+    const struct enl_program *program = outlet->program;
+    if (program->upward != NULL)
+        return program->upward->full();
+    if (program->options.child)
+        return false;
+    return enl_writer_full(outlet->fd == 1 ? program->out : program->err);
+}
+
+static void pass(void *owner, const struct enl_printed *text);
+
+int enl_lines_start(struct enl_program *program)
+{
+    static const struct enl_mux_ops ops = {is_full, pass};
+    const bool one = program->out == program->err && !program->options.child;
+    for (int i = one ? 1 : 0; i < 2; i++) {
+        struct enl_outlet *outlet = &program->outlets[i];
+        *outlet = (struct enl_outlet){.program = program, .fd = 1 + i};
+        outlet->mux = enl_mux_new(&program->loop, (unsigned)program->config.linehold, &ops, outlet);
+        if (outlet->mux == NULL)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+struct enl_mux *enl_lines_mux(const struct enl_program *program, int fd, bool root)
+{
+    if (program->upward == NULL && !root && output_of(program) == BCRI_OUTPUT_NONE)
+        return NULL;
+    if (!enl_lines_wanted(program))
+        return NULL;
+    return program->outlets[fd == 1 && program->outlets[0].mux != NULL ? 0 : 1].mux;
+}
+
+void enl_lines_resume(struct enl_program *program)
+{
+    for (int i = 0; i < 2; i++)
+        if (program->outlets[i].mux != NULL)
+            enl_mux_resume(program->outlets[i].mux);
+}
+
+void enl_lines_stop(struct enl_program *program)
+{
+    for (int i = 0; i < 2; i++)
+        if (program->outlets[i].mux != NULL)
+            enl_mux_close(program->outlets[i].mux);
+}
+
+/* ---- what lines begin with ---- */
+
+/* Such as "2026-11-23T12:13:28.123 "; nothing unless it is wanted. */
+static size_t put_time(const struct enl_program *program, char text[TIME_BYTES])
+{
+    struct timespec now;
+    struct tm parts;
+    if (program->config.timestamp == 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+        localtime_r(&now.tv_sec, &parts) == NULL)
+        return 0;
+    const size_t used = strftime(text, TIME_BYTES - 8, "%Y-%m-%dT%H:%M:%S", &parts);
+    return used + (size_t)snprintf(text + used, 8, ".%03ld ", now.tv_nsec / 1000000);
+}
+
+/* A file that is there counts only if it is one that enl could have made: a FIFO would stop the
+ * daemon, and what another user has put there is that user's. */
+static int open_file(const struct enl_program *program, const char *name)
+{
+    struct stat status;
+    const int file = openat(program->lines_folder, name,
+                            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
+        return file;
+    close(file);
+    errno = EEXIST;
+    return -1;
+}
+
+/* Such as "2026-11-23T12:13:28.123 [7] ". */
+static size_t put_prefix(const struct enl_program *program, const struct enl_printed *text, bool label,
+                         char prefix[PREFIX_BYTES])
+{
+    const size_t used = put_time(program, prefix);
+    return used + (label ? (size_t)snprintf(prefix + used, PREFIX_BYTES - used, "[%u] ", text->ordinal) : 0);
+}
+
+static size_t newlines_in(const struct enl_printed *text)
+{
+    size_t count = 0;
+    const char *end = text->bytes + text->length;
+    for (const char *at = text->bytes; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A copy in which each line begins with the prefix. NULL: no memory. */
+static char *with_prefixes(const struct enl_printed *text, const char *prefix, size_t prefix_length,
+                           size_t *length_out)
+{
+    char *copy = malloc(text->length + (newlines_in(text) + 1) * prefix_length), *to = copy;
+    const char *at = text->bytes, *end = at + text->length;
+    bool begins = !text->goes_on;
+    while (copy != NULL && at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const size_t line = (size_t)((newline != NULL ? newline + 1 : end) - at);
+        if (begins)
+            to = (char *)memcpy(to, prefix, prefix_length) + prefix_length;
+        to = (char *)memcpy(to, at, line) + line;
+        at += line;
+        begins = true;
+    }
+    *length_out = (size_t)(to - copy);
+    return copy;
+}
+
+/* Calls `put` with the text as it is to be seen. False: no memory. */
+static bool put_prefixed(struct enl_program *program, const struct enl_printed *text, bool label,
+                         void (*put)(struct enl_program *program, const struct enl_printed *text))
+{
+    char prefix[PREFIX_BYTES];
+    const size_t prefix_length = put_prefix(program, text, label, prefix);
+    struct enl_printed seen = *text;
+    if (prefix_length == 0) {
+        put(program, text);
+        return true;
+    }
+    char *copy = with_prefixes(text, prefix, prefix_length, &seen.length);
+    if (copy == NULL)
+        return false;
+    seen.bytes = copy;
+    put(program, &seen);
+    free(copy);
+    return true;
+}
+
+/* ---- files ---- */
+
+static void put_in_file(struct enl_program *program, const struct enl_printed *text)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cce.%u.%s", text->ordinal, text->fd == 1 ? "out" : "err");
+    const int file = open_file(program, name);
+    const int error = file < 0 ? errno : enl_write_all(file, text->bytes, text->length);
+    if (file >= 0)
+        close(file);
+    if (error == 0)
+        return;
+    if (enl_lines_mux(program, text->fd, text->root) == NULL) /* it is not shown either */
+        enl_lines_log(program, text->ordinal, text->bytes, text->length);
+    if (!program->lines_lost)
+        enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be written to %s/%s (%s)",
+                   program->config.outputdir, name, strerror(error));
+    program->lines_lost = true;
+}
+
+/* ---- text ---- */
+
+void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length)
+{
+    const struct bcri_log_who who = {program->hostname, program->log.pid, (int)ordinal};
+    while (length > 0) {
+        const char *newline = memchr(bytes, '\n', length);
+        const size_t line = newline != NULL ? (size_t)(newline - bytes) : length;
+        bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, bytes, line);
+        const size_t skip = line + (newline != NULL ? 1 : 0);
+        bytes += skip;
+        length -= skip;
+    }
+}
+
+static void tell_no_memory(struct enl_program *program)
+{
+    if (!program->lines_lost)
+        enl_report(program, BCRI_LOG_ERROR, "what CCEs print cannot all be shown (no memory)");
+    program->lines_lost = true;
+}
+
+static void show(struct enl_program *program, const struct enl_printed *text)
+{
+    enl_report_clear(program);
+    if (!enl_writer_printed(text->fd == 1 ? program->out : program->err, text->ordinal, text->bytes,
+                            text->length))
+        tell_no_memory(program);
+}
+
+/* Its turn has come. */
+static void pass(void *owner, const struct enl_printed *text)
+{
+    struct enl_program *program = ((struct enl_outlet *)owner)->program;
+    const enum bcri_output output = output_of(program);
+    const bool label = output == BCRI_OUTPUT_LABEL || (output == BCRI_OUTPUT_YES && !text->root);
+    if (program->upward != NULL)
+        program->upward->printed(program, text);
+    else if (program->options.child) /* its parent is lost */
+        enl_lines_log(program, text->ordinal, text->bytes, text->length);
+    else if (!put_prefixed(program, text, label, show))
+        tell_no_memory(program);
+}
+
+void enl_lines_take(struct enl_program *program, struct enl_source *source, const struct enl_printed *text)
+{
+    if (program->upward == NULL && program->config.outputdir != NULL &&
+        !put_prefixed(program, text, false, put_in_file))
+        tell_no_memory(program);
+    if (source != NULL && !enl_source_give(source, text))
+        tell_no_memory(program);
+}

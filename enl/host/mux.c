@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* See mux.h. The source that has the turn is in no list. The others that want it are in the list of
+ * those that wait; they have kept pieces, or their pipe has something to be read. */
+#include "host/mux.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct piece {
+    struct piece *next;
+    struct enl_printed text;
+    char bytes[];
+};
+
+struct enl_source {
+    struct enl_mux *mux;
+    const struct enl_source_ops *ops;
+    void *owner;
+    struct enl_source *next; /* of those that wait */
+    struct piece *first, **end;
+    bool waits;
+    bool held_up; /* has been told to wait, and not yet that its turn has come */
+    bool ended;
+};
+
+struct enl_mux {
+    const struct enl_mux_ops *ops;
+    void *owner;
+    struct enl_source *holder; /* has the turn; NULL: none */
+    struct enl_source *first, **end;
+    uv_timer_t timer; /* ticks of the holder's time, while others wait */
+    unsigned ticks;   /* that have counted */
+    bool moved;       /* something was passed since the last tick */
+    uint64_t tick_ms;
+};
+
+/* Of `hold_ms`. */
+enum { TICKS = 8 };
+
+/* ---- the holder's time ---- */
+
+static void start_time(struct enl_mux *mux);
+
+static void stop_time(struct enl_mux *mux)
+{
+    uv_timer_stop(&mux->timer);
+}
+
+/* ---- turns ---- */
+
+static void wait_for_turn(struct enl_source *source)
+{
+    struct enl_mux *mux = source->mux;
+    if (source->waits)
+        return;
+    source->waits = true;
+    source->next = NULL;
+    *mux->end = source;
+    mux->end = &source->next;
+    start_time(mux);
+}
+
+static struct enl_source *take_waiting(struct enl_mux *mux)
+{
+    struct enl_source *source = mux->first;
+    if (source == NULL)
+        return NULL;
+    mux->first = source->next;
+    if (mux->first == NULL)
+        mux->end = &mux->first;
+    source->waits = false;
+    return source;
+}
+
+/* Tells the holder that it may give. */
+static void give_turn(struct enl_source *holder)
+{
+    holder->held_up = false;
+    holder->ops->turn(holder->owner);
+}
+
+static void pass(struct enl_source *source, const struct enl_printed *text)
+{
+    source->mux->moved = true;
+    source->mux->ops->pass(source->mux->owner, text);
+    if (!source->ended)
+        source->ops->passed(source->owner, text->cost);
+}
+
+/* How much of it may be passed in this turn, which ends then if others wait: up to the last newline. */
+static size_t part_of_turn(const struct enl_mux *mux, const struct enl_printed *text, bool *ends_out)
+{
+    const char *newline = memrchr(text->bytes, '\n', text->length);
+    const size_t length = newline != NULL ? (size_t)(newline - text->bytes) + 1 : 0;
+    *ends_out = length == text->length || (length != 0 && mux->first != NULL);
+    return *ends_out ? length : text->length;
+}
+
+/* Passes what may be passed of a text of the holder's, and takes that away from it. True: the turn is over. */
+static bool pass_part(struct enl_source *holder, struct enl_printed *text)
+{
+    bool ends;
+    const size_t length = part_of_turn(holder->mux, text, &ends);
+    struct enl_printed part = *text;
+    part.length = length;
+    part.cost = length == text->length ? text->cost : length;
+    pass(holder, &part);
+    text->bytes += length;
+    text->length -= length;
+    text->cost -= part.cost;
+    text->goes_on = !ends;
+    return ends;
+}
+
+static void drop_first(struct enl_source *source)
+{
+    struct piece *piece = source->first;
+    source->first = piece->next;
+    if (source->first == NULL)
+        source->end = &source->first;
+    free(piece);
+}
+
+/* Passes what the holder has kept. True: the turn is over. */
+static bool pass_kept(struct enl_source *holder)
+{
+    bool over = false;
+    while (!over && holder->first != NULL) {
+        struct piece *piece = holder->first;
+        over = pass_part(holder, &piece->text);
+        if (piece->text.length == 0)
+            drop_first(holder);
+    }
+    return over || (holder->first == NULL && holder->ended);
+}
+
+static void end_turn(struct enl_mux *mux)
+{
+    struct enl_source *source = mux->holder;
+    mux->holder = NULL;
+    stop_time(mux);
+    if (source == NULL)
+        return;
+    if (source->first != NULL || (source->held_up && !source->ended))
+        wait_for_turn(source);
+    else if (source->ended)
+        free(source);
+}
+
+/* Gives turns until a source has one that goes on. */
+static void next_turn(struct enl_mux *mux)
+{
+    while (mux->holder == NULL && (mux->holder = take_waiting(mux)) != NULL) {
+        struct enl_source *holder = mux->holder;
+        if (pass_kept(holder)) {
+            end_turn(mux);
+            continue;
+        }
+        start_time(mux);
+        give_turn(holder);
+    }
+}
+
+/* A tick counts unless the reader has taken nothing. One that is always behind, but reads, holds up the holder for a
+ * part of the time only, and would keep the others waiting for ever if that did not count. */
+static void on_tick(uv_timer_t *timer)
+{
+    struct enl_mux *mux = timer->data;
+    if (mux->moved || !mux->ops->full(mux->owner))
+        mux->ticks++;
+    mux->moved = false;
+    if (mux->ticks < TICKS)
+        return;
+    end_turn(mux);
+    next_turn(mux);
+}
+
+static void start_time(struct enl_mux *mux)
+{
+    if (mux->holder == NULL || mux->first == NULL || uv_is_active((uv_handle_t *)&mux->timer))
+        return;
+    mux->ticks = 0;
+    mux->moved = false;
+    uv_update_time(mux->timer.loop);
+    uv_timer_start(&mux->timer, on_tick, mux->tick_ms, mux->tick_ms);
+}
+
+/* ---- a source ---- */
+
+bool enl_source_may_give(struct enl_source *source)
+{
+    struct enl_mux *mux = source->mux;
+    const bool has_turn = mux->holder == source || (mux->holder == NULL && mux->first == NULL);
+    source->held_up = !has_turn || mux->ops->full(mux->owner);
+    if (!has_turn)
+        wait_for_turn(source);
+    else if (source->held_up)
+        mux->holder = source; /* enl_mux_resume gives it the turn */
+    return !source->held_up;
+}
+
+static bool keep(struct enl_source *source, const struct enl_printed *text)
+{
+    struct piece *piece = malloc(sizeof *piece + text->length);
+    if (piece == NULL)
+        return false;
+    piece->next = NULL;
+    piece->text = *text;
+    memcpy(piece->bytes, text->bytes, text->length);
+    piece->text.bytes = piece->bytes;
+    *source->end = piece;
+    source->end = &piece->next;
+    return true;
+}
+
+bool enl_source_give(struct enl_source *source, const struct enl_printed *text)
+{
+    struct enl_mux *mux = source->mux;
+    struct enl_printed rest = *text;
+    if (mux->holder == NULL && mux->first == NULL)
+        mux->holder = source;
+    if (mux->holder != source) {
+        const bool kept = keep(source, text);
+        wait_for_turn(source);
+        return kept;
+    }
+    const bool over = pass_part(source, &rest);
+    const bool kept = rest.length == 0 || keep(source, &rest);
+    if (over) {
+        end_turn(mux);
+        next_turn(mux);
+    }
+    return kept;
+}
+
+static void stop_waiting(struct enl_source *source)
+{
+    struct enl_source **at = &source->mux->first;
+    while (*at != source)
+        at = &(*at)->next;
+    *at = source->next;
+    if (*at == NULL)
+        source->mux->end = at;
+    if (source->mux->first == NULL)
+        stop_time(source->mux);
+}
+
+void enl_source_end(struct enl_source *source)
+{
+    struct enl_mux *mux = source->mux;
+    source->ended = true;
+    if (mux->holder == source) {
+        end_turn(mux);
+        next_turn(mux);
+    } else if (source->first == NULL) {
+        if (source->waits)
+            stop_waiting(source);
+        free(source);
+    }
+}
+
+struct enl_source *enl_source_new(struct enl_mux *mux, const struct enl_source_ops *ops, void *owner)
+{
+    struct enl_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return NULL;
+    source->mux = mux;
+    source->ops = ops;
+    source->owner = owner;
+    source->end = &source->first;
+    return source;
+}
+
+/* ---- the stream ---- */
+
+void enl_mux_resume(struct enl_mux *mux)
+{
+    if (mux->holder != NULL && !mux->ops->full(mux->owner))
+        give_turn(mux->holder);
+}
+
+struct enl_mux *enl_mux_new(uv_loop_t *loop, unsigned hold_ms, const struct enl_mux_ops *ops, void *owner)
+{
+    struct enl_mux *mux = calloc(1, sizeof *mux);
+    if (mux == NULL)
+        return NULL;
+    mux->ops = ops;
+    mux->owner = owner;
+    mux->end = &mux->first;
+    mux->tick_ms = hold_ms / TICKS + 1;
+    uv_timer_init(loop, &mux->timer);
+    mux->timer.data = mux;
+    return mux;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void enl_mux_close(struct enl_mux *mux)
+{
+    uv_close((uv_handle_t *)&mux->timer, on_closed);
+}

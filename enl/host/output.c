@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c -- draining two pipes per CCE.
+ *
+ * Nothing is added to what a CCE prints, nor is it cut: it is read when its turn has come (mux.h), so
+ * a CCE that prints faster than the reader reads is slowed down, as it would be without BCR.
+ * The text comes from programs, so it is escaped on its way to the log, and to a terminal in messages
+ * of enl's own. */
+#include "host/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/escape.h"
+#include "host/cce.h"
+#include "host/lines.h"
+
+/* A line in the log is broken here; each record holds as much as it can. */
+#define LOG_LINE_BYTES 2048u
+#define READ_BYTES     65536u
+
+static void add_to_tail(struct enl_output *output, const char *bytes, size_t length)
+{
+    if (length > ENL_TAIL_BYTES) {
+        output->tail_total += length - ENL_TAIL_BYTES;
+        bytes += length - ENL_TAIL_BYTES;
+        length = ENL_TAIL_BYTES;
+    }
+    for (size_t i = 0; i < length; i++)
+        output->tail[(output->tail_total + i) % ENL_TAIL_BYTES] = bytes[i];
+    output->tail_total += length;
+}
+
+/* In the tail the two streams lie in one, so each begins a line there. */
+static void keep_tail(struct enl_output *output, int fd, const char *bytes, size_t length)
+{
+    if (output->tail == NULL && (output->tail = malloc(ENL_TAIL_BYTES)) == NULL)
+        return;
+    if (output->tail_fd != fd && output->tail_total != 0 &&
+        output->tail[(output->tail_total - 1) % ENL_TAIL_BYTES] != '\n')
+        add_to_tail(output, "\n", 1);
+    output->tail_fd = fd;
+    add_to_tail(output, bytes, length);
+}
+
+static void log_line(struct enl_stream *stream)
+{
+    const struct enl_cce *cce = stream->cce;
+    struct enl_program *program = cce->program;
+    const struct bcri_log_who who = {program->hostname, cce->pid != 0 ? cce->pid : cce->process,
+                                     (int)cce->ordinal};
+    bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, stream->line, stream->length);
+    stream->length = 0;
+}
+
+static void log_bytes(struct enl_stream *stream, const char *bytes, size_t length)
+{
+    if (stream->line == NULL && (stream->line = malloc(LOG_LINE_BYTES)) == NULL)
+        return;
+    while (length > 0) {
+        const char *newline = memchr(bytes, '\n', length);
+        size_t more = newline != NULL ? (size_t)(newline - bytes) : length;
+        const size_t room = LOG_LINE_BYTES - stream->length;
+        const bool whole = newline != NULL && more <= room;
+        if (more > room)
+            more = room;
+        memcpy(stream->line + stream->length, bytes, more);
+        stream->length += more;
+        bytes += more + (whole ? 1 : 0);
+        length -= more + (whole ? 1 : 0);
+        if (whole || (stream->length == LOG_LINE_BYTES && length > 0 && *bytes != '\n'))
+            log_line(stream);
+    }
+}
+
+static void take_bytes(struct enl_stream *stream, const char *bytes, size_t length)
+{
+    struct enl_cce *cce = stream->cce;
+    const bool root = cce == cce->program->root;
+    if (!root) /* the root's are shown in any case */
+        keep_tail(&cce->output, stream->fd, bytes, length);
+    if (!enl_lines_wanted(cce->program)) {
+        log_bytes(stream, bytes, length);
+        return;
+    }
+    const struct enl_printed text = {.ordinal = cce->ordinal,
+                                     .fd = stream->fd,
+                                     .root = root,
+                                     .goes_on = stream->in_line,
+                                     .bytes = bytes,
+                                     .length = length,
+                                     .cost = length};
+    stream->in_line = bytes[length - 1] != '\n';
+    enl_lines_take(cce->program, stream->source, &text);
+}
+
+static void end_stream(struct enl_stream *stream)
+{
+    if (stream->watch == NULL)
+        return;
+    enl_watch_stop(stream->watch);
+    stream->watch = NULL;
+    if (stream->line != NULL && stream->length != 0)
+        log_line(stream);
+    if (stream->source != NULL)
+        enl_source_end(stream->source);
+    stream->source = NULL;
+    free(stream->line);
+    stream->line = NULL;
+    stream->length = 0;
+}
+
+/* Reads about `limit` bytes at most; true while there may be more. */
+static bool read_some(struct enl_stream *stream, size_t limit)
+{
+    static char bytes[READ_BYTES];
+    while (stream->watch != NULL && limit > 0) {
+        ssize_t got = read(stream->watch->fd, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return false;
+        if (got <= 0) {
+            end_stream(stream);
+            return false;
+        }
+        take_bytes(stream, bytes, (size_t)got);
+        limit -= (size_t)got < limit ? (size_t)got : limit;
+    }
+    return stream->watch != NULL;
+}
+
+static void on_readable(void *data)
+{
+    struct enl_stream *stream = data;
+    struct enl_cce *cce = stream->cce;
+    if (stream->source != NULL && !enl_source_may_give(stream->source)) {
+        enl_watch_pause(stream->watch, true);
+        return;
+    }
+    read_some(stream, 1);
+    if (stream->watch == NULL)
+        enl_cce_release(cce);
+}
+
+static void on_turn(void *owner)
+{
+    const struct enl_stream *stream = owner;
+    enl_watch_pause(stream->watch, false);
+}
+
+static void on_passed(void *owner, size_t cost)
+{
+    (void)owner;
+    (void)cost;
+}
+
+static int open_stream(struct enl_stream *stream, int *end_out)
+{
+    static const struct enl_source_ops ops = {on_turn, on_passed};
+    struct enl_program *program = stream->cce->program;
+    struct enl_mux *mux = enl_lines_mux(program, stream->fd, stream->cce == program->root);
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return -errno;
+    stream->watch = enl_watch_start(program, pair[0], on_readable, stream);
+    if (stream->watch != NULL && mux != NULL)
+        stream->source = enl_source_new(mux, &ops, stream);
+    *end_out = pair[1];
+    if (stream->watch != NULL && (mux == NULL || stream->source != NULL))
+        return 0;
+    close(pair[1]);
+    return -ENOMEM;
+}
+
+int enl_output_open(struct enl_cce *cce, int ends_out[2])
+{
+    for (int i = 0; i < 2; i++) {
+        struct enl_stream *stream = &cce->output.streams[i];
+        stream->cce = cce;
+        stream->fd = 1 + i;
+        const int error = open_stream(stream, &ends_out[i]);
+        if (error == 0)
+            continue;
+        if (i == 1)
+            close(ends_out[0]);
+        enl_output_close(cce);
+        return error;
+    }
+    return 0;
+}
+
+void enl_output_drain(struct enl_cce *cce)
+{
+    for (int i = 0; i < 2; i++)
+        read_some(&cce->output.streams[i],
+                  1u << 20); /* a pipe holds at most that; other processes may still be writing */
+}
+
+size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES])
+{
+    const struct enl_output *output = &cce->output;
+    const size_t length = output->tail_total < ENL_TAIL_BYTES ? output->tail_total : ENL_TAIL_BYTES;
+    for (size_t i = 0; i < length; i++)
+        text[i] = output->tail[(output->tail_total - length + i) % ENL_TAIL_BYTES];
+    const char *newline = output->tail_total > ENL_TAIL_BYTES ? memchr(text, '\n', length - 1) : NULL;
+    if (newline == NULL)
+        return length;
+    const size_t at = (size_t)(newline - text) + 1;
+    memmove(text, text + at, length - at);
+    return length - at;
+}
+
+void enl_output_show_tail(struct enl_cce *cce)
+{
+    char text[ENL_TAIL_BYTES];
+    const size_t length = enl_output_tail(cce, text);
+    size_t at = 0;
+    if (length == 0)
+        return;
+    enl_report_shown(cce->program, "enl: the last it printed:\n");
+    while (at < length) {
+        const char *newline = memchr(text + at, '\n', length - at);
+        size_t line = newline != NULL ? (size_t)(newline - text) - at : length - at;
+        char shown[4 * ENL_TAIL_BYTES + 1];
+        bcri_escape(text + at, line, shown, sizeof shown, NULL);
+        enl_report_shown(cce->program, "  [%u] %s\n", cce->ordinal, shown);
+        at += line + 1;
+    }
+}
+
+bool enl_output_ended(const struct enl_cce *cce)
+{
+    return cce->output.streams[0].watch == NULL && cce->output.streams[1].watch == NULL;
+}
+
+void enl_output_close(struct enl_cce *cce)
+{
+    end_stream(&cce->output.streams[0]);
+    end_stream(&cce->output.streams[1]);
+    free(cce->output.tail);
+    cce->output.tail = NULL;
+    cce->output.tail_total = 0;
+}

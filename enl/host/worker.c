@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.c -- a thread that operates on cells. */
+#include "host/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/cell.h"
+#include "bcri/cell0.h"
+#include "bcri/clock.h"
+#include "bcri/failure.h"
+#include "bcri/heap.h"
+#include "bcri/lookup.h"
+#include "bcri/reclaim.h"
+#include "bcri/repair.h"
+#include "host/audit.h"
+#include "inspect/crash/waiters.h"
+
+/* How long enl waits for the thread to end. The thread itself waits for nobody, unless shared
+ * memory is corrupt. */
+#define STOP_MSEC 2000u
+/* A holder that keeps work parked for so long is reported. */
+#define TOLD_AFTER_NS BCRI_NS_PER_S
+/* Where the kernel has no membarrier, a holder's release may miss the daemon's sleep flag: then the
+ * thread looks again after this time. */
+#define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
+
+struct queue {
+    struct enl_work *first, **end;
+};
+
+struct enl_worker {
+    struct enl_program *program;
+    void (*done)(struct enl_program *program, const struct enl_work *work);
+    uv_async_t bell;       /* thread -> loop: something is finished */
+    pthread_mutex_t mutex; /* of todo and finished */
+    struct queue todo, finished;
+    atomic_bool stop;
+    size_t pending; /* the loop's: pieces added and not told */
+    pthread_t thread;
+    struct queue mine;            /* the thread's own: what it is to do, oldest first */
+    struct bcri_reclaim *reclaim; /* the thread's own */
+    atomic_bool look_queued;      /* one look serves all that asked for one before it begins */
+};
+
+static struct bcri_ctx *context(const struct enl_worker *worker)
+{
+    return bcri_host_ctx(worker->program->host);
+}
+
+static void queue_init(struct queue *queue)
+{
+    queue->first = NULL;
+    queue->end = &queue->first;
+}
+
+static void queue_add(struct queue *queue, struct enl_work *work)
+{
+    work->next = NULL;
+    *queue->end = work;
+    queue->end = &work->next;
+}
+
+/* Takes out the piece at `at`, which may be anywhere in the queue. */
+static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
+{
+    struct enl_work *work = *at;
+    if (work == NULL)
+        return NULL;
+    *at = work->next;
+    if (*at == NULL)
+        queue->end = at;
+    return work;
+}
+
+/* ---- in the thread */
+
+/* Frees what can be freed. The loop releases the records, since it may still use one of them for a
+ * piece in the queue of finished work. */
+static void look_at_reclaim(struct bcri_reclaim *reclaim, struct enl_work *work)
+{
+    uint32_t index;
+    size_t room = 0;
+    bcri_reclaim_look(reclaim);
+    for (;;) {
+        if (work->free_count == room) {
+            room = room != 0 ? 2 * room : 16;
+            uint32_t *list = realloc(work->free_records, room * sizeof *list);
+            if (list == NULL)
+                return; /* the next look brings the rest */
+            work->free_records = list;
+        }
+        if (!bcri_reclaim_take(reclaim, &index))
+            return;
+        work->free_records[work->free_count++] = index;
+    }
+}
+
+/* do_birth, do_repair, do_error, perform: false: the piece is parked. */
+static bool do_birth(struct bcri_ctx *ctx, struct enl_work *work)
+{
+    work->code = bcrE_NOMEM;
+    if (bcri_record(ctx, work->index) == NULL)
+        return true;
+    bcri_cell0_init(ctx, work->index);
+    work->code =
+        work->has_data ? bcri_birth_put(ctx, work->index, work->archtype, work->data, work->length) : 0;
+    return work->code != bcrE_TIMEOUT;
+}
+
+static bool do_repair(struct enl_worker *worker, struct enl_work *work)
+{
+    struct bcri_ctx *ctx = context(worker);
+    ctx->daemon.corrupt = work->code != 0;
+    const bool done = bcri_cce_repair(ctx, work->index);
+    work->code = ctx->daemon.corrupt ? bcrE_INTERNAL : 0;
+    if (done)
+        bcri_reclaim_add(worker->reclaim, work->index);
+    return done;
+}
+
+static bool do_error(struct bcri_ctx *ctx, struct enl_work *work)
+{
+    int error = bcri_error_put(ctx, work->index, work->code, work->operation, NULL, work->ordinal);
+    if (error != bcrE_TIMEOUT)
+        work->code = error;
+    return error != bcrE_TIMEOUT;
+}
+
+static bool perform(struct enl_worker *worker, struct enl_work *work)
+{
+    switch (work->kind) {
+    case ENL_WORK_CELL0_INIT: return do_birth(context(worker), work);
+    case ENL_WORK_ERROR: return do_error(context(worker), work);
+    case ENL_WORK_REPAIR: return do_repair(worker, work);
+    case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;
+    case ENL_WORK_BLOCKED_BY: return true;
+    case ENL_WORK_POOL: work->code = bcri_heap_piece_reserve(context(worker), &work->piece); return true;
+    case ENL_WORK_WAITERS: enl_waiters_resolve(context(worker), work->waiters); return true;
+    case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
+    }
+    return true;
+}
+
+static void tell(struct enl_worker *worker, struct enl_work *work)
+{
+    pthread_mutex_lock(&worker->mutex);
+    queue_add(&worker->finished, work);
+    uv_async_send(&worker->bell);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+static void park(const struct enl_worker *worker, struct enl_work *work)
+{
+    const uint32_t holder = context(worker)->daemon.parked;
+    if (work->parked_ns == 0)
+        work->parked_ns = bcri_clock_ns();
+    if (work->parked_for != holder)
+        work->told = false;
+    work->parked_for = holder;
+}
+
+/* Returns whether any piece was done: then parked ones may be begun again.
+ * Model: lock.pml */
+static bool do_all(struct enl_worker *worker)
+{
+    bool any = false;
+    for (struct enl_work **at = &worker->mine.first; *at != NULL && !atomic_load(&worker->stop);) {
+        struct enl_work *work = *at;
+        context(worker)->daemon.parked = 0;
+        if (!perform(worker, work)) {
+            park(worker, work);
+            at = &work->next;
+            continue;
+        }
+        any = true;
+        queue_take(&worker->mine, at);
+        if (work->kind == ENL_WORK_REPAIR || work->kind == ENL_WORK_LOOK)
+            look_at_reclaim(worker->reclaim, work);
+        tell(worker, work);
+    }
+    return any;
+}
+
+/* Reports the holders for which work has been parked for long. Returns when the next report is
+ * due. */
+static uint64_t tell_of_parked(struct enl_worker *worker)
+{
+    uint64_t next_ns = UINT64_MAX;
+    const uint64_t now_ns = worker->mine.first != NULL ? bcri_clock_ns() : 0;
+    for (struct enl_work *work = worker->mine.first; work != NULL; work = work->next) {
+        if (work->told || work->parked_for == 0)
+            continue;
+        if (now_ns < work->parked_ns + TOLD_AFTER_NS) {
+            next_ns = next_ns < work->parked_ns + TOLD_AFTER_NS ? next_ns : work->parked_ns + TOLD_AFTER_NS;
+            continue;
+        }
+        work->told = true;
+        struct enl_work *blocked_by = calloc(1, sizeof *blocked_by);
+        if (blocked_by == NULL)
+            continue;
+        blocked_by->kind = ENL_WORK_BLOCKED_BY;
+        blocked_by->index = work->parked_for - 1;
+        blocked_by->waiter = work->kind == ENL_WORK_REPAIR ? work->index : BCRI_ENL_INDEX;
+        tell(worker, blocked_by);
+    }
+    return next_ns;
+}
+
+/* Sleeps until the bell is rung, unless it was rung since it said `seen`.
+ * Model: lock.pml */
+static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
+{
+    struct bcri_bell_shm *bell = context(worker)->bell;
+    uint64_t until_ns = tell_of_parked(worker);
+    if (context(worker)->full_fence && (looks || worker->mine.first != NULL))
+        until_ns = bcri_clock_ns() + LOOK_AGAIN_NS;
+    atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
+    bcri_futex_wait(&bell->bell, seen, until_ns);
+    bcri_store(&bell->sleeping, BCRI_AWAKE);
+}
+
+/* False: the thread is to stop. */
+static bool take_todo(struct enl_worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    if (worker->todo.first != NULL) {
+        *worker->mine.end = worker->todo.first;
+        worker->mine.end = worker->todo.end;
+        queue_init(&worker->todo);
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    return !atomic_load(&worker->stop);
+}
+
+/* Model: lock.pml */
+static void *work_on(void *data)
+{
+    struct enl_worker *worker = data;
+    for (;;) {
+        uint32_t seen = bcri_load_acquire(&context(worker)->bell->bell);
+        if (!take_todo(worker))
+            return NULL;
+        const bool any = do_all(worker);
+        const bool looks = !bcri_looks_done(context(worker));
+        if (!any)
+            rest(worker, seen, looks);
+    }
+}
+
+/* ---- on the loop */
+
+static void drop(struct enl_work *work)
+{
+    free(work->free_records);
+    enl_audit_free(work->audit);
+    free(work->waiters);
+    free(work);
+}
+
+static struct enl_work *take_finished(struct enl_worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    struct enl_work *work = queue_take(&worker->finished, &worker->finished.first);
+    pthread_mutex_unlock(&worker->mutex);
+    return work;
+}
+
+static void on_bell(uv_async_t *bell)
+{
+    struct enl_worker *worker = bell->data;
+    struct enl_program *program = worker->program;
+    /* `done` may stop the worker, which closes the bell; the worker's memory stays until the loop's
+     * next turn. */
+    for (struct enl_work *work;
+         !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
+        worker->pending -= work->kind != ENL_WORK_BLOCKED_BY; /* that the thread has added */
+        worker->done(program, work);
+        work->audit = NULL; /* taken */
+        for (size_t i = 0; i < work->free_count; i++)
+            bcri_host_cce_release(program->host, work->free_records[i]);
+        drop(work);
+    }
+}
+
+static void on_bell_closed(uv_handle_t *handle)
+{
+    struct enl_worker *worker = handle->data;
+    pthread_mutex_destroy(&worker->mutex);
+    free(worker);
+}
+
+static void ring(struct enl_worker *worker)
+{
+    bcri_bell_ring(context(worker), context(worker)->record);
+}
+
+struct enl_worker *enl_worker_start(struct enl_program *program,
+                                    void (*when_done)(struct enl_program *program,
+                                                      const struct enl_work *work))
+{
+    struct enl_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return NULL;
+    worker->program = program;
+    worker->done = when_done;
+    worker->bell.data = worker;
+    queue_init(&worker->todo);
+    queue_init(&worker->finished);
+    queue_init(&worker->mine);
+    pthread_mutex_init(&worker->mutex, NULL);
+    worker->reclaim = bcri_reclaim_init(program->host);
+    if (worker->reclaim != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
+        errno = pthread_create(&worker->thread, NULL, work_on, worker);
+        if (errno == 0)
+            return worker;
+        bcri_failure_note("pthread_create");
+        uv_close((uv_handle_t *)&worker->bell, NULL); /* the program ends without a turn of the loop */
+        return NULL;
+    }
+    bcri_reclaim_fini(worker->reclaim);
+    free(worker);
+    return NULL;
+}
+
+/* Model: lock.pml */
+bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
+{
+    struct enl_work *copy = malloc(sizeof *copy);
+    if (copy == NULL)
+        return false;
+    *copy = *work;
+    worker->pending++;
+    pthread_mutex_lock(&worker->mutex);
+    queue_add(&worker->todo, copy);
+    pthread_mutex_unlock(&worker->mutex);
+    ring(worker);
+    return true;
+}
+
+bool enl_worker_is_idle(const struct enl_worker *worker)
+{
+    return worker->pending == 0;
+}
+
+bool enl_worker_look(struct enl_worker *worker)
+{
+    struct enl_work work = {.kind = ENL_WORK_LOOK};
+    if (atomic_exchange(&worker->look_queued, true) || enl_worker_add(worker, &work))
+        return true;
+    atomic_store(&worker->look_queued, false);
+    return false;
+}
+
+static void drop_all(struct queue *queue)
+{
+    for (struct enl_work *work; (work = queue_take(queue, &queue->first)) != NULL;)
+        drop(work);
+}
+
+bool enl_worker_stop(struct enl_worker *worker)
+{
+    struct timespec deadline;
+    atomic_store(&worker->stop, true);
+    ring(worker);
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += STOP_MSEC / 1000;
+    if (pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+        uv_unref((uv_handle_t *)&worker->bell);
+        return false;
+    }
+    drop_all(&worker->todo);
+    drop_all(&worker->mine);
+    drop_all(&worker->finished);
+    struct bcri_ctx *ctx = context(worker); /* the private memory of its operations */
+    bcri_resolved_fini(ctx);
+    bcri_heap_fini(ctx);
+    bcri_reclaim_fini(worker->reclaim);
+    uv_close((uv_handle_t *)&worker->bell, on_bell_closed);
+    return true;
+}

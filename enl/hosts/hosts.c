@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* See hosts.h: the list, and what becomes of it. */
+#include "hosts/hosts.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/names.h"
+#include "bcri/refuse.h"
+#include "hosts/hosts_private.h"
+
+enum { FOLDERS_MAX = 1023 };
+
+static bool is_login(struct enl_word word)
+{
+    return enl_word_is_of(word, "_", "_.-");
+}
+
+static bool is_folder(const char *start, size_t length)
+{
+    const size_t skip = length > 2 && start[0] == '~' ? 1 : 0;
+    return length > skip && start[skip] == '/';
+}
+
+/* Folders that are absolute or begin with ~/, with : between. */
+static bool is_folders(struct enl_word word)
+{
+    if (word.length > FOLDERS_MAX)
+        return false;
+    for (size_t at = 0, length; at <= word.length; at += length + 1) {
+        const char *colon = memchr(word.start + at, ':', word.length - at);
+        length = colon != NULL ? (size_t)(colon - word.start) - at : word.length - at;
+        if (!is_folder(word.start + at, length))
+            return false;
+    }
+    return true;
+}
+
+static bool is_abi(struct enl_word word)
+{
+    char name[16] = "";
+    if (word.length < sizeof name)
+        memcpy(name, word.start, word.length);
+    return enl_abi_known(name);
+}
+
+/* A path that is absolute or begins with ~/, or a name to be looked for on PATH. */
+static bool is_program(struct enl_word word)
+{
+    if (word.length == 0 || word.length > 4095 || word.start[0] == '-')
+        return false;
+    for (size_t i = 0; i < word.length; i++)
+        if ((unsigned char)word.start[i] < 0x21 || word.start[i] == 0x7f)
+            return false;
+    return word.start[0] == '/' || (word.length > 2 && word.start[0] == '~' && word.start[1] == '/') ||
+           memchr(word.start, '/', word.length) == NULL;
+}
+
+const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
+    {"addr", offsetof(struct enl_host, address), enl_is_host_name,
+     "addr must be a host name or an IP address"},
+    {"login", offsetof(struct enl_host, login), is_login, "login must be a user's name"},
+    {"enl", offsetof(struct enl_host, enl), is_program,
+     "enl must be an absolute path, or begin with ~/, or have no slash"},
+    {"abi", offsetof(struct enl_host, abi), is_abi, "abi must be one of " ENL_ABIS},
+    {"path", offsetof(struct enl_host, path), is_folders,
+     "path must be folders that begin with / or ~/, with : between"},
+};
+
+void enl_host_free(struct enl_host *host)
+{
+    for (size_t i = 0; i < ENL_HOST_KEYS; i++)
+        free(*enl_host_text(host, &enl_host_keys[i]));
+    free(host->name);
+}
+
+void enl_hosts_free(struct enl_hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++)
+        enl_host_free(&hosts->hosts[i]);
+    free(hosts->hosts);
+    free(hosts->by_name);
+    *hosts = (struct enl_hosts){0};
+}
+
+static bool copy_text(char **copy_out, const char *text)
+{
+    *copy_out = text != NULL ? strdup(text) : NULL;
+    return (*copy_out != NULL) == (text != NULL);
+}
+
+bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const char *name,
+                   const char *address)
+{
+    if (hosts->count == hosts->room) {
+        const size_t room = hosts->room < 16 ? 16 : hosts->room * 2;
+        struct enl_host *more = realloc(hosts->hosts, room * sizeof *more);
+        if (more == NULL)
+            return false;
+        hosts->hosts = more;
+        hosts->room = room;
+    }
+    struct enl_host from = *host, *to = &hosts->hosts[hosts->count];
+    if (address != NULL)
+        from.address = (char *)(uintptr_t)address;
+    *to = (struct enl_host){.local = host->local, .slots = host->slots, .line = host->line};
+    bool whole = copy_text(&to->name, name);
+    for (size_t i = 0; i < ENL_HOST_KEYS; i++)
+        whole = copy_text(enl_host_text(to, &enl_host_keys[i]), *enl_host_text(&from, &enl_host_keys[i])) &&
+                whole;
+    if (whole)
+        hosts->count++;
+    else
+        enl_host_free(to);
+    hosts->sorted = 0;
+    return whole;
+}
+
+int enl_host_check(const struct enl_host *host, const char *name, const char *place, char *error,
+                   size_t error_size)
+{
+    if (strcasecmp(name, "localhost") == 0)
+        return bcri_refuse(
+            error, error_size, -1,
+            "%s: localhost is the host on which bcr_enlist is called, and cannot be listed; give "
+            "this machine its own name, or a name and \"local\"",
+            place);
+    if (host->local && (host->address != NULL || host->login != NULL))
+        return bcri_refuse(
+            error, error_size, -1,
+            "%s: host %s is local, so it is started directly; leave out addr and login, or \"local\"", place,
+            name);
+    return 0;
+}
+
+/* ---- names ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct enl_host *one = *(const struct enl_host *const *)a,
+                          *two = *(const struct enl_host *const *)b;
+    const int order = strcasecmp(one->name, two->name);
+    return order != 0 ? order : (one > two) - (one < two);
+}
+
+static bool sort(struct enl_hosts *hosts)
+{
+    const struct enl_host **sorted =
+        realloc(hosts->by_name, (hosts->count + 1) * sizeof(const struct enl_host *));
+    if (sorted == NULL)
+        return false;
+    for (size_t i = 0; i < hosts->count; i++)
+        sorted[i] = &hosts->hosts[i];
+    qsort(sorted, hosts->count, sizeof(const struct enl_host *), compare_names);
+    hosts->by_name = sorted;
+    hosts->sorted = hosts->count;
+    return true;
+}
+
+const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name)
+{
+    size_t low = 0, high = hosts->sorted;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcasecmp(name, hosts->by_name[middle]->name);
+        if (order == 0)
+            return hosts->by_name[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The first host of a sorted list whose name has come before, in `*first_out`; NULL: none. */
+static const struct enl_host *find_twice(const struct enl_hosts *hosts, const struct enl_host **first_out)
+{
+    const struct enl_host *found = NULL;
+    for (size_t i = 1; i < hosts->sorted; i++) {
+        const struct enl_host *before = hosts->by_name[i - 1], *host = hosts->by_name[i];
+        if (strcasecmp(before->name, host->name) == 0 && (found == NULL || host < found)) {
+            *first_out = before;
+            found = host;
+        }
+    }
+    return found;
+}
+
+static int refuse_twice(const struct enl_host *host, const struct enl_host *first, const char *file,
+                        char *error, size_t error_size)
+{
+    if (host->line == 0)
+        return bcri_refuse(error, error_size, -1, "%s: host %s is listed twice; take one of the two out",
+                           file, host->name);
+    if (host->line == first->line)
+        return bcri_refuse(error, error_size, -1,
+                           "%s:%u: host %s is listed twice in this line; take one of the two out", file,
+                           host->line, host->name);
+    return bcri_refuse(error, error_size, -1,
+                       "%s:%u: host %s is listed twice, first in line %u; take one of the two out, or say "
+                       "slots= (a node file of PBS or Open MPI, where that is a slot more, is given by "
+                       "--hostfile)",
+                       file, host->line, host->name, first->line);
+}
+
+static bool agree(const struct enl_host *one, const struct enl_host *two)
+{
+    struct enl_host a = *one, b = *two;
+    bool same = a.local == b.local;
+    for (size_t i = 0; i < ENL_HOST_KEYS; i++) {
+        const char *at = *enl_host_text(&a, &enl_host_keys[i]), *bt = *enl_host_text(&b, &enl_host_keys[i]);
+        same = same && (at == NULL) == (bt == NULL) && (at == NULL || strcmp(at, bt) == 0);
+    }
+    return same;
+}
+
+/* Gives the first of those that have one name the slots of all, and takes the others out. */
+static int merge(struct enl_hosts *hosts, const char *file, char *error, size_t error_size)
+{
+    size_t kept = 0;
+    struct enl_host *first = NULL;
+    for (size_t i = 0; i < hosts->sorted; i++) {
+        struct enl_host *host = &hosts->hosts[hosts->by_name[i] - hosts->hosts];
+        if (i == 0 || strcasecmp(first->name, host->name) != 0) {
+            first = host;
+            continue;
+        }
+        if (!agree(first, host))
+            return bcri_refuse(error, error_size, -1,
+                               "%s:%u: host %s is not what line %u says; let both lines say the same of it",
+                               file, host->line, host->name, first->line);
+        if (first->slots + host->slots > ENL_HOST_SLOTS_MAX)
+            return bcri_refuse(error, error_size, -1,
+                               "%s:%u: host %s has more than %u slots; take some of its lines out", file,
+                               host->line, host->name, ENL_HOST_SLOTS_MAX);
+        first->slots += host->slots;
+        host->slots = 0;
+    }
+    for (size_t i = 0; i < hosts->count; i++)
+        if (hosts->hosts[i].slots != 0)
+            hosts->hosts[kept++] = hosts->hosts[i];
+        else
+            enl_host_free(&hosts->hosts[i]);
+    hosts->count = kept;
+    hosts->sorted = 0;
+    return 0;
+}
+
+int enl_hosts_sort(struct enl_hosts *hosts, enum enl_hosts_form form, const char *file, char *error,
+                   size_t error_size)
+{
+    const struct enl_host *first = NULL, *twice;
+    if (!sort(hosts))
+        return bcri_refuse(error, error_size, -1, "%s: not enough memory", file);
+    if ((twice = find_twice(hosts, &first)) == NULL)
+        return 0;
+    if (form != ENL_NODE_FILE)
+        return refuse_twice(twice, first, file, error, error_size);
+    if (merge(hosts, file, error, error_size) != 0)
+        return -1;
+    return sort(hosts) ? 0 : bcri_refuse(error, error_size, -1, "%s: not enough memory", file);
+}
+
+/* ---- options ---- */
+
+struct choice {
+    struct enl_hosts *chosen;
+    const struct enl_hosts *hosts;
+    unsigned times;
+    char *error;
+    size_t error_size;
+};
+
+static bool choose_one(void *data, const char *name)
+{
+    struct choice *choice = data;
+    if (!enl_is_host_name((struct enl_word){name, strlen(name)}))
+        return bcri_refuse(choice->error, choice->error_size, false,
+                           "--host: \"%s\" is no host's name; names are separated by commas",
+                           enl_quoted((struct enl_word){name, strlen(name)}).text);
+    const struct enl_host *entry = enl_hosts_find(choice->hosts, name);
+    struct enl_host host = entry != NULL ? *entry : (struct enl_host){.slots = 1};
+    if (choice->times != 0)
+        host.slots = choice->times;
+    host.line = 0;
+    if (enl_host_check(&host, name, "--host", choice->error, choice->error_size) != 0)
+        return false;
+    return enl_hosts_add(choice->chosen, &host, name, NULL) ||
+           bcri_refuse(choice->error, choice->error_size, false, "--host: not enough memory");
+}
+
+/* Adds the hosts of one word between commas to those chosen. */
+static bool choose(struct choice *choice, struct enl_word word)
+{
+    char why[256];
+    const struct enl_quote quote = enl_quoted(word);
+    if (!enl_names_times(&word, ENL_HOST_SLOTS_MAX, &choice->times) && choice->times != 0)
+        return bcri_refuse(choice->error, choice->error_size, false,
+                           "--host: the number behind * is the slots, from 1 to %u, not as in \"%s\"",
+                           ENL_HOST_SLOTS_MAX, quote.text);
+    const size_t count = enl_names_count(word, why, sizeof why);
+    if (count == 0)
+        return bcri_refuse(choice->error, choice->error_size, false, "--host: \"%s\" %s", quote.text, why);
+    if (count + choice->chosen->count > ENL_HOSTS_MAX)
+        return bcri_refuse(choice->error, choice->error_size, false,
+                           "--host: a list has at most %u hosts; name fewer", ENL_HOSTS_MAX);
+    return enl_names_each(word, choose_one, choice);
+}
+
+int enl_hosts_select(struct enl_hosts *hosts, const char *names, char *error, size_t error_size)
+{
+    struct enl_hosts chosen = {0};
+    struct choice choice = {&chosen, hosts, 0, error, error_size};
+    struct enl_word rest = {names, strlen(names)};
+    bool more = true, good = true;
+    while (good && more) {
+        const struct enl_word word = enl_names_next(&rest);
+        more = word.start + word.length < rest.start;
+        good = choose(&choice, word);
+    }
+    if (!good || enl_hosts_sort(&chosen, ENL_HOSTS_FILE, "--host", error, error_size) != 0) {
+        enl_hosts_free(&chosen);
+        return -1;
+    }
+    snprintf(chosen.source, sizeof chosen.source, "--host");
+    enl_hosts_free(hosts);
+    *hosts = chosen;
+    return 0;
+}
+
+int enl_hosts_add_local(struct enl_hosts *hosts, int count, char *error, size_t error_size)
+{
+    const struct enl_host host = {.local = true, .slots = 1};
+    for (int i = 1; i <= count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "local%d", i);
+        if (!enl_hosts_add(hosts, &host, name, NULL))
+            return bcri_refuse(error, error_size, -1, "--local: not enough memory");
+    }
+    return count > 0 ? enl_hosts_sort(hosts, ENL_HOSTS_FILE, "--local", error, error_size) : 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* waiters.c -- from a request to the cell where it waits. Each reference may be out of date by now. */
+#include "inspect/crash/waiters.h"
+
+#include "bcri/cell.h"
+#include "bcri/slot.h"
+
+static const void *object_at(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
+{
+    return ref != BCRI_REF_NONE && bcri_at_has(ctx, ref, bytes) ? bcri_at_stale(ctx, ref) : NULL;
+}
+
+static bool resolve(struct bcri_ctx *ctx, uint32_t owner, struct enl_waiter *waiter)
+{
+    const struct bcri_slot_shm *slot = object_at(ctx, waiter->request, sizeof *slot);
+    if (slot == NULL)
+        return false;
+    const enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED && state != BCRI_SLOT_PUTWAIT)
+        return false;
+    const bcri_ref ref = bcri_load(&slot->cell) & BCRI_REF_MASK;
+    const struct bcri_cell_shm *cell = object_at(ctx, ref, sizeof *cell);
+    const struct bcri_area_shm *area =
+        cell != NULL ? object_at(ctx, bcri_load(&cell->i.area) & BCRI_REF_MASK, sizeof *area) : NULL;
+    if (area == NULL || bcri_load_acquire(&area->gen) == 0 || area->owner != owner)
+        return false;
+    const uint64_t offset = bcri_ref_offset(ref) - bcri_ref_offset(area->cells);
+    waiter->cell = area->base + (uint32_t)(offset / BCRI_PAGE_BYTES * BCRI_CELLS_PER_PAGE +
+                                           offset % BCRI_PAGE_BYTES / BCRI_HEADER_BYTES);
+    waiter->puts = state == BCRI_SLOT_PUTWAIT;
+    return true;
+}
+
+struct scan {
+    struct bcri_ctx *ctx;
+    struct enl_waiters *waiters;
+    uint32_t agent;
+};
+
+/* One of the agent's IDs: counts it if it waits at a cell of the owner. */
+static void count_one(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    struct scan *scan = arg;
+    struct enl_waiters *waiters = scan->waiters;
+    struct enl_waiter one = {.request = ref, .index = scan->agent, .others = 1, .waits = true};
+    (void)slot;
+    if (!resolve(scan->ctx, waiters->owner, &one))
+        return;
+    for (uint32_t i = 0; i < waiters->count; i++) {
+        struct enl_waiter *same = &waiters->at[i];
+        if (same->others == 0 || same->cell != one.cell || same->puts != one.puts)
+            continue;
+        same->others++;
+        return;
+    }
+    if (waiters->count < ENL_WAITERS_MAX)
+        waiters->at[waiters->count++] = one;
+}
+
+void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters)
+{
+    struct scan scan = {ctx, waiters, bcri_load_acquire(&ctx->host->agent)};
+    for (uint32_t i = 0; i < waiters->count; i++) {
+        struct enl_waiter *waiter = &waiters->at[i];
+        waiter->waits = waiter->request == BCRI_REF_NONE || resolve(ctx, waiters->owner, waiter);
+    }
+    if (scan.agent != 0)
+        bcri_slot_each(ctx, scan.agent, count_one, &scan);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* See deadlock.h. */
+#include "inspect/deadlock/deadlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/own_start.h"
+#include "base/status.h"
+#include "host/cce.h"
+#include "host/worker.h"
+#include "inspect/deadlock/judge.h"
+#include "inspect/deadlock/lookout.h"
+#include "links/links.h"
+#include "tree/child.h"
+#include "tree/places.h"
+#include "tree/tree.h"
+#include "wire/conn.h"
+
+/* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to
+ * tell that all wait; and after a vain search less often. */
+enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 30, TEXT_MAX = 60000 };
+
+/* What a program that explains has said so far. */
+struct text {
+    struct enl_watch *watch; /* NULL: none runs */
+    char *bytes;
+    size_t length;
+    bool whole;     /* it explains a deadlock, not a suspicion */
+    uint32_t count; /* CCEs in it */
+    pid_t pid;      /* the process that explains */
+    unsigned looks; /* for how long */
+};
+
+struct enl_deadlock {
+    struct enl_program *program;
+    uv_timer_t timer;
+    unsigned looks;
+    struct enl_lookout lookout;
+    pid_t held; /* a CCE that was stopped, traced or running */
+    /* CCEs that may be in a circle of write locks. */
+    uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
+    unsigned lockers_for, pause, next_pause; /* looks */
+    bool lockers_told;
+    struct text text;
+    struct enl_judge judge; /* the root's */
+};
+
+/* ---- looking at this host ---- */
+
+/* Whether the process does not merely sleep, whatever its record says: a person holds it, who has stopped it or has a
+ * debugger; or it runs, in a signal handler; or it is dead, of which the daemon will hear. */
+static bool is_held(pid_t pid)
+{
+    struct enl_process_status status;
+    return !enl_process_status(pid, &status) || status.tracer != 0 || status.state != 'S';
+}
+
+/* The one that was held at the last look is the first to be looked at. */
+static bool is_held_here(const struct enl_program *program, pid_t *held)
+{
+    for (const struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce->life == ENL_ALIVE && cce->pid == *held && is_held(cce->pid))
+            return true;
+    for (const struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce->life == ENL_ALIVE && is_held(cce->pid)) {
+            *held = cce->pid;
+            return true;
+        }
+    return false;
+}
+
+static bool daemon_is_quiet(const struct enl_program *program)
+{
+    return program->phase == ENL_RUNNING && program->stop_signal == 0 && program->waiting == NULL &&
+           program->jobs == NULL && program->forgetting == 0 && enl_worker_is_idle(program->worker);
+}
+
+/* What the records of the CCEs say. */
+static struct enl_stillness look_at_records(const struct enl_program *program, uint64_t *lockers_out)
+{
+    struct enl_stillness seen = {.still = daemon_is_quiet(program)};
+    unsigned may_lock = 0;
+    *lockers_out = 0;
+    for (const struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+        if (cce->life == ENL_OVER && !cce->repairing)
+            continue;
+        const bool lives =
+            cce->life == ENL_ALIVE && !cce->repairing && !cce->disconnected && cce->crash == NULL;
+        const struct enl_rest rest = lives ? enl_rest_of(cce->record) : (struct enl_rest){0};
+        if (!rest.rests) {
+            seen.still = false;
+            continue;
+        }
+        enl_stillness_add(&seen, &rest);
+        may_lock += rest.may_lock;
+        *lockers_out += rest.may_lock ? rest.who ^ rest.since : 0;
+    }
+    if (may_lock < 2)
+        *lockers_out = 0;
+    return seen;
+}
+
+/* ---- telling ---- */
+
+static void hang_up(struct enl_program *program)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce->life == ENL_ALIVE)
+            kill(cce->pid, SIGHUP);
+}
+
+/* Debuggers for all CCEs, as enl attach opens them. */
+static void open_debuggers(struct enl_program *program)
+{
+    const char *display = getenv("DISPLAY"), *where = program->options.where;
+    char reason[512];
+    if (where == NULL || strncmp(where, "batch:", 6) == 0)
+        where = display != NULL && display[0] != '\0' ? display : "server";
+    const char *const words[] = {"enl", "attach", "-D", where, program->name, NULL};
+    const struct enl_own_start start = {.words = words, .in = -1, .out = 2, .keep = -1, .outlives = true};
+    if (enl_own_start(program, &start, reason, sizeof reason) < 0)
+        enl_report(program, BCRI_LOG_ERROR, "%s", reason);
+}
+
+/* The deadlock was explained, or could not be. */
+static void act(struct enl_program *program)
+{
+    const int what = program->config.ondeadlock;
+    const struct bcri_control message = {
+        .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
+    struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
+    for (; child != NULL; child = child->next)
+        if (child->state == ENL_CHILD_UP)
+            enl_child_send(child, &message);
+    if (what == BCRI_ONDEADLOCK_HUP)
+        hang_up(program);
+    else if (what == BCRI_ONDEADLOCK_DEBUG)
+        open_debuggers(program);
+}
+
+static void show(struct enl_program *program, const struct text *text)
+{
+    char first[256] = "";
+    if (text->whole && text->count == 1)
+        snprintf(first, sizeof first,
+                 "deadlock: the program's only CCE waits without a time limit, and nothing is on its way.\n");
+    else if (text->whole)
+        snprintf(
+            first, sizeof first,
+            "deadlock: all %u CCEs of the program wait without a time limit, and nothing is on its way.\n",
+            text->count);
+    const char *const reasons = text->length != 0 && text->bytes != NULL ? text->bytes : "";
+    if (text->whole || reasons[0] != '\0')
+        enl_report_shown(program, "%s%s", first, reasons);
+    if (first[0] != '\0')
+        bcri_log_write(enl_report_log(program), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
+    for (const char *at = reasons; *at != '\0';) {
+        const size_t line = strcspn(at, "\n");
+        bcri_log_write(enl_report_log(program), BCRI_LOG_WARN, "%.*s", (int)line, at);
+        at += line + (at[line] == '\n');
+    }
+}
+
+static void drop_text(struct text *text)
+{
+    enl_watch_stop(text->watch);
+    free(text->bytes);
+    *text = (struct text){0};
+}
+
+static void explained(struct enl_deadlock *deadlock)
+{
+    const bool whole = deadlock->text.whole;
+    deadlock->lockers_told |= deadlock->text.length != 0;
+    if (deadlock->program->phase == ENL_RUNNING)
+        show(deadlock->program, &deadlock->text);
+    drop_text(&deadlock->text);
+    if (whole && deadlock->program->phase == ENL_RUNNING)
+        act(deadlock->program);
+}
+
+static void on_text(void *data)
+{
+    struct enl_deadlock *deadlock = data;
+    struct text *text = &deadlock->text;
+    for (;;) {
+        char rest[512];
+        const size_t room = TEXT_MAX - text->length;
+        char *to = room != 0 ? text->bytes + text->length : rest;
+        const ssize_t got = read(text->watch->fd, to, room != 0 ? room : sizeof rest);
+        if (got > 0 && room != 0)
+            text->length += (size_t)got;
+        if (got > 0 || (got < 0 && errno == EINTR))
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return;
+        text->bytes[text->length] = '\0';
+        explained(deadlock);
+        return;
+    }
+}
+
+/* A process that is stopped, or stuck, keeps nobody from being told. */
+static void bound_text(struct enl_deadlock *deadlock)
+{
+    struct text *text = &deadlock->text;
+    if (text->watch == NULL || ++text->looks < TEXT_LOOKS)
+        return;
+    kill(text->pid, SIGKILL);
+    text->bytes[text->length] = '\0';
+    explained(deadlock);
+}
+
+/* Starts a process that looks, and says why the CCEs wait. Returns whether it runs. */
+static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
+{
+    struct enl_program *program = deadlock->program;
+    const char *const words[] = {"enl", "--explain", whole ? "all" : "locks", program->socket_name, NULL};
+    char reason[512];
+    int pair[2];
+    drop_text(&deadlock->text);
+    deadlock->text.whole = whole;
+    deadlock->text.count = count;
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return false;
+    const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
+    const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
+    close(pair[1]);
+    deadlock->text.pid = pid;
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    if (pid > 0 && (deadlock->text.bytes = malloc(TEXT_MAX + 1)) != NULL &&
+        (deadlock->text.watch = enl_watch_start(program, pair[0], on_text, deadlock)) != NULL)
+        return true;
+    if (deadlock->text.bytes == NULL)
+        close(pair[0]);
+    return false;
+}
+
+static void heed(struct enl_deadlock *deadlock, enum enl_verdict verdict)
+{
+    if (verdict == ENL_DEADLOCK && !explain(deadlock, true, enl_judge_count(&deadlock->judge)))
+        explained(deadlock);
+}
+
+/* ---- a look ---- */
+
+static void tell(struct enl_deadlock *deadlock)
+{
+    struct enl_program *program = deadlock->program;
+    const struct enl_stillness *told = &deadlock->lookout.last;
+    const struct bcri_control message = {.type = BCRI_MSG_still,
+                                         .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count) |
+                                                    BCRI_HAS(who) | BCRI_HAS(moves) | BCRI_HAS(since),
+                                         .id = deadlock->lookout.round,
+                                         .status = told->still,
+                                         .count = told->count,
+                                         .who = told->who,
+                                         .moves = told->moves,
+                                         .since = told->since};
+    if (program->parent != NULL)
+        enl_conn_send(program->parent, &message, NULL, 0);
+    else if (program->upward == NULL)
+        heed(deadlock, enl_judge_hear(&deadlock->judge, program->host_number, message.id, told));
+}
+
+static void look(struct enl_deadlock *deadlock, uint32_t round)
+{
+    struct enl_program *program = deadlock->program;
+    struct enl_lookout *lookout = &deadlock->lookout;
+    uint64_t lockers;
+    struct enl_stillness seen = look_at_records(program, &lockers);
+    seen.still = seen.still && !is_held_here(program, &deadlock->held);
+    enum enl_lookout_wants wants = enl_lookout_look(lookout, round, &seen, enl_links_run(program));
+    if (wants == ENL_LOOKOUT_ASK && !enl_links_ask_quiet(program, lookout->question))
+        wants = enl_lookout_answer(lookout, lookout->question, false, 0);
+    if (wants == ENL_LOOKOUT_TELL)
+        tell(deadlock);
+}
+
+void enl_deadlock_quiet(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages)
+{
+    struct enl_deadlock *deadlock = program->deadlock;
+    if (deadlock != NULL &&
+        enl_lookout_answer(&deadlock->lookout, question, quiet, messages) == ENL_LOOKOUT_TELL)
+        tell(deadlock);
+}
+
+/* ---- circles of write locks here, while others may run ---- */
+
+static void suspect(struct enl_deadlock *deadlock, uint64_t lockers)
+{
+    if (lockers != deadlock->lockers) {
+        deadlock->lockers = lockers;
+        deadlock->lockers_for = 0;
+        deadlock->lockers_told = false;
+    }
+    deadlock->pause -= deadlock->pause != 0;
+    deadlock->lockers_for++;
+    if (lockers == 0 || deadlock->lockers_told || deadlock->lockers_for < SUSPECT_LOOKS ||
+        deadlock->pause != 0 || deadlock->text.watch != NULL)
+        return;
+    deadlock->next_pause =
+        deadlock->next_pause < SEARCH_LOOKS_MAX ? 2 * deadlock->next_pause + 1 : SEARCH_LOOKS_MAX;
+    deadlock->pause = deadlock->next_pause;
+    (void)explain(deadlock, false, 0);
+}
+
+/* ---- the second ---- */
+
+static void ask_all(struct enl_deadlock *deadlock)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_look, .present = BCRI_HAS(id), .id = deadlock->judge.round};
+    const struct enl_tree *tree = deadlock->program->tree;
+    for (struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL; child = child->next)
+        enl_child_send(child, &message);
+    look(deadlock, deadlock->judge.round);
+}
+
+/* Which hosts there are. False: no memory. */
+static bool know_hosts(struct enl_deadlock *deadlock)
+{
+    const struct enl_tree *tree = deadlock->program->tree;
+    uint32_t few[16], *numbers = few;
+    size_t count = 1;
+    for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
+         child = child->next)
+        count++;
+    if (count > sizeof few / sizeof few[0] && (numbers = malloc(count * sizeof *numbers)) == NULL)
+        return false;
+    numbers[0] = deadlock->program->host_number;
+    count = 1;
+    for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
+         child = child->next)
+        numbers[count++] = child->number;
+    const bool done = enl_judge_hosts(&deadlock->judge, numbers, count);
+    if (numbers != few)
+        free(numbers);
+    return done;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct enl_deadlock *deadlock = timer->data;
+    struct enl_program *program = deadlock->program;
+    uint64_t lockers;
+    if (program->phase != ENL_RUNNING)
+        return;
+    const struct enl_stillness seen = look_at_records(program, &lockers);
+    bcri_log_write(&program->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
+                   ++deadlock->looks, seen.count,
+                   seen.still ? "and nothing else is under way" : "others do not");
+    bound_text(deadlock);
+    suspect(deadlock, lockers);
+    if (program->upward == NULL && !know_hosts(deadlock))
+        return;
+    switch (enl_lookout_second(&deadlock->lookout, &seen)) {
+    case ENL_LOOKOUT_LOOK: look(deadlock, 0); break;
+    case ENL_LOOKOUT_TELL: tell(deadlock); break;
+    default: break;
+    }
+    if (program->upward == NULL && enl_judge_tick(&deadlock->judge) == ENL_ASK)
+        ask_all(deadlock);
+}
+
+const char *enl_deadlock_of_child(struct enl_child *child, const struct bcri_control *message)
+{
+    struct enl_deadlock *deadlock = child->program->deadlock;
+    const struct enl_stillness told = {.still = message->status != 0,
+                                       .count = message->count,
+                                       .who = message->who,
+                                       .moves = message->moves,
+                                       .since = message->since};
+    if (deadlock != NULL && know_hosts(deadlock))
+        heed(deadlock, enl_judge_hear(&deadlock->judge, child->number, message->id, &told));
+    return NULL;
+}
+
+const char *enl_deadlock_of_parent(struct enl_program *program, const struct bcri_control *message)
+{
+    struct enl_deadlock *deadlock = program->deadlock;
+    if (deadlock == NULL)
+        return NULL;
+    if (message->type == BCRI_MSG_look) {
+        look(deadlock, message->id);
+        return NULL;
+    }
+    deadlock->lockers_told = true;
+    if (message->kind == BCRI_ONDEADLOCK_HUP)
+        hang_up(program);
+    return NULL;
+}
+
+void enl_deadlock_start(struct enl_program *program)
+{
+    struct enl_deadlock *deadlock;
+    if (program->config.ondeadlock == BCRI_ONDEADLOCK_IGNORE ||
+        (deadlock = calloc(1, sizeof *deadlock)) == NULL)
+        return;
+    deadlock->program = program;
+    uv_timer_init(&program->loop, &deadlock->timer);
+    deadlock->timer.data = deadlock;
+    uv_timer_start(&deadlock->timer, on_timer, LOOK_MSEC, LOOK_MSEC);
+    program->deadlock = deadlock;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct enl_deadlock *deadlock = handle->data;
+    enl_judge_fini(&deadlock->judge);
+    free(deadlock);
+}
+
+void enl_deadlock_stop(struct enl_program *program)
+{
+    if (program->deadlock == NULL)
+        return;
+    drop_text(&program->deadlock->text);
+    uv_close((uv_handle_t *)&program->deadlock->timer, on_closed);
+    program->deadlock = NULL;
+}

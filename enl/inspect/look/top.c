@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* top.c -- enl top on a terminal: looks, draws, and hears keys. */
+#include "inspect/look/top.h"
+
+#include <stdlib.h>
+
+#include "bcri/clock.h"
+#include "inspect/look/gather.h"
+#include "inspect/look/seen.h"
+#include "inspect/look/terminal.h"
+#include "wire/programs.h"
+
+struct screen {
+    struct look_top top;
+    struct look_view view, before; /* `before` is empty at first */
+    struct look_seen seen;
+    char *complaint; /* of the last look */
+    unsigned page;
+};
+
+/* Looks again. False: the program cannot be looked at any more; the complaint tells why. */
+static bool look(struct screen *screen)
+{
+    struct look_view view;
+    size_t length;
+    free(screen->complaint);
+    screen->complaint = NULL;
+    FILE *complaints = open_memstream(&screen->complaint, &length);
+    if (complaints == NULL)
+        return false;
+    const bool got = look_gather(screen->top.program, true, complaints, &view);
+    fclose(complaints);
+    screen->top.complaint = length != 0 ? screen->complaint : NULL;
+    if (!got)
+        return false;
+    look_seen_add(&screen->seen, &view);
+    look_view_fini(&screen->before);
+    screen->before = screen->view;
+    screen->view = view;
+    return true;
+}
+
+static bool draw(struct screen *screen)
+{
+    char *bytes = NULL;
+    size_t length;
+    FILE *out = open_memstream(&bytes, &length);
+    if (out == NULL)
+        return false;
+    look_terminal_size(&screen->top.columns, &screen->top.rows);
+    screen->page = look_top_show(out, &screen->top, &screen->view,
+                                 screen->before.host.count != 0 ? &screen->before : NULL);
+    fclose(out);
+    const bool drawn = bytes != NULL && look_terminal_draw(bytes, length);
+    free(bytes);
+    return drawn;
+}
+
+/* Hears keys until it is time for the next look. False: leave. */
+static bool hear(struct screen *screen, uint64_t until_ns)
+{
+    for (;;) {
+        switch (look_terminal_key(until_ns)) {
+        case LOOK_KEY_NONE: return true;
+        case LOOK_KEY_GONE:
+        case 'q':
+        case 'Q': return false;
+        case 's':
+            screen->top.order = (screen->top.order + 1) % LOOK_TOP_ORDERS;
+            screen->top.first = 0;
+            break;
+        case ' ': screen->top.first += screen->page; break;
+        case 'b':
+            screen->top.first = screen->top.first > screen->page ? screen->top.first - screen->page : 0;
+            break;
+        default: break;
+        }
+        if (!draw(screen))
+            return false;
+    }
+}
+
+/* Until somebody leaves (true), or the program cannot be looked at (false). One look was made. */
+static bool run(struct screen *screen)
+{
+    do {
+        const uint64_t until_ns = bcri_clock_ns() + BCRI_NS_PER_S;
+        if (!draw(screen) || !hear(screen, until_ns))
+            return true;
+    } while (look(screen));
+    return false;
+}
+
+static int top(struct screen *screen)
+{
+    bool well = look(screen);
+    const char *wrong = well ? look_terminal_open(LOOK_TOP_COLUMNS, LOOK_TOP_ROWS) : NULL;
+    if (wrong != NULL) {
+        fprintf(stderr, "enl: enl top: %s\n", wrong);
+        return 1;
+    }
+    if (well)
+        well = run(screen);
+    look_terminal_close();
+    if (!well)
+        fputs(screen->complaint != NULL ? screen->complaint : "enl: no memory\n", stderr);
+    return well ? 0 : 1;
+}
+
+int enl_command_top(const char *name)
+{
+    char only[ENL_DAEMON_NAME_MAX];
+    struct screen screen = {0};
+    if (name == NULL && !enl_only_program(only))
+        return 1;
+    screen.top.program = name != NULL ? enl_daemon_named(name, only) : only;
+    const int status = top(&screen);
+    free(screen.complaint);
+    look_view_fini(&screen.view);
+    look_view_fini(&screen.before);
+    look_seen_fini(&screen.seen);
+    return status;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* What enl why says: sentences, JSON, Graphviz. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bcri/cell.h"
+#include "bcri/link.h"
+#include "bcri/link_thread.h"
+#include "bcri/order.h"
+#include "bcri/record.h"
+#include "inspect/look/say.h"
+#include "inspect/look/why.h"
+
+static const char *name_of(const struct look_why *why, const struct look_why_cce *one, char *out)
+{
+    return look_say_cce(why->view, one->cce->host, one->cce->index, out);
+}
+
+static bool waits(const struct look_why_cce *one)
+{
+    return one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
+}
+
+/* How a CCE has ended, as far as its record tells. */
+static const char *say_end(uint64_t exit, char out[64])
+{
+    if ((exit & BCRI_CRASHED) != 0)
+        snprintf(out, 64, "was killed by signal %u", (unsigned)(exit & 0xffu));
+    else if ((exit & BCRI_EXITED) != 0)
+        snprintf(out, 64, "exited with status %u", (unsigned)(exit & 0xffu));
+    else
+        snprintf(out, 64, "has ended");
+    return out;
+}
+
+/* A time that somebody has chosen; `ns` are whole milliseconds. */
+static const char *say_span(uint64_t ns, char out[LOOK_NAME_MAX])
+{
+    const uint64_t ms = ns / 1000000;
+    if (ms < 1000)
+        snprintf(out, LOOK_NAME_MAX, "%" PRIu64 " ms", ms);
+    else
+        look_say_age(ns + 1, 1, out);
+    return out;
+}
+
+static void say_left(FILE *out, const struct look_why_cce *one)
+{
+    char how[64];
+    if (one->left != NULL)
+        fprintf(out, "CCE %" PRIu64 " (pid %" PRIu64 "), which last put there, %s.\n", one->left->ordinal,
+                one->left->pid, say_end(one->left->exit, how));
+}
+
+/* Those that wait in vain again and again, and those that a person holds: they keep others from being accused. */
+static void say_others(FILE *out, const struct look_why *why)
+{
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        const struct look_wait *wait =
+            one->fate == LOOK_TIMED ? look_view_slept_for(why->view, one->cce) : NULL;
+        char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX], vain[LOOK_NAME_MAX], time[LOOK_NAME_MAX];
+        name_of(why, one, who);
+        if (one->fate == LOOK_STOPPED)
+            fprintf(out, "%s is %s: %s.\n", who, one->cce->process == 'T' ? "stopped" : "held by a debugger",
+                    one->cce->process == 'T' ? "SIGCONT lets it go on" : "it lets it go on");
+        if (wait == NULL)
+            continue;
+        const bool put = wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
+        look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
+        say_span(one->at_a_time_ns, time);
+        look_say_age(one->vain_ns + 1, 1, vain);
+        fprintf(out, "%s has %s %s%s%s%s, %s at a time.\n", who,
+                put         ? one->ever ? "found no room in" : "never found room in"
+                : one->ever ? "got nothing from"
+                            : "never got anything from",
+                cell, one->ever ? " for " : "", one->ever ? vain : "", one->ever ? "" : " yet", time);
+        say_left(out, one);
+    }
+}
+
+/* What a CCE waits for, as the rest of a sentence that begins with its name. */
+static void say_reason(const struct look_why *why, const struct look_why_cce *one, char *out, size_t size)
+{
+    char who[LOOK_NAME_MAX];
+    if (one->cce->holder != 0)
+        snprintf(out, size, "waits inside a call until %s releases a lock",
+                 look_say_cce(why->view, one->cce->host, one->cce->holder - 1, who));
+    else if (one->wait_count == 0)
+        snprintf(out, size, "waits for enl, or for one of its handlers to be requested");
+    else
+        look_say_wait(why->view, one->waits[0], out, size);
+}
+
+/* Who could end the wait, as the end of the sentence. */
+static void say_hope(FILE *out, const struct look_why *why, const struct look_why_cce *one)
+{
+    char who[LOOK_NAME_MAX];
+    if (one->wait_count == 0 || one->cce->holder != 0)
+        return;
+    const struct look_wait *wait = one->waits[0];
+    const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
+    const bool get = wait->want <= BCRI_ORDER_LOCK;
+    if (one->wait_count > 1)
+        fprintf(out, ", or for one of %zu other requests", one->wait_count - 1);
+    if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
+        look_view_cce(why->view, cell->host, cell->locker - 1) == NULL)
+        fprintf(out, ", whose write lock a CCE of another host has");
+    else if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
+             (cell->host != one->cce->host || cell->locker - 1 != one->cce->index))
+        fprintf(out, wait->want == BCRI_ORDER_LOCK ? ", which %s has" : ", whose write lock %s has",
+                look_say_cce(why->view, cell->host, cell->locker - 1, who));
+    else if (get && (cell == NULL || cell->puts == 0))
+        fprintf(out, ", into which nobody has put anything yet");
+    else if (get && one->has_put && one->next != SIZE_MAX && why->cces[one->next].cce->index != wait->owner)
+        fprintf(out, ", into which %s has put before", name_of(why, &why->cces[one->next], who));
+}
+
+static void say_cce(FILE *out, const struct look_why *why, const struct look_why_cce *one)
+{
+    char who[LOOK_NAME_MAX], age[LOOK_NAME_MAX], reason[512];
+    say_reason(why, one, reason, sizeof reason);
+    fprintf(out, "%s %s", name_of(why, one, who), reason);
+    say_hope(out, why, one);
+    if (one->cce->holder == 0)
+        fprintf(out, " (for %s)",
+                look_say_age(look_view_now(why->view, one->cce->host), one->cce->since_ns, age));
+    fputs(".\n", out);
+    say_left(out, one);
+}
+
+/* The circle of CCE `first`. */
+enum { CIRCLE_MAX = 8 }; /* so many of a longer circle, and its last two */
+
+static void say_cycle(FILE *out, const struct look_why *why, size_t first, const char *word)
+{
+    char who[LOOK_NAME_MAX];
+    size_t length = 1, place = 1;
+    for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next)
+        length++;
+    fprintf(out, "%s: %s waits for ", word, name_of(why, &why->cces[first], who));
+    for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next, place++)
+        if (place < CIRCLE_MAX || place + 2 >= length)
+            fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
+        else if (place == CIRCLE_MAX)
+            fprintf(out, "... %zu more, the last of which waits for ", length - 2 - place);
+    fprintf(out, "%s: a circle.\n", name_of(why, &why->cces[first], who));
+}
+
+/* Whether `first` is in a circle, and the first one of it. */
+static bool begins_cycle(const struct look_why *why, size_t first, bool *by_locks_out)
+{
+    if (!why->cces[first].in_cycle)
+        return false;
+    *by_locks_out = why->cces[first].by_lock;
+    for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next) {
+        *by_locks_out &= why->cces[at].by_lock;
+        if (at < first)
+            return false;
+    }
+    return true;
+}
+
+static void say_cycles(FILE *out, const struct look_why *why)
+{
+    bool by_locks;
+    for (size_t i = 0; i < why->count; i++)
+        if (begins_cycle(why, i, &by_locks))
+            say_cycle(out, why, i, why->all_stuck ? "deadlock" : "suspected deadlock");
+}
+
+void look_why_locks(FILE *out, const struct look_why *why)
+{
+    bool by_locks;
+    for (size_t i = 0; i < why->count; i++) {
+        if (!begins_cycle(why, i, &by_locks) || !by_locks)
+            continue;
+        say_cycle(out, why, i, "deadlock suspected");
+        say_cce(out, why, &why->cces[i]);
+        for (size_t at = why->cces[i].next; at != i; at = why->cces[at].next)
+            say_cce(out, why, &why->cces[at]);
+    }
+}
+
+/* Stuck ones that wait for a region of which nobody in particular is known that could put it. */
+static void say_missing(FILE *out, const struct look_why *why)
+{
+    char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX];
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if (one->fate != LOOK_STUCK || one->in_cycle || one->next != SIZE_MAX || one->wait_count == 0)
+            continue;
+        const struct look_wait *wait = one->waits[0];
+        look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
+        const bool get = wait->want <= BCRI_ORDER_LOCK;
+        fprintf(out,
+                "a %s is missing: %s waits for one %s %s, and every CCE that could do it waits itself.\n",
+                get ? "put" : "get", name_of(why, one, who), get ? "into" : "from", cell);
+    }
+}
+
+void look_why_deadlock(FILE *out, const struct look_why *why)
+{
+    enum { TOLD_MAX = 20 };
+    size_t told = 0, more = 0;
+    say_cycles(out, why);
+    say_missing(out, why);
+    for (size_t i = 0; i < why->count; i++)
+        if (waits(&why->cces[i]) && told++ < TOLD_MAX)
+            say_cce(out, why, &why->cces[i]);
+        else if (waits(&why->cces[i]))
+            more++;
+    if (more != 0)
+        fprintf(out, "enl why tells what %zu more CCEs wait for.\n", more);
+}
+
+/* What makes other hosts slow to reach. */
+static void say_ways(FILE *out, const struct look_view *view)
+{
+    char here[LOOK_NAME_MAX], there[LOOK_NAME_MAX];
+    for (size_t i = 0; i < view->way.count; i++) {
+        const struct look_way *way = &view->way.at[i];
+        look_say_host(view, way->host, here);
+        look_say_host(view, way->peer, there);
+        if (way->way == BCRI_WAY_LOW)
+            fprintf(out, "packets from %s to %s have at most %" PRIu64 " bytes: no larger ones arrive.\n",
+                    here, there, way->bytes);
+        else
+            fprintf(out,
+                    "what %s says to %s goes over the connections between daemons, which is slow: ", here,
+                    there);
+        if (way->way == BCRI_WAY_SILENT)
+            fputs("nothing comes from there by UDP.\n", out);
+        else if (way->way == BCRI_WAY_UNHEARD)
+            fputs("nothing arrives there by UDP.\n", out);
+        else if (way->way == BCRI_WAY_NARROW)
+            fprintf(out, "by UDP packets of %u bytes do not arrive there, though smaller ones do.\n",
+                    BCRI_LINK_PACKET_MIN);
+    }
+}
+
+void look_why_text(FILE *out, const struct look_why *why)
+{
+    for (size_t i = 0; i < why->count; i++)
+        if (waits(&why->cces[i]))
+            say_cce(out, why, &why->cces[i]);
+    say_others(out, why);
+    say_cycles(out, why);
+    say_missing(out, why);
+    if (why->all_stuck && why->stuck == 1)
+        fprintf(out, "deadlock: the program's only CCE waits for itself, and nothing is on its way.\n");
+    else if (why->all_stuck)
+        fprintf(out,
+                "deadlock: all %zu CCEs of the program wait for each other, and nothing is on its way.\n",
+                why->stuck);
+    else if (why->stuck != 0)
+        fprintf(out, "%zu CCEs wait for CCEs that wait themselves; %zu run or can go on.\n", why->stuck,
+                why->running + why->blocked);
+    else if (why->blocked != 0)
+        fprintf(out, "%zu CCEs wait; %zu run and could end that.\n", why->blocked, why->running);
+    else
+        fprintf(out, "no CCE waits without a time limit; %zu run, or wait for a time.\n", why->running);
+    if (why->stopped != 0)
+        fprintf(out, "%zu %s stopped.\n", why->stopped, why->stopped == 1 ? "is" : "are");
+    if (why->in_flight != 0)
+        fprintf(out, "%zu puts to other hosts are on their way.\n", why->in_flight);
+    say_ways(out, why->view);
+    if (why->partial)
+        fprintf(out,
+                "not all CCEs of the program could be seen: others may run, and end what these wait for.\n");
+}
+
+static void json_ways(FILE *out, const struct look_view *view)
+{
+    static const char *const names[] = {"usual", "low", "silent", "narrow", "unheard"};
+    const char *between = "";
+    fputs("\"ways\":[", out);
+    for (size_t i = 0; i < view->way.count; i++) {
+        const struct look_way *way = &view->way.at[i];
+        if (way->way >= sizeof names / sizeof names[0])
+            continue;
+        fprintf(out, "%s{\"host\":%" PRIu64 ",\"peer\":%" PRIu64 ",\"way\":\"%s\",\"bytes\":%" PRIu64 "}",
+                between, way->host, way->peer, names[way->way], way->bytes);
+        between = ",";
+    }
+    fputs("],", out);
+}
+
+static void json_cce(FILE *out, const struct look_why_cce *one)
+{
+    fprintf(out, "{\"host\":%" PRIu64 ",\"index\":%" PRIu64 ",\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 "}",
+            one->cce->host, one->cce->index, one->cce->ordinal, one->cce->pid);
+}
+
+void look_why_json(FILE *out, const struct look_why *why)
+{
+    static const char *const fates[] = {[LOOK_RUNS] = "runs",
+                                        [LOOK_STOPPED] = "stopped",
+                                        [LOOK_TIMED] = "timed",
+                                        [LOOK_BLOCKED] = "blocked",
+                                        [LOOK_STUCK] = "stuck"};
+    const char *between = "";
+    fprintf(out,
+            "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"stopped\":%zu,"
+            "\"in_flight\":%zu,",
+            why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
+            why->running, why->stopped, why->in_flight);
+    json_ways(out, why->view);
+    fputs("\"cces\":[", out);
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if (one->fate == LOOK_RUNS)
+            continue;
+        fprintf(out, "%s{\"cce\":", between);
+        json_cce(out, one);
+        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s", fates[one->fate], one->in_cycle ? "true" : "false");
+        if (one->wait_count != 0)
+            fprintf(out,
+                    ",\"want\":%" PRIu64 ",\"cell\":%" PRIu64 ",\"owner_host\":%" PRIu64 ",\"owner\":%" PRIu64
+                    ",\"since_ns\":%" PRIu64 ",\"now_ns\":%" PRIu64,
+                    one->waits[0]->want, one->waits[0]->cell, one->waits[0]->owner_host, one->waits[0]->owner,
+                    one->cce->since_ns, look_view_now(why->view, one->cce->host));
+        if (one->fate == LOOK_TIMED)
+            fprintf(out, ",\"vain_ns\":%" PRIu64 ",\"at_a_time_ns\":%" PRIu64, one->vain_ns,
+                    one->at_a_time_ns);
+        if (one->left != NULL)
+            fprintf(out,
+                    ",\"ended\":{\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 ",\"signal\":%u,\"status\":%u}",
+                    one->left->ordinal, one->left->pid,
+                    (one->left->exit & BCRI_CRASHED) != 0 ? (unsigned)(one->left->exit & 0xffu) : 0,
+                    (one->left->exit & BCRI_EXITED) != 0 ? (unsigned)(one->left->exit & 0xffu) : 0);
+        if (one->next != SIZE_MAX) {
+            fputs(",\"waits_for\":", out);
+            json_cce(out, &why->cces[one->next]);
+        }
+        fputc('}', out);
+        between = ",";
+    }
+    fputs("]}\n", out);
+}
+
+void look_why_dot(FILE *out, const struct look_why *why)
+{
+    char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX];
+    fputs("digraph why {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n", out);
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if (one->cce->state == BCRI_CCE_DEAD)
+            continue;
+        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of(why, one, who),
+                one->fate == LOOK_STUCK     ? ", color=red"
+                : one->fate == LOOK_BLOCKED ? ", color=orange"
+                                            : "");
+        if (!waits(one))
+            continue;
+        if (one->wait_count != 0)
+            look_say_cell(why->view, one->waits[0]->owner_host, one->waits[0]->owner, one->waits[0]->cell,
+                          cell);
+        else
+            snprintf(cell, sizeof cell, "a lock");
+        if (one->next != SIZE_MAX)
+            fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, cell,
+                    one->in_cycle ? ", color=red" : "");
+        else
+            fprintf(out, "  w%zu [label=\"%s\", shape=ellipse];\n  c%zu -> w%zu;\n", i, cell, i, i);
+    }
+    fputs("}\n", out);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* scripts.c -- the user's programs that every daemon runs when it starts and before it ends.
+ *
+ * They find the log's directory in BCR_TEMPDIR, wherever that is set.
+ *
+ * If a script cannot be run, or fails, the daemon only warns: a program should not be lost because
+ * a script that moves its logs fails. What a script prints goes to stderr. */
+#include "job/scripts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/object.h"
+
+static pid_t start(struct enl_program *program, const char *path, int when)
+{
+    char first[2] = {(char)('0' + when), '\0'};
+    char last[] = {program->options.child ? '0' : '1', '\0'}; /* 1: the program was started here */
+    char *argv[] = {(char *)(uintptr_t)path, first, program->name, program->address, last, NULL};
+    char **environment = enl_environment_with(program->environment, "BCR_TEMPDIR", program->config.tempdir);
+    struct enl_spawn spawn = {.path = path,
+                              .argv = argv,
+                              .environment = environment != NULL ? environment : program->environment,
+                              .in = open("/dev/null", O_RDONLY | O_CLOEXEC),
+                              .out = fcntl(2, F_DUPFD_CLOEXEC, 3),
+                              .err = -1,
+                              .keep = -1,
+                              .core = -1,
+                              .own_group = true,
+                              .inherited = &program->inherited};
+    const char *step = "open /dev/null";
+    pid_t pid = spawn.in >= 0 ? enl_spawn(&spawn, &step) : -errno;
+    free(environment);
+    if (pid < 0)
+        enl_report(program, BCRI_LOG_WARN, "%s %s could not %s: %s", when == 0 ? "startscript" : "endscript",
+                   path, step, strerror(-pid));
+    if (spawn.in >= 0)
+        close(spawn.in);
+    if (spawn.out >= 0)
+        close(spawn.out);
+    return pid;
+}
+
+void enl_script_run(struct enl_program *program, const char *script, int when,
+                    void (*done)(struct enl_program *program))
+{
+    char *name = NULL;
+    char path[PATH_MAX], reason[1024];
+    pid_t pid = -1;
+    if (script != NULL && bcri_config_resolve(&program->config, script, &name) == 0) {
+        if (enl_object_find(name, path, reason, sizeof reason) == 0)
+            pid = start(program, path, when);
+        else
+            enl_report(program, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
+    }
+    free(name);
+    program->script_done = done;
+    if (pid <= 0) {
+        done(program);
+        return;
+    }
+    program->script = pid;
+    snprintf(program->script_name, sizeof program->script_name, "%s %s",
+             when == 0 ? "startscript" : "endscript", path);
+}

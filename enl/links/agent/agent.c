@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* agent.c -- the agent as whoever runs it sees it: agent.h. Its links, and the order in which it does
+ * things. */
+#include "bcri/agent.h"
+
+#include <stdlib.h>
+
+#include "bcri/clock.h"
+#include "bcri/repair.h"
+
+#include "links/agent/ask.h"
+#include "links/agent/serve.h"
+
+void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved)
+{
+    bcri_pool_grown(agent, piece, reserved);
+    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+        bcri_serve_go_on(peer);
+    agent->resume_at = agent->now;
+}
+
+/* ---- links ---- */
+
+static bool accept_stream(void *owner, uint32_t source, uint32_t target)
+{
+    (void)owner;
+    return (source & ~BCRI_ANSWERS) < BCRI_CCE_MAX && (target < BCRI_CCE_MAX || target == BCRI_DATA_TARGET);
+}
+
+/* What comes while the agent has rested comes before it runs again: what is counted from that moment must not be
+ * counted from its last run. */
+static void look_at_clock(const struct peer *peer)
+{
+    if (peer->link != NULL && bcri_link_now(peer->link) > peer->agent->now)
+        peer->agent->now = bcri_link_now(peer->link);
+}
+
+static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
+{
+    struct peer *peer = owner;
+    look_at_clock(peer);
+    peer->agent->messages++;
+    return bcri_serve_begin(peer, message);
+}
+
+static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
+{
+    look_at_clock(owner);
+    bcri_serve_arrived(owner, source, target, cookie);
+}
+
+static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
+{
+    bcri_serve_dropped(owner, source, target, cookie);
+}
+
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
+{
+    (void)source, (void)target;
+    look_at_clock(owner);
+    if (((uintptr_t)cookie & 1) != 0)
+        bcri_served_completed((void *)((char *)cookie - 1), outcome);
+    else if (cookie != NULL)
+        bcri_ask_completed(cookie, outcome);
+}
+
+static const struct bcri_link_events link_events = {
+    .accept = accept_stream, .begin = begin, .arrived = arrived, .dropped = dropped, .completed = completed};
+
+struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
+                                  const struct bcri_link_config *config, uint64_t now)
+{
+    struct peer *peer = bcri_peer_of(agent, host);
+    if (peer == NULL || peer->link != NULL || peer->lost)
+        return NULL;
+    peer->link = bcri_link_new(config, &link_events, peer, now);
+    if (peer->link != NULL)
+        bcri_ask_send_waiting(peer);
+    return peer->link;
+}
+
+bool bcri_agent_lost(struct bcri_agent *agent, uint32_t host)
+{
+    struct peer *peer = bcri_peer_of(agent, host);
+    if (peer == NULL || peer->lost)
+        return peer != NULL;
+    struct bcri_link *link = peer->link;
+    peer->lost = true;
+    peer->link = NULL; /* nothing is sent any more */
+    if (link != NULL)
+        bcri_link_free(link);
+    bcri_ask_fail(peer, bcrE_DEAD);
+    bcri_serve_lost(peer);
+    return true;
+}
+
+bool bcri_agent_has_lost(struct bcri_agent *agent, uint32_t host)
+{
+    const struct peer *peer = bcri_peer_find(agent, host);
+    return peer != NULL && peer->lost;
+}
+
+/* Without a link nothing has come from there, and nothing was sent: only orders and their routes know it. */
+void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host)
+{
+    struct peer *peer = bcri_peer_find(agent, host);
+    if (peer == NULL || peer->link != NULL || peer->lost)
+        return;
+    bcri_ask_fail(peer, bcrE_NOCCE);
+    bcri_ask_drop_routes(peer);
+    bcri_peer_free(peer);
+}
+
+/* ---- CCEs ---- */
+
+static struct asker *find_asker(const struct bcri_agent *agent, uint32_t index)
+{
+    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
+        if (RECORD_OF(at, struct asker, of_agent)->index == index)
+            return RECORD_OF(at, struct asker, of_agent);
+    return NULL;
+}
+
+int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
+{
+    struct asker *asker = calloc(1, sizeof *asker);
+    if (asker == NULL || (asker->outbox = bcri_at(agent->ctx, outbox)) == NULL) {
+        free(asker);
+        return bcrE_NOMEM;
+    }
+    asker->agent = agent;
+    asker->index = index;
+    asker->sync_at = UINT64_MAX;
+    list_init(&asker->orders);
+    list_init(&asker->syncs);
+    list_init(&asker->routes);
+    list_init(&asker->shares);
+    list_init(&asker->busy);
+    list_append(&agent->askers, &asker->of_agent);
+    bcri_table_add(&agent->askers_by_ring, &asker->by_ring, bcri_outbox_ring(outbox));
+    agent->ask_at = 0;
+    return 0;
+}
+
+void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
+{
+    struct asker *asker = find_asker(agent, index);
+    if (asker != NULL)
+        bcri_ask_forget(asker);
+    else if (agent->events->forgotten != NULL)
+        agent->events->forgotten(agent->owner, index);
+}
+
+/* ---- running ---- */
+
+struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
+                                  const struct bcri_agent_events *events, void *owner)
+{
+    struct bcri_agent *agent = calloc(1, sizeof *agent);
+    if (agent == NULL)
+        return NULL;
+    *agent = (struct bcri_agent){.ctx = ctx,
+                                 .events = events,
+                                 .owner = owner,
+                                 .pool_bytes = pool_bytes,
+                                 .peer_bytes_max = PEER_BYTES_MAX,
+                                 .peer_payloads_max = PEER_PAYLOADS_MAX,
+                                 .deadline = AGENT_NEVER,
+                                 .retry_at = AGENT_NEVER,
+                                 .ask_at = AGENT_NEVER,
+                                 .resume_at = AGENT_NEVER,
+                                 .place_free = NO_PLACE,
+                                 .orders.bytes = sizeof(struct order),
+                                 .incoming.bytes = sizeof(struct incoming),
+                                 .serveds.bytes = sizeof(struct served),
+                                 .stream_records.bytes = sizeof(struct stream),
+                                 .cell_records.bytes = sizeof(struct wanted_cell),
+                                 .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
+    if (!bcri_pool_make(agent)) {
+        free(agent);
+        return NULL;
+    }
+    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
+                                    &agent->served,         &agent->locks,   &agent->cells,
+                                    &agent->shares,         &agent->payloads};
+    struct list *const lists[] = {
+        &agent->askers,       &agent->ending,       &agent->untold,       &agent->all_cells,
+        &agent->ready,        &agent->owing,        &agent->over,         &agent->giving_back,
+        &agent->dead_locks,   &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
+        &agent->parked_locks, &agent->no_room,      &agent->shares_over,  &agent->unused_payloads};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        bcri_table_init(tables[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        list_init(lists[i]);
+    return agent;
+}
+
+void bcri_agent_free(struct bcri_agent *agent)
+{
+    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
+        struct bcri_link *link = peer->link;
+        peer->link = NULL;
+        if (link != NULL)
+            bcri_link_free(link);
+    }
+    bcri_serve_free(agent);
+    bcri_ask_free(agent);
+    for (struct peer *peer = agent->peers, *next; peer != NULL; peer = next) {
+        next = peer->next;
+        free(peer);
+    }
+    struct records *const records[] = {&agent->orders, &agent->incoming, &agent->serveds,
+                                       &agent->stream_records, &agent->cell_records};
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        records_free(records[i]);
+    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
+                                    &agent->served,         &agent->locks,   &agent->cells,
+                                    &agent->shares,         &agent->payloads};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        bcri_table_free(tables[i]);
+    free(agent);
+}
+
+/* Each ring has named the cell where a request was served, or the outbox of an order, if it could. False:
+ * not all of the rings since the last look have, and anything may have changed. */
+static bool look_where_rung(struct bcri_agent *agent, uint32_t from, uint32_t to)
+{
+    uint32_t lows[BCRI_RUNG_FOR] = {0};
+    if (to - from > BCRI_RUNG_FOR)
+        return false;
+    for (uint32_t number = from; number != to; number++) {
+        const uint64_t told = bcri_load_acquire(&agent->ctx->bell->rung_for[number % BCRI_RUNG_FOR]);
+        lows[number - from] = (uint32_t)told;
+        if ((uint32_t)(told >> 32) != number || (uint32_t)told == 0)
+            return false;
+    }
+    for (uint32_t i = 0; i < to - from; i++) {
+        bcri_ask_take_of(agent, lows[i]);
+        bcri_cells_look_at(agent, lows[i]);
+    }
+    return true;
+}
+
+void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
+{
+    const uint32_t rung = bcri_load_acquire(&agent->ctx->bell->bell), seen = agent->bell_seen;
+    agent->now = now;
+    agent->bell_seen = rung;
+    agent->deadline = AGENT_NEVER;
+    const bool named = look_where_rung(agent, seen, rung);
+    if (!named || agent->retry_at <= now) {
+        agent->retry_at = AGENT_NEVER;
+        bcri_cells_look_at_all(agent);
+        bcri_serve_again(agent);
+        bcri_ask_tell_again(agent);
+    }
+    if (!named || agent->ask_at <= now) {
+        agent->ask_at = AGENT_NEVER;
+        bcri_peers_want_links(agent);
+        bcri_ask_tell_ends(agent);
+        bcri_shares_end(agent);
+        bcri_ask_take_all(agent);
+    }
+    bcri_serve_run(agent);
+    if (!bcri_looks_done(agent->ctx))
+        bcri_agent_parks(agent);
+    if (agent->ctx->daemon.corrupt) {
+        agent->ctx->daemon.corrupt = false;
+        bcri_agent_note(agent, BCRI_NO_HOST,
+                        "shared memory is corrupt: the agent has met a wild write, or what two threads of a "
+                        "CCE in BCR at once have left; enl audit says where");
+    }
+    run_by(agent, agent->retry_at);
+    run_by(agent, agent->ask_at);
+}
+
+/* What links have told since the last run is to be done at once. */
+uint64_t bcri_agent_deadline(const struct bcri_agent *agent)
+{
+    const bool is_due =
+        !list_is_empty(&agent->ready) || !list_is_empty(&agent->over) || !list_is_empty(&agent->giving_back);
+    return is_due ? agent->now : agent->deadline;
+}
+
+bool bcri_agent_is_idle(const struct bcri_agent *agent)
+{
+    return agent->order_count == 0 && agent->served_count == 0 && list_is_empty(&agent->untold) &&
+           list_is_empty(&agent->ready) && list_is_empty(&agent->ending) &&
+           list_is_empty(&agent->shares_over) && agent->retry_at == AGENT_NEVER &&
+           agent->ask_at == AGENT_NEVER;
+}
+
+uint64_t bcri_agent_messages(const struct bcri_agent *agent)
+{
+    return agent->messages;
+}
+
+bool bcri_agent_rests(const struct bcri_agent *agent)
+{
+    const struct list *const busy[] = {&agent->ending,      &agent->untold,         &agent->shares_over,
+                                       &agent->owing,       &agent->ready,          &agent->over,
+                                       &agent->giving_back, &agent->dead_locks,     &agent->parked_waits,
+                                       &agent->no_room,     &agent->parked_streams, &agent->parked_cells,
+                                       &agent->parked_locks};
+    for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
+        if (!list_is_empty(busy[i]))
+            return false;
+    for (const struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+        if (peer->waiting != NULL || peer->paused_answers != NULL ||
+            (peer->link != NULL && !bcri_link_is_idle(peer->link)))
+            return false;
+    return !agent->pool_asked && bcri_agent_deadline(agent) == AGENT_NEVER &&
+           agent->bell_seen == bcri_load_acquire(&agent->ctx->bell->bell);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* deadlines.c -- what waits until a time: deadlines.h. */
+#include "links/agent/deadlines.h"
+
+#include <stdlib.h>
+
+enum { FIRST_ROOM = 16 };
+
+bool bcri_deadlines_reserve(struct deadlines *deadlines)
+{
+    if (deadlines->count + 1 < deadlines->room)
+        return true;
+    const uint32_t room = deadlines->room != 0 ? 2 * deadlines->room : FIRST_ROOM;
+    struct deadline **heap = realloc(deadlines->heap, room * sizeof(struct deadline *));
+    if (heap == NULL)
+        return false;
+    deadlines->heap = heap;
+    deadlines->room = room;
+    return true;
+}
+
+static void put(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
+{
+    deadlines->heap[place] = deadline;
+    deadline->place = place;
+}
+
+/* Puts it at `place`, which is free, or higher. */
+static void rise(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
+{
+    for (; place > 1 && deadlines->heap[place / 2]->at_ns > deadline->at_ns; place /= 2)
+        put(deadlines, place, deadlines->heap[place / 2]);
+    put(deadlines, place, deadline);
+}
+
+/* Puts it at `place`, which is free, or lower. */
+static void sink(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
+{
+    for (uint32_t child; (child = 2 * place) <= deadlines->count; place = child) {
+        if (child < deadlines->count && deadlines->heap[child + 1]->at_ns < deadlines->heap[child]->at_ns)
+            child++;
+        if (deadlines->heap[child]->at_ns >= deadline->at_ns)
+            break;
+        put(deadlines, place, deadlines->heap[child]);
+    }
+    put(deadlines, place, deadline);
+}
+
+void bcri_deadlines_add(struct deadlines *deadlines, struct deadline *deadline, uint64_t at_ns)
+{
+    deadline->at_ns = at_ns;
+    rise(deadlines, ++deadlines->count, deadline);
+}
+
+void bcri_deadlines_remove(struct deadlines *deadlines, struct deadline *deadline)
+{
+    const uint32_t place = deadline->place;
+    if (place == 0)
+        return;
+    struct deadline *last = deadlines->heap[deadlines->count--];
+    deadline->place = 0;
+    if (last == deadline)
+        return;
+    if (place > 1 && deadlines->heap[place / 2]->at_ns > last->at_ns)
+        rise(deadlines, place, last);
+    else
+        sink(deadlines, place, last);
+}

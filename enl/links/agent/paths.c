@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* paths.c -- where the packets of each link go, and whence they come. */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/clock.h"
+
+#include "links/agent/thread_private.h"
+
+/* RECEIVES_MAX: from the socket at a time, so that a flood of packets does not stop what is sent. */
+enum { RECEIVES_MAX = 64 };
+#define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
+/* On the tree: bytes in flight of each link; how often UDP is tried; how long a link stays there; how
+ * long what was sent by UDP has no answer before the other host is followed there. */
+#define TREE_ROOM     (128u << 10)
+#define TRY_NS        (2 * BCRI_NS_PER_S)
+#define STAYS_NS      (4 * BCRI_NS_PER_S)
+#define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
+#define UNANSWERED_NS BCRI_NS_PER_S
+#define TRIES         8u                    /* of the tree's lane, before it is silent */
+#define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
+
+static struct path **find_path(struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
+{
+    struct path **at = &thread->paths;
+    while (*at != NULL && ((*at)->host != host || (*at)->lane != lane))
+        at = &(*at)->next;
+    return at;
+}
+
+struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host)
+{
+    return *find_path(thread, host, BCRI_LANE_TREE);
+}
+
+/* All links share what the socket holds. */
+static void share_room(struct bcri_link_thread *thread)
+{
+    struct bcri_link_carrier carrier;
+    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    for (struct path *path = thread->paths; path != NULL; path = path->next)
+        if (!path->on_tree)
+            bcri_link_set_room(path->link, carrier.room);
+}
+
+/* ---- UDP or the tree ---- */
+
+/* What is new of its way. */
+static void tell_way(struct bcri_link_thread *thread, struct path *path)
+{
+    char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
+    const uint32_t bytes = path->on_tree ? 0 : bcri_link_path_bytes(path->link);
+    const enum bcri_way way = path->way == BCRI_WAY_USUAL && bytes != 0 ? BCRI_WAY_LOW : path->way;
+    if (way == path->told && bytes == path->told_bytes)
+        return;
+    struct bcri_link_news news = {.told = BCRI_TOLD_WAY, .number = path->host, .way = way, .bytes = bytes};
+    const struct bcri_link_address *at = path->found.bytes != 0 ? &path->found : &path->address[0];
+    (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
+                      NI_NUMERICHOST | NI_NUMERICSERV);
+    static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
+    const size_t skip = strncmp(host, of_ipv4, sizeof of_ipv4 - 1) == 0 ? sizeof of_ipv4 - 1 : 0;
+    snprintf(news.text, sizeof news.text, "%s, UDP port %s", host + skip, port);
+    if (bcri_thread_tell(thread, &news)) {
+        path->told = way;
+        path->told_bytes = bytes;
+    }
+}
+
+/* The tree loses packets too, where it is congested: then daemons drop them (tree/carry.c). */
+static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bcri_way why)
+{
+    const struct bcri_link_carrier tree = {.packet_max = BCRI_CARRIED_MAX, .room = TREE_ROOM};
+    path->on_tree = true;
+    path->heard = false; /* another of its addresses may work */
+    path->stays_ns = path->stays_ns == 0 ? STAYS_NS : 2 * path->stays_ns;
+    if (path->stays_ns > STAYS_MOST_NS)
+        path->stays_ns = STAYS_MOST_NS;
+    path->changed_at = thread->now;
+    path->try_at = thread->now + TRY_NS;
+    path->way = why;
+    bcri_link_use_carrier(path->link, &tree, thread->now);
+}
+
+static void use_udp(struct bcri_link_thread *thread, struct path *path)
+{
+    struct bcri_link_carrier carrier;
+    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    path->on_tree = path->blocked = false;
+    path->way = BCRI_WAY_USUAL;
+    path->changed_at = thread->now;
+    bcri_link_use_carrier(path->link, &carrier, thread->now);
+    bcri_link_ping(path->link); /* the other host learns by which address */
+}
+
+/* Each direction for itself: whether what is sent by UDP arrives is known by its answers, whichever way they come. What a
+ * try has told may not last: each time the link stays there twice as long. */
+static void go_back_if_it_passes(struct bcri_link_thread *thread, struct path *path)
+{
+    if (thread->now >= path->changed_at + path->stays_ns && bcri_link_try_passed(path->link))
+        use_udp(thread, path);
+}
+
+/* The other host is on the tree. It may have heard nothing by UDP, and then what is sent there has no answer; or it hears
+ * this one, and what it sends does not get through. `heard_at`: when anything came before. */
+static void came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at)
+{
+    const uint64_t waits = bcri_link_waits_since(path->link);
+    if (path->on_tree || waits == BCRI_LINK_NEVER || thread->now < waits + UNANSWERED_NS)
+        return;
+    const bool hears = path->heard && thread->now < heard_at + thread->config.silence_ns / 2;
+    use_tree(thread, path, hears ? BCRI_WAY_UNHEARD : BCRI_WAY_SILENT);
+}
+
+/* ---- links ---- */
+
+/* In the tree's lane the two hosts hear of each other by beats, and what they use up of keys lasts for the
+ * program's life. */
+static struct bcri_link *make_link(struct bcri_link_thread *thread, struct path *path,
+                                   const struct bcri_link_introduction *introduction)
+{
+    struct bcri_link_carrier carrier;
+    const bool is_tree = introduction->lane == BCRI_LANE_TREE;
+    bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
+    const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
+                                            .peer = introduction->host,
+                                            .lane = introduction->lane,
+                                            .packet_max = thread->config.packet_bytes,
+                                            .keepalive_ns = is_tree ? 0 : KEEPALIVE_NS,
+                                            .carrier = carrier,
+                                            .secret = &introduction->secret,
+                                            .forged_max = thread->config.forged_max};
+    return is_tree ? bcri_link_new(&config, &bcri_lane_events, path, thread->now)
+                   : bcri_agent_link(thread->agent, introduction->host, &config, thread->now);
+}
+
+bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+{
+    struct path *path = *find_path(thread, introduction->host, introduction->lane);
+    if (path != NULL && path->lane == BCRI_LANE_TREE)
+        return true; /* its keys are never changed, and never used for another link */
+    if (path != NULL) {
+        const bool done = bcri_link_renew(path->link, &introduction->secret, thread->now) == 0;
+        path->wants_keys &= !done;
+        return done;
+    }
+    if (bcri_agent_has_lost(thread->agent, introduction->host))
+        return true;
+    path = calloc(1, sizeof *path);
+    if (path == NULL || (path->link = make_link(thread, path, introduction)) == NULL) {
+        free(path);
+        return false;
+    }
+    path->thread = thread;
+    path->host = introduction->host;
+    path->lane = introduction->lane;
+    path->listens = introduction->listens;
+    thread->lane_count += path->lane == BCRI_LANE_TREE;
+    path->address_count = introduction->address_count;
+    memcpy(path->address, introduction->address, sizeof path->address);
+    path->next = thread->paths;
+    thread->paths = path;
+    thread->path_count++;
+    share_room(thread);
+    return true;
+}
+
+static void lose(struct bcri_link_thread *thread, struct path **at)
+{
+    struct path *path = *at;
+    if (path == NULL)
+        return;
+    if (path->lane == BCRI_LANE_TREE) {
+        bcri_link_free(path->link);
+        thread->lane_count--;
+    }
+    *at = path->next;
+    path->next = thread->lost;
+    thread->lost = path;
+    if (--thread->path_count != 0)
+        share_room(thread);
+}
+
+bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
+{
+    lose(thread, find_path(thread, host, BCRI_LANE_ORDERS));
+    lose(thread, find_path(thread, host, BCRI_LANE_TREE));
+    return bcri_agent_lost(thread->agent, host);
+}
+
+/* ---- packets ---- */
+
+static void on_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
+                      size_t bytes)
+{
+    struct bcri_link_thread *thread = context;
+    uint32_t host;
+    if (!bcri_link_sender(packet, bytes, &host))
+        return;
+    struct path *path = *find_path(thread, host, bcri_link_lane(packet));
+    if (path == NULL || (thread->over && path->lane != BCRI_LANE_TREE) ||
+        !bcri_link_receive(path->link, packet, bytes, thread->now) || from_bytes > sizeof path->found.at)
+        return;
+    path->listens = false;
+    /* A host that has moved is followed, since the packet is its own and new. While the link is on the tree, it does not
+     * say that packets arrive there. */
+    path->heard = !path->on_tree;
+    memcpy(&path->found.at, from, from_bytes);
+    path->found.bytes = from_bytes;
+}
+
+void bcri_paths_take_carried(struct bcri_link_thread *thread)
+{
+    struct carried *carried = bcri_carried_take(thread);
+    while (carried != NULL) {
+        struct carried *next = carried->next;
+        uint32_t host;
+        struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
+                                ? *find_path(thread, host, BCRI_LANE_ORDERS)
+                                : NULL;
+        const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
+        if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
+            came_by_tree(thread, path, heard_at);
+        free(carried);
+        carried = next;
+    }
+}
+
+static void send_to(struct bcri_link_thread *thread, const struct bcri_link_address *to, size_t bytes)
+{
+    bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
+}
+
+/* Sends the packet that is in `space`, the socket's. Until the host has answered, it goes to all
+ * addresses where it may be, and was: what comes twice does no harm. */
+static void send_packet(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
+                        size_t bytes)
+{
+    const bool was_found = path->found.bytes != 0;
+    send_to(thread, was_found ? &path->found : &path->address[0], bytes);
+    for (uint32_t i = was_found ? 0 : 1; !path->heard && i < path->address_count; i++) {
+        uint8_t *copy = bcri_udp_space(thread->udp);
+        if (copy == NULL)
+            return;
+        memcpy(copy, space, bytes);
+        send_to(thread, &path->address[i], bytes);
+    }
+}
+
+static void free_paths(struct path **paths)
+{
+    while (*paths != NULL) {
+        struct path *next = (*paths)->next;
+        free(*paths);
+        *paths = next;
+    }
+}
+
+static bool flush(struct bcri_link_thread *thread)
+{
+    if (thread->gathers_orders && bcri_thread_lease_is_over(thread))
+        bcri_udp_drop(thread->udp); /* links send again what is lost */
+    if (!bcri_udp_flush(thread->udp))
+        return false;
+    thread->gathers_orders = false;
+    free_paths(&thread->lost); /* nothing is gathered any more */
+    return true;
+}
+
+/* What a link on the tree sends. Now and then UDP is tried, with a packet of the least size that is to pass there. */
+static bool carry(struct bcri_link_thread *thread, struct path *path)
+{
+    bool sends = false;
+    for (;;) {
+        uint8_t *space = bcri_udp_space(thread->udp);
+        if (space != NULL && thread->now >= path->try_at) {
+            const size_t asks = bcri_link_try(path->link, space, thread->now);
+            path->try_at = thread->now + TRY_NS;
+            if (asks != 0) {
+                send_packet(thread, path, space, asks);
+                sends = true;
+                continue;
+            }
+        }
+        path->blocked = space != NULL && !bcri_carried_has_room(thread);
+        const size_t bytes =
+            space != NULL && !path->blocked ? bcri_link_fill(path->link, space, thread->now) : 0;
+        if (bytes == 0)
+            return sends;
+        sends = true;
+        bcri_carried_send(thread, path->host, space, (uint32_t)bytes);
+    }
+}
+
+static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
+{
+    bool sends = false;
+    for (;;) {
+        uint8_t *space = bcri_udp_space(thread->udp);
+        if (space == NULL) {
+            thread->full = !flush(thread);
+            if (thread->full)
+                return sends;
+            continue;
+        }
+        const size_t bytes = bcri_link_fill(path->link, space, thread->now);
+        if (bytes == 0)
+            return sends;
+        send_packet(thread, path, space, bytes);
+        thread->gathers_orders |= path->lane == BCRI_LANE_ORDERS;
+        sends = true;
+    }
+}
+
+/* Whether its link may send, and wants to be called again for that. */
+static bool is_awake(const struct bcri_link_thread *thread, const struct path *path)
+{
+    return path->lane == BCRI_LANE_TREE ? !path->listens : !thread->over;
+}
+
+bool bcri_paths_send(struct bcri_link_thread *thread)
+{
+    bool sends = false;
+    for (struct path *path = thread->paths; path != NULL; path = path->next) {
+        if (path->paused != 0)
+            bcri_lane_resume(thread, path);
+        if (!is_awake(thread, path))
+            continue;
+        if (path->on_tree)
+            sends |= carry(thread, path);
+        else if (!thread->full)
+            sends |= send_by_udp(thread, path);
+    }
+    if (!flush(thread))
+        thread->full = true;
+    return sends;
+}
+
+bool bcri_paths_receive(struct bcri_link_thread *thread)
+{
+    int batches = 0;
+    while (batches < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0) {
+        batches++;
+        if (!bcri_udp_has_more(thread->udp))
+            break;
+    }
+    return batches != 0;
+}
+
+/* ---- silence, forgery ---- */
+
+/* Whether an answer is due, and nothing has come, for so long. */
+static bool has_waited(const struct bcri_link_thread *thread, const struct path *path, uint64_t ns)
+{
+    const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
+    const uint64_t since = waits > heard ? waits : heard;
+    return ns != 0 && waits != BCRI_LINK_NEVER && thread->now > since + ns;
+}
+
+static bool is_silent(const struct bcri_link_thread *thread, const struct path *path)
+{
+    return has_waited(thread, path, thread->config.silence_ns);
+}
+
+void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
+{
+    struct bcri_link_carrier carrier;
+    if (!has_waited(thread, path, thread->config.silence_ns / TRIES))
+        return;
+    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    path->heard = false;
+    bcri_link_use_carrier(path->link, &carrier, thread->now);
+}
+
+static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *path)
+{
+    char sentence[160];
+    if (!bcri_thread_tell(thread, &(struct bcri_link_news){BCRI_TOLD_WANTS_LINK, .number = path->host}))
+        return false;
+    snprintf(sentence, sizeof sentence,
+             "somebody has sent %llu forged packets in its name: it and this host change their keys",
+             (unsigned long long)bcri_link_counts(path->link)->forged);
+    bcri_thread_note(thread, path->host, sentence);
+    return true;
+}
+
+/* A firewall that stops packets, a cable, or a tunnel. Probes bring the thread here meanwhile. */
+void bcri_paths_look_after(struct bcri_link_thread *thread)
+{
+    for (struct path *path = thread->paths; path != NULL; path = path->next) {
+        if (path->lane == BCRI_LANE_TREE) {
+            if (is_silent(thread, path))
+                path->heard = false; /* another of its addresses may work */
+            continue;
+        }
+        if (!path->on_tree && is_silent(thread, path))
+            use_tree(thread, path, BCRI_WAY_SILENT);
+        else if (!path->on_tree && thread->config.silence_ns != 0 && bcri_link_is_narrow(path->link))
+            use_tree(thread, path, BCRI_WAY_NARROW);
+        else if (path->on_tree)
+            go_back_if_it_passes(thread, path);
+        tell_way(thread, path);
+        if (!path->wants_keys && bcri_link_wears_out(path->link))
+            path->wants_keys = ask_for_keys(thread, path);
+    }
+}
+
+/* ---- deadlines, the end ---- */
+
+uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
+{
+    uint64_t next = BCRI_LINK_NEVER;
+    for (const struct path *path = thread->paths; path != NULL; path = path->next) {
+        uint64_t at =
+            path->blocked || !is_awake(thread, path) ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
+        if (path->paused != 0 && at > thread->now + RESUME_NS)
+            at = thread->now + RESUME_NS;
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+void bcri_paths_drop(struct bcri_link_thread *thread)
+{
+    for (const struct path *path = thread->paths; path != NULL; path = path->next)
+        if (path->lane == BCRI_LANE_TREE)
+            bcri_link_free(path->link);
+    free_paths(&thread->paths);
+    free_paths(&thread->lost);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* payload.c -- regions of bcr_putm that have come for several cells of this host (DATA), and are kept for the puts that name
+ * them (SAME) until the asker's host says that there are no more (FORGET).
+ *
+ * Why nothing waits for ever. A SAME begins only when its DATA has, and so has its room; until then nothing behind
+ * it begins. DATA of one asker begin in their order, and of each all SAMEs were sent before the next DATA. So before a
+ * SAME of the oldest payload there stand but puts, which wait for room in the pool, and they get it: a payload
+ * that only waits for further SAMEs, and has no other holders, leaves the pool for private memory when somebody finds no
+ * room there, and comes back with the next SAME. How much may lie there is bounded for each host, by DATA that wait. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcr/error.h"
+#include "bcri/act.h"
+#include "bcri/drop.h"
+#include "bcri/region.h"
+
+#include "links/agent/serve.h"
+
+struct payload *bcri_payload_find(const struct peer *peer, uint64_t data)
+{
+    struct entry *at = table_find(&peer->agent->payloads, data);
+    for (; at != NULL; at = table_next(at->next, data)) {
+        struct payload *payload = RECORD_OF(at, struct payload, at);
+        if (payload->peer == peer)
+            return payload;
+    }
+    return NULL;
+}
+
+bool bcri_payload_fits(const struct peer *peer, uint32_t bytes)
+{
+    return peer->payload_bytes == 0 || peer->payload_bytes + bytes <= peer->agent->peer_payloads_max;
+}
+
+bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uint32_t bytes,
+                      struct bcri_slot_shm *region, struct payload **payload_out)
+{
+    struct payload *payload = bcri_peer_remember(peer, sizeof *payload) ? malloc(sizeof *payload) : NULL;
+    if (payload == NULL) {
+        peer->payloads_unknown++;
+        return false;
+    }
+    *payload = (struct payload){.peer = peer,
+                                .bytes = region != NULL ? bytes : 0,
+                                .archtype = message->archtype,
+                                .error = message->error,
+                                .region = region,
+                                .is_refused = region == NULL};
+    peer->payload_bytes += payload->bytes;
+    list_init(&payload->blocked);
+    bcri_table_add(&peer->agent->payloads, &payload->at, message->request);
+    list_append(&peer->payloads, &payload->of_peer);
+    if (!list_is_empty(&peer->agent->no_room))
+        peer->agent->resume_at = peer->agent->now; /* SAMEs that have overtaken it may be there */
+    *payload_out = payload;
+    return true;
+}
+
+static void free_payload(struct payload *payload)
+{
+    struct peer *peer = payload->peer;
+    bcri_table_remove(&peer->agent->payloads, &payload->at);
+    list_remove(&payload->of_peer);
+    list_remove(&payload->of_unused);
+    peer->bytes -= sizeof *payload;
+    peer->payload_bytes -= payload->bytes;
+    free(payload->aside);
+    record_free(payload);
+}
+
+/* Model: share.pml */
+static void free_if_over(struct payload *payload)
+{
+    if (!payload->is_over || payload->users != 0)
+        return;
+    if (payload->region != NULL)
+        bcri_slot_drop(payload->peer->agent->ctx, payload->region);
+    free_payload(payload);
+}
+
+/* Model: share.pml */
+void bcri_payload_over(struct peer *peer, uint64_t data)
+{
+    struct payload *payload = bcri_payload_find(peer, data);
+    if (payload == NULL) {
+        peer->payloads_unknown -= peer->payloads_unknown != 0;
+        return;
+    }
+    payload->is_over = true;
+    free_if_over(payload);
+}
+
+void bcri_payload_has_come(struct payload *payload, bool whole)
+{
+    struct bcri_agent *agent = payload->peer->agent;
+    payload->has_come = true;
+    if (!whole) {
+        payload->is_refused = true;
+        bcri_slot_drop(agent->ctx, payload->region);
+        payload->region = NULL;
+    }
+    list_move(&payload->blocked, &agent->ready);
+}
+
+void bcri_payload_release(struct payload *payload)
+{
+    if (--payload->users == 0 && payload->region != NULL)
+        list_append(&payload->peer->agent->unused_payloads, &payload->of_unused);
+    free_if_over(payload);
+}
+
+static void *data_of(const struct payload *payload)
+{
+    return (void *)bcri_load(&payload->region->data);
+}
+
+/* Then it would stay in the pool without the agent's hold, too. */
+static bool has_other_holders(const struct payload *payload)
+{
+    const bcri_ref ref = bcri_slot_region(bcri_load(&payload->region->word));
+    const struct bcri_region_shm *const header = bcri_at_held(payload->peer->agent->ctx, ref);
+    return BCRI_COUNT(bcri_load(&header->count)) != 1;
+}
+
+/* Model: share.pml */
+void bcri_payloads_make_room(struct bcri_agent *agent)
+{
+    struct item *next, *at = agent->unused_payloads.head.next;
+    for (; at != &agent->unused_payloads.head; at = next) {
+        struct payload *payload = RECORD_OF(at, struct payload, of_unused);
+        next = at->next;
+        if (has_other_holders(payload) || (payload->aside = malloc(payload->bytes + 1)) == NULL)
+            continue;
+        memcpy(payload->aside, data_of(payload), payload->bytes);
+        bcri_slot_drop(agent->ctx, payload->region);
+        payload->region = NULL;
+        list_remove(&payload->of_unused);
+    }
+}
+
+/* Model: share.pml */
+bool bcri_payload_use(struct payload *payload)
+{
+    if (payload->aside != NULL) {
+        payload->region =
+            bcri_agent_alloc(payload->peer->agent, payload->bytes, payload->archtype, payload->error);
+        if (payload->region == NULL)
+            return false;
+        memcpy(data_of(payload), payload->aside, payload->bytes);
+        free(payload->aside);
+        payload->aside = NULL;
+    }
+    list_remove(&payload->of_unused);
+    payload->users++;
+    return true;
+}
+
+int bcri_payload_hold(const struct payload *payload, struct bcri_slot_shm **slot_out)
+{
+    struct bcri_ctx *ctx = payload->peer->agent->ctx;
+    struct bcri_slot_shm *slot = payload->region != NULL ? bcri_slot_take(ctx) : NULL;
+    if (slot == NULL)
+        return bcrE_NOMEM;
+    ctx->daemon.parked = 0;
+    const int error = bcri_slot_hold(ctx, bcri_slot_region(bcri_load(&payload->region->word)), slot);
+    if (error != 0) {
+        bcri_slot_give(ctx, slot);
+        return error == bcrE_TIMEOUT ? BCRI_PARKED : error;
+    }
+    *slot_out = slot;
+    return 0;
+}
+
+void bcri_payloads_lost(struct peer *peer)
+{
+    struct item *next, *at = peer->payloads.head.next;
+    for (; at != &peer->payloads.head; at = next) {
+        struct payload *payload = RECORD_OF(at, struct payload, of_peer);
+        next = at->next;
+        payload->is_over = true;
+        free_if_over(payload);
+    }
+    peer->payloads_unknown = 0;
+}
+
+void bcri_payloads_free(struct peer *peer)
+{
+    struct payload *payload;
+    while ((payload = FIRST_OF(&peer->payloads, struct payload, of_peer)) != NULL)
+        free_payload(payload);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* perform.c -- orders of CCEs elsewhere, performed in shared memory by the code that CCEs use. What cannot
+ * have a lock now parks its stream, and no other. docs/states/order.md. */
+#include <string.h>
+
+#include "bcr/error.h"
+#include "bcri/act.h"
+#include "bcri/cces.h"
+#include "bcri/drop.h"
+#include "bcri/lock.h"
+
+#include "links/agent/serve.h"
+
+/* The agent's name for the owner: identities have no secret for those who are not of the program. */
+static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
+                       const struct bcri_message *message)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    bcri_identity_name(identity, agent->ctx->host->number, stream->target);
+    memcpy(identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, message->owner, BCRI_SECRET_BYTES);
+    return bcri_resolved_key(bcri_cce_find(agent->ctx, identity), message->cell);
+}
+
+/* For the asker's sentence: 1 more than the ordinal of the CCE that the order is for; 0: another has its record. */
+static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_message *message)
+{
+    const struct bcri_record_shm *record = bcri_record(stream->peer->agent->ctx, stream->target);
+    const bool same = record != NULL && memcmp(record->id.identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES,
+                                               message->owner, BCRI_SECRET_BYTES) == 0;
+    return same ? (uint64_t)record->id.ordinal + 1 : 0;
+}
+
+static enum performed answer(struct stream *stream, const struct incoming *incoming)
+{
+    const struct bcri_message answer = {
+        .kind = BCRI_MESSAGE_ANSWER,
+        .flags = incoming->flags,
+        .code = (uint32_t)incoming->code,
+        .request = incoming->message.request,
+        .value = incoming->code != 0 ? owner_ordinal(stream, &incoming->message) : incoming->value};
+    return bcri_serve_answer(stream, &answer) ? PERFORMED : PERFORM_PARKED;
+}
+
+/* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
+static enum performed performed(struct stream *stream, struct incoming *incoming, uint32_t flags, int code,
+                                uint64_t value)
+{
+    incoming->is_performed = true;
+    incoming->flags = flags;
+    incoming->code = code;
+    incoming->value = value;
+    return answer(stream, incoming);
+}
+
+/* A put that has found no room waits. Returns as the act does. */
+static int put_waiting(struct stream *stream, const struct incoming *incoming, uint64_t key, bool write)
+{
+    const struct bcri_message *message = &incoming->message;
+    struct bcri_slot_shm *waits;
+    struct served *served = bcri_served_new(stream, message->request, BCRI_WANT_TAKE);
+    if (served == NULL)
+        return bcrE_NOMEM;
+    const int error = bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
+    if (error == BCRI_ACT_WAITS)
+        bcri_served_waits(served, SERVED_PUT_WAITS, waits, incoming->late_at);
+    else
+        bcri_served_free(served);
+    return error;
+}
+
+/* A put of a bcr_putm takes a hold of its own. Without one it has failed. */
+static enum performed hold_payload(struct stream *stream, struct incoming *incoming)
+{
+    struct payload *payload = incoming->payload;
+    if (!payload->has_come && !payload->is_refused) {
+        list_append(&payload->blocked, &stream->in_queue);
+        return PERFORM_BLOCKED;
+    }
+    const int error = bcri_payload_hold(payload, &incoming->region);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    incoming->payload = NULL;
+    bcri_payload_release(payload);
+    return error == 0 ? PERFORMED : performed(stream, incoming, 0, error, 0);
+}
+
+static enum performed put(struct stream *stream, struct incoming *incoming)
+{
+    struct bcri_agent *agent = stream->peer->agent;
+    struct bcri_ctx *ctx = agent->ctx;
+    const struct bcri_message *message = &incoming->message;
+    const uint64_t key = key_of(agent, stream, message);
+    const bool write = (message->flags & BCRI_MESSAGE_WRITE) != 0;
+    const bool returns = (message->flags & BCRI_MESSAGE_RETURN) != 0;
+    if (incoming->payload != NULL) {
+        const enum performed held = hold_payload(stream, incoming);
+        if (held != PERFORMED || incoming->region == NULL)
+            return held;
+    }
+    int error = returns ? bcri_act_return(ctx, key, incoming->region)
+                        : bcri_act_put(ctx, key, write, incoming->region);
+    /* Of a host that is lost nobody would withdraw it, should it wait with a time. */
+    const bool may_wait =
+        incoming->late_at == AGENT_NEVER || (incoming->late_at > agent->now && !stream->peer->lost);
+    if (error == bcrE_FULL && may_wait && !returns)
+        error = put_waiting(stream, incoming, key, write);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    if (error == BCRI_ACT_WAITS)
+        return performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
+    if (error == 0) {
+        bcri_serve_put_done(stream, message->request);
+        if ((message->flags & BCRI_MESSAGE_AT_ONCE) != 0)
+            (void)bcri_serve_put_answers(stream); /* without memory a little later */
+        return PERFORMED;
+    }
+    bcri_slot_drop(ctx, incoming->region);
+    return performed(stream, incoming, 0, error, 0);
+}
+
+static enum performed get(struct stream *stream, struct incoming *incoming)
+{
+    const struct bcri_message *message = &incoming->message;
+    struct bcri_agent *agent = stream->peer->agent;
+    const enum bcri_want want = (enum bcri_want)(message->flags & BCRI_MESSAGE_WANT);
+    const uint64_t key = key_of(agent, stream, message);
+    struct bcri_slot_shm *slot;
+    bcri_ref ref;
+    if (stream->peer->lost)
+        return PERFORMED;
+    int error = bcri_act_find(agent->ctx, key, &ref);
+    struct wanted_cell *cell = error == 0 ? bcri_cell_find(agent, ref) : NULL;
+    if (cell != NULL && cell->going_back != 0) {
+        list_append(&cell->blocked, &stream->in_queue);
+        return PERFORM_BLOCKED;
+    }
+    struct served *served = error == 0 ? bcri_served_new(stream, message->request, want) : NULL;
+    if (served != NULL)
+        error = bcri_act_get(agent->ctx, key, want, (message->flags & BCRI_MESSAGE_LOCKS) != 0,
+                             message->msec != 0, &slot);
+    else if (error == 0)
+        error = bcrE_NOMEM;
+    if (served != NULL && error == 0)
+        bcri_served_has(served, slot);
+    else if (served != NULL && error == BCRI_ACT_WAITS)
+        bcri_served_waits(served, SERVED_GET_WAITS, slot, incoming->late_at);
+    else if (served != NULL)
+        bcri_served_free(served);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    return error == 0 || error == BCRI_ACT_WAITS ? PERFORMED : performed(stream, incoming, 0, error, 0);
+}
+
+static enum performed cancel(struct stream *stream, const struct bcri_message *message)
+{
+    struct served *served = bcri_served_find(stream, message->request);
+    if (served != NULL)
+        bcri_served_over(served);
+    return PERFORMED;
+}
+
+static enum performed zap_or_length(struct stream *stream, struct incoming *incoming)
+{
+    const struct bcri_message *message = &incoming->message;
+    struct bcri_agent *agent = stream->peer->agent;
+    const uint64_t key = key_of(agent, stream, message);
+    uint64_t length = 0;
+    const int error = message->kind == BCRI_MESSAGE_ZAP ? bcri_act_zap(agent->ctx, key)
+                                                        : bcri_act_length(agent->ctx, key, &length);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    return performed(stream, incoming, 0, error, error == 0 ? length : 0);
+}
+
+/* The next CCE with its number has puts of its own. */
+static enum performed end(struct stream *stream)
+{
+    if (!bcri_serve_put_answers(stream))
+        return PERFORM_PARKED;
+    bcri_serve_stream_end(stream);
+    return PERFORMED;
+}
+
+/* A CCE that is stopped has the first lock that the order needs, and time is up. One that is not releases it in a moment. */
+static bool is_late(struct bcri_agent *agent, const struct incoming *incoming)
+{
+    return !incoming->is_performed && incoming->late_at <= agent->now && agent->ctx->daemon.parked != 0 &&
+           bcri_holder_is_stopped(agent->ctx, agent->ctx->daemon.parked);
+}
+
+/* Nothing of it has happened. */
+static enum performed give_up(struct stream *stream, struct incoming *incoming)
+{
+    if (incoming->payload != NULL)
+        bcri_payload_release(incoming->payload);
+    else if (incoming->region != NULL)
+        bcri_slot_drop(stream->peer->agent->ctx, incoming->region);
+    incoming->payload = NULL;
+    incoming->region = NULL;
+    return performed(stream, incoming, 0,
+                     incoming->message.kind == BCRI_MESSAGE_GET ? bcrE_TIMEOUT : bcrE_FULL, 0);
+}
+
+static enum performed perform(struct stream *stream, struct incoming *incoming)
+{
+    const struct bcri_message *message = &incoming->message;
+    switch (message->kind) {
+    case BCRI_MESSAGE_PUT:
+    case BCRI_MESSAGE_SAME: return put(stream, incoming);
+    case BCRI_MESSAGE_GET: return get(stream, incoming);
+    case BCRI_MESSAGE_DATA: return PERFORMED; /* puts in other streams have waited for it */
+    case BCRI_MESSAGE_CANCEL: return cancel(stream, message);
+    case BCRI_MESSAGE_ENDED: return end(stream);
+    case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
+    default: return zap_or_length(stream, incoming);
+    }
+}
+
+enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
+{
+    if (incoming->is_performed)
+        return answer(stream, incoming);
+    const enum performed performed = perform(stream, incoming);
+    const bool late = performed == PERFORM_PARKED && is_late(stream->peer->agent, incoming);
+    return late ? give_up(stream, incoming) : performed;
+}

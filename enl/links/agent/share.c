@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* share.c -- the puts of one bcr_putm to cells of one host, as the asker's agent sees them. The region goes there once, as
+ * DATA, in a stream that each asker has for that. The puts name it (SAME), each in the stream to its owner. When
+ * no further one can come, the other host is told (FORGET).
+ *
+ * Why all puts are of the same region: as long as a share is open, or an order of it is on its way, the agent holds
+ * the region, so nobody writes there and no other region can have its reference. */
+#include <stdlib.h>
+
+#include "bcri/drop.h"
+
+#include "links/agent/ask.h"
+
+static uint64_t key_of(const struct route *route, bcri_ref ref)
+{
+    return ref ^ (uint64_t)route->peer->host << 32 ^ (uint64_t)route->asker->index << 16;
+}
+
+struct share *bcri_share_find(const struct route *route, bcri_ref ref)
+{
+    const uint64_t key = key_of(route, ref);
+    struct entry *at = table_find(&route->asker->agent->shares, key);
+    for (; at != NULL; at = table_next(at->next, key)) {
+        struct share *share = RECORD_OF(at, struct share, at);
+        if (share->ref == ref && share->peer == route->peer && share->source == route->asker->index)
+            return share;
+    }
+    return NULL;
+}
+
+struct share *bcri_share_new(struct order *data, bcri_ref ref)
+{
+    struct asker *asker = data->asker;
+    struct bcri_ctx *ctx = asker->agent->ctx;
+    struct share *share = malloc(sizeof *share);
+    struct bcri_slot_shm *slot = share != NULL ? bcri_slot_take(ctx) : NULL;
+    if (slot == NULL || bcri_slot_hold(ctx, ref, slot) != 0) {
+        if (slot != NULL)
+            bcri_slot_give(ctx, slot);
+        free(share);
+        return NULL;
+    }
+    *share = (struct share){.peer = data->route->peer,
+                            .ref = ref,
+                            .key = data->key,
+                            .source = asker->index,
+                            .target = data->route->target,
+                            .orders = 1,
+                            .is_open = true};
+    bcri_table_add(&asker->agent->shares, &share->at, key_of(data->route, ref));
+    list_append(&asker->shares, &share->of_asker);
+    data->region = slot;
+    data->share = share;
+    return share;
+}
+
+/* False: no memory to tell the other host.
+ * Model: share.pml */
+static bool end_share(struct share *share)
+{
+    const struct bcri_message forget = {.kind = BCRI_MESSAGE_FORGET, .request = share->data};
+    if (share->data != 0 && share->peer->link != NULL &&
+        !bcri_agent_send(share->peer, share->source | BCRI_ANSWERS, share->target, &forget, NULL, NULL))
+        return false;
+    list_remove(&share->of_asker);
+    record_free(share);
+    return true;
+}
+
+static void end_share_or_later(struct share *share)
+{
+    struct bcri_agent *agent = share->peer->agent;
+    list_remove(&share->of_asker);
+    list_append(&agent->shares_over, &share->of_asker);
+    if (!end_share(share))
+        agent->ask_at = agent->now + AGAIN_NS;
+}
+
+void bcri_shares_end(struct bcri_agent *agent)
+{
+    struct share *share;
+    while ((share = FIRST_OF(&agent->shares_over, struct share, of_asker)) != NULL)
+        if (!end_share(share)) {
+            agent->ask_at = agent->now + AGAIN_NS;
+            return;
+        }
+}
+
+/* Model: share.pml */
+void bcri_shares_close(struct asker *asker, bcri_ref but)
+{
+    struct bcri_agent *agent = asker->agent;
+    struct item *next, *at = asker->shares.head.next;
+    for (; at != &asker->shares.head; at = next) {
+        struct share *share = RECORD_OF(at, struct share, of_asker);
+        next = at->next;
+        if (share->ref == but)
+            continue;
+        list_remove(&share->of_asker);
+        bcri_table_remove(&agent->shares, &share->at);
+        share->is_open = false;
+        if (share->region != NULL)
+            bcri_slot_drop(agent->ctx, share->region);
+        share->region = NULL;
+        if (share->orders == 0)
+            end_share_or_later(share);
+    }
+}
+
+/* Model: share.pml */
+void bcri_order_let_go(struct order *order)
+{
+    struct share *share = order->share;
+    struct bcri_slot_shm *region = order->region;
+    order->region = NULL;
+    order->share = NULL;
+    if (share != NULL && share->is_open && share->region == NULL)
+        share->region = region;
+    else
+        bcri_slot_drop(order->asker->agent->ctx, region);
+    if (share != NULL && --share->orders == 0 && !share->is_open)
+        end_share_or_later(share);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.c -- the link thread: bcri/link_thread.h. Its loop, start and end. */
+#include "bcri/failure.h"
+#include "bcri/link_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/clock.h"
+
+#include "links/agent/thread_private.h"
+
+/* POLL_CCES_MAX: where there are more CCEs, one is awake. */
+enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
+#define POLL_NS   50000u
+#define LINGER_NS BCRI_NS_PER_S /* below STOP_SECONDS */
+#define SLICE_NS  100000u       /* the shortest that Linux grants */
+
+static bool introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+{
+    const bool done = bcri_paths_introduce(thread, introduction);
+    char text[BCRI_SECRET_COMPLAINT_MAX];
+    const char *complaint = bcri_secret_complaint(text);
+    if (complaint != NULL)
+        bcri_thread_note(thread, BCRI_NO_HOST, complaint);
+    return done;
+}
+
+/* Whether such a command for the same host, or CCE, is to be executed first. */
+static bool is_kept(const struct bcri_link_thread *thread, enum what what, uint32_t number)
+{
+    const struct command *command = thread->kept;
+    while (command != NULL && !(command->what == what && command->number == number))
+        command = command->next;
+    return command != NULL;
+}
+
+/* In the tree's lane, behind what is to go first. */
+static bool send_in_lane(struct bcri_link_thread *thread, struct command *command)
+{
+    struct path *path = bcri_paths_lane(thread, command->number);
+    if (is_kept(thread, INTRODUCE, command->number) || is_kept(thread, LANE, command->number))
+        return false;
+    if (path != NULL)
+        bcri_paths_try_again(thread, path);
+    if (path != NULL && !bcri_lane_send(path, command->frame))
+        return false;
+    if (path != NULL)
+        command->frame = NULL; /* the link's */
+    return true;
+}
+
+/* False: not now. */
+static bool execute(struct bcri_link_thread *thread, struct command *command)
+{
+    switch (command->what) {
+    case INTRODUCE:
+        return !is_kept(thread, INTRODUCE, command->number) && introduce(thread, command->introduction);
+    case OUTBOX: return bcri_agent_outbox(thread->agent, command->number, command->outbox) == 0;
+    case FORGET:
+        if (is_kept(thread, OUTBOX, command->number))
+            return false;
+        bcri_agent_forget(thread->agent, command->number);
+        break;
+    case QUIET: thread->quiet = command->number; break;
+    case LANE: return send_in_lane(thread, command);
+    }
+    return true;
+}
+
+static void execute_list(struct bcri_link_thread *thread, struct command *command)
+{
+    for (struct command *next; command != NULL; command = next) {
+        next = command->next;
+        if (execute(thread, command)) {
+            bcri_thread_done(thread, command);
+            continue;
+        }
+        command->next = NULL;
+        *thread->kept_end = command;
+        thread->kept_end = &command->next;
+    }
+}
+
+/* What introduced them has been executed before, or is tried again before this is. */
+static void end_hosts(struct bcri_link_thread *thread)
+{
+    struct ended_hosts *ended = &thread->ended;
+    if (!ended->some)
+        return;
+    ended->some = false;
+    for (uint32_t host = 0; host <= BCRI_HOST_NUMBER_MAX; host++) {
+        const uint64_t bit = UINT64_C(1) << host % HOST_BITS;
+        uint64_t *lost = &ended->lost[host / HOST_BITS], *unknown = &ended->unknown[host / HOST_BITS];
+        if ((*unknown & bit) != 0)
+            bcri_agent_unknown(thread->agent, host);
+        *unknown &= ~bit;
+        if ((*lost & bit) != 0 && bcri_paths_lose(thread, host))
+            *lost &= ~bit;
+        ended->some |= (*lost & bit) != 0;
+    }
+}
+
+/* The agent may ask for the next piece while it uses this one, and get it at once. */
+static void use_grown(struct bcri_link_thread *thread)
+{
+    struct grown grown;
+    if (bcri_thread_take_grown(thread, &grown))
+        bcri_agent_grown(thread->agent, &grown.piece, grown.reserved);
+}
+
+static void execute_all(struct bcri_link_thread *thread)
+{
+    struct command *kept = thread->kept;
+    thread->kept = NULL;
+    thread->kept_end = &thread->kept;
+    execute_list(thread, kept);
+    execute_list(thread, bcri_thread_commands(thread));
+    use_grown(thread);
+    end_hosts(thread);
+}
+
+/* The thread rests until a millisecond after `deadline` at most. False: that has come. A timer that is
+ * set stays so from rest to rest, and rather goes off early than being set later: on a virtual machine
+ * setting it, as each epoll_wait with a timeout does, takes longer than the rest of a rest. */
+static bool set_timer(struct bcri_link_thread *thread, uint64_t deadline)
+{
+    const uint64_t now = bcri_clock_ns();
+    if (deadline == BCRI_LINK_NEVER)
+        return true;
+    if (deadline <= now)
+        return false;
+    const uint64_t at = (deadline + BCRI_NS_PER_MS - 1) / BCRI_NS_PER_MS * BCRI_NS_PER_MS;
+    if (thread->timer_at > now && thread->timer_at <= at)
+        return true;
+    const struct itimerspec timer = {
+        .it_value = {.tv_sec = (time_t)(at / BCRI_NS_PER_S), .tv_nsec = (long)(at % BCRI_NS_PER_S)}};
+    thread->timer_at = at;
+    return timerfd_settime(thread->timer, TFD_TIMER_ABSTIME, &timer, NULL) == 0;
+}
+
+/* Whether all CCEs here sleep, none of them rung since the last rest: then the thread keeps the
+ * processor from nobody here. */
+static bool cces_sleep(struct bcri_link_thread *thread)
+{
+    struct bcri_ctx *ctx = thread->config.ctx;
+    const uint32_t count = bcri_host_records(ctx->host);
+    const uint32_t before = thread->rung;
+    uint32_t rung = 0;
+    bool all_sleep = count <= POLL_CCES_MAX;
+    for (uint32_t i = BCRI_ENL_INDEX + 1; i < count && all_sleep; i++) {
+        const struct bcri_record_shm *record = i != ctx->index ? bcri_record(ctx, i) : NULL;
+        if (record == NULL || bcri_load(&record->id.state) != BCRI_CCE_ALIVE)
+            continue;
+        all_sleep = bcri_load(&record->bell.sleeping) != BCRI_AWAKE;
+        rung += bcri_load(&record->bell.bell);
+    }
+    thread->rung = rung;
+    return all_sleep && rung == before;
+}
+
+/* Shortly after a packet has come or gone the next is likely to come within microseconds, and a
+ * processor that has gone idle takes ten times as long to wake. True: something has come. */
+static bool poll(struct bcri_link_thread *thread, uint32_t seen)
+{
+    const struct bcri_bell_shm *bell = thread->config.ctx->bell;
+    while (!thread->full && cces_sleep(thread)) {
+        if (bcri_load_acquire(&bell->bell) != seen)
+            return true;
+        thread->now = bcri_clock_ns();
+        if (thread->now > thread->active_at + POLL_NS)
+            return false;
+        if (bcri_paths_receive(thread)) {
+            thread->active_at = thread->now;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void watch_socket(struct bcri_link_thread *thread, uint32_t events)
+{
+    struct epoll_event socket = {.events = events, .data.fd = bcri_udp_fd(thread->udp)};
+    if (thread->watched != events)
+        epoll_ctl(thread->epoll, EPOLL_CTL_MOD, bcri_udp_fd(thread->udp), &socket);
+    thread->watched = events;
+}
+
+/* Rests until something happens, unless the bell has rung since it said `seen`. When the lease is over
+ * that is the loop's word alone, which extends it or ends this host. */
+static void rest(struct bcri_link_thread *thread, uint32_t seen)
+{
+    struct bcri_ctx *ctx = thread->config.ctx;
+    struct epoll_event events[3];
+    const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
+    const bool keeps = thread->kept != NULL || thread->ended.some;
+    const uint64_t kept = keeps ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
+    uint64_t next = agent < paths && !thread->over ? agent : paths;
+    if (thread->lingers_until != 0 && thread->lingers_until < next)
+        next = thread->lingers_until;
+    const bool over = bcri_thread_lease_is_over(thread) && thread->lane_count == 0;
+    int count = -1;
+    watch_socket(thread, over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u));
+    if (bcri_bell_epoll_begin(ctx, seen) && (over || set_timer(thread, next < kept ? next : kept)))
+        count = epoll_wait(thread->epoll, events, 3, -1);
+    bcri_bell_epoll_end(ctx);
+    thread->readable = false;
+    thread->unasked = count < 0;
+    for (int i = 0; i < count; i++)
+        thread->readable |= events[i].data.fd == bcri_udp_fd(thread->udp);
+    thread->full = false; /* the next flush tells */
+}
+
+/* What sched_setattr(2) takes; not every C library declares it. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+/* From Linux 6.12 on, a thread that wakes up takes the processor from another at once only if its
+ * slice is the shorter one. Otherwise an order, or a packet, waits until a CCE that computes has used up
+ * its own slice, or for the next tick after that. Where it cannot be had, nothing changes. */
+static void ask_for_short_slice(void)
+{
+    struct scheduling scheduling = {.size = sizeof scheduling};
+    if (syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0) != 0 ||
+        scheduling.policy != SCHED_OTHER)
+        return;
+    scheduling.size = sizeof scheduling;
+    scheduling.runtime_ns = SLICE_NS;
+    (void)syscall(SYS_sched_setattr, 0, &scheduling, 0);
+}
+
+/* After a turn: whether anything is under way. Without memory the next question is answered. */
+static void answer_quiet(struct bcri_link_thread *thread)
+{
+    const bool rests = thread->kept == NULL && !thread->ended.some && bcri_agent_rests(thread->agent);
+    const struct bcri_link_news news = {.told = BCRI_TOLD_QUIET,
+                                        .number = thread->quiet,
+                                        .quiet = rests,
+                                        .messages = bcri_agent_messages(thread->agent)};
+    thread->quiet = 0;
+    (void)bcri_thread_tell(thread, &news);
+}
+
+/* Whether the thread, which is to end, goes on for a little, since what was said last in the tree's lane has not
+ * arrived. */
+static bool lingers(struct bcri_link_thread *thread)
+{
+    if (bcri_link_thread_lane_bytes(thread) == 0)
+        return false;
+    if (thread->lingers_until == 0)
+        thread->lingers_until = bcri_clock_ns() + LINGER_NS;
+    return bcri_clock_ns() < thread->lingers_until;
+}
+
+static void *run(void *arg)
+{
+    struct bcri_link_thread *thread = arg;
+    ask_for_short_slice();
+    const struct bcri_bell_shm *bell = thread->config.ctx->bell;
+    while (!atomic_load(&thread->stop) || lingers(thread)) {
+        const uint32_t seen = bcri_load_acquire(&bell->bell);
+        thread->now = bcri_clock_ns();
+        thread->over = bcri_thread_lease_is_over(thread);
+        if (thread->readable && (!thread->over || thread->lane_count != 0) && bcri_paths_receive(thread))
+            thread->active_at = thread->now;
+        execute_all(thread); /* the loop waits for that even when it ends this host */
+        thread->over = bcri_thread_lease_is_over(thread);
+        if (thread->over) {
+            if (thread->lane_count != 0)
+                bcri_paths_send(thread);
+            rest(thread, seen);
+            continue;
+        }
+        bcri_paths_take_carried(thread);
+        bcri_agent_run(thread->agent, thread->now);
+        if (bcri_paths_send(thread))
+            thread->active_at = thread->now;
+        bcri_paths_look_after(thread);
+        if (thread->quiet != 0)
+            answer_quiet(thread);
+        if (thread->unasked) {
+            /* What a CCE has ordered meanwhile has gone first; now the socket has its turn. */
+            thread->unasked = false;
+            thread->readable = true;
+        } else if (poll(thread, seen))
+            thread->readable = bcri_udp_has_more(thread->udp);
+        else
+            rest(thread, seen);
+    }
+    return NULL;
+}
+
+struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread *thread)
+{
+    struct bcri_link_address address;
+    address.bytes = bcri_udp_address(thread->udp, &address.at);
+    return address;
+}
+
+static bool watch(const struct bcri_link_thread *thread, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.fd = fd};
+    return epoll_ctl(thread->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void drop(struct bcri_link_thread *thread)
+{
+    if (thread->agent != NULL)
+        bcri_agent_free(thread->agent);
+    bcri_paths_drop(thread);
+    if (thread->udp != NULL)
+        bcri_udp_close(thread->udp);
+    if (thread->epoll >= 0)
+        close(thread->epoll);
+    if (thread->timer >= 0)
+        close(thread->timer);
+    bcri_thread_drop_queues(thread);
+    bcri_carried_drop(thread);
+    bcri_lane_drop(thread);
+    pthread_mutex_destroy(&thread->mutex);
+    free(thread);
+}
+
+static bool begin_thread(struct bcri_link_thread *thread)
+{
+    errno = pthread_create(&thread->thread, NULL, run, thread);
+    if (errno != 0)
+        bcri_failure_note("pthread_create");
+    return errno == 0;
+}
+
+int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out)
+{
+    struct bcri_link_thread *thread = calloc(1, sizeof *thread);
+    bool has_aes;
+    if (thread == NULL)
+        return bcrE_NOMEM;
+    thread->config = *config;
+    thread->readable = true;
+    atomic_init(&thread->lease_ns, BCRI_DEADLINE_NEVER);
+    thread->commands_end = &thread->commands;
+    thread->news_end = &thread->news;
+    thread->kept_end = &thread->kept;
+    pthread_mutex_init(&thread->mutex, NULL);
+    bcri_carried_init(thread);
+    thread->lane_in_end = &thread->lane_in;
+    thread->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (thread->epoll < 0)
+        bcri_failure_note("epoll_create1");
+    thread->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (thread->timer < 0)
+        bcri_failure_note("timerfd_create");
+    const int bound = bcri_udp_open((const struct sockaddr *)&config->bind.at, config->bind.bytes,
+                                    SOCKET_BYTES, &thread->udp);
+    if (bound != 0) {
+        thread->udp = NULL;
+        drop(thread);
+        return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
+    }
+    if (thread->epoll < 0 || thread->timer < 0 || bcri_seal_prepare(&has_aes) != 0 ||
+        !watch(thread, bcri_udp_fd(thread->udp), thread->watched = EPOLLIN) ||
+        !watch(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
+        !watch(thread, thread->timer, EPOLLIN | EPOLLET) || /* it is never read */
+        (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
+            NULL ||
+        !begin_thread(thread)) {
+        drop(thread);
+        return bcrE_NOMEM;
+    }
+    *out = thread;
+    return 0;
+}
+
+bool bcri_link_thread_stop(struct bcri_link_thread *thread)
+{
+    struct timespec deadline;
+    atomic_store(&thread->stop, true);
+    bcri_thread_ring(thread);
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += STOP_SECONDS;
+    if (pthread_clockjoin_np(thread->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0)
+        return false;
+    drop(thread);
+    return true;
+}

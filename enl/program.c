@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+/* program.c -- from the command line to the exit status. */
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "base/names.h"
+#include "bcri/channel.h"
+#include "bcri/failure.h"
+#include "bcri/refuse.h"
+#include "bcri/signature.h"
+#include "carry/logs/bring.h"
+#include "carry/logs/collect.h"
+#include "carry/push/push.h"
+#include "carry/relay/far.h"
+#include "debug/session.h"
+#include "host/audit.h"
+#include "host/blocked_by.h"
+#include "host/cce.h"
+#include "host/lines.h"
+#include "host/object.h"
+#include "host/worker.h"
+#include "inspect/crash/crash.h"
+#include "inspect/deadlock/deadlock.h"
+#include "inspect/look/metrics.h"
+#include "job/enlist.h"
+#include "job/scripts.h"
+#include "job/signals.h"
+#include "links/links.h"
+#include "own_name.h"
+#include "tree/branch.h"
+#include "tree/introduce.h"
+#include "tree/parent.h"
+#include "tree/tree.h"
+#include "wire/conn.h"
+
+static char **root_argv;
+static bool thread_left; /* a thread is stuck: the process must end by _exit */
+
+/* Closes every handle, so that the loop ends. All processes have ended, the endscript is done, and
+ * all messages are written. */
+static void close_all(struct enl_program *program)
+{
+    enl_signals_stop(program);
+    enl_watch_stop(program->listening);
+    program->listening = NULL;
+    close(program->spare_fd);
+    while (program->conns != NULL)
+        enl_conn_close(program->conns);
+    enl_far_close(program);
+    enl_introduce_end(program);
+    enl_crash_close(program);
+    enl_deadlock_stop(program);
+    enl_tree_close(program);
+    enl_branches_close(program);
+    enl_parent_close(program);
+    if (!enl_report_stop(program))
+        thread_left = true;
+    if (!enl_links_stop(program))
+        thread_left = true;
+    if (enl_worker_stop(program->worker))
+        program->worker = NULL;
+    else
+        thread_left = true;
+    uv_close((uv_handle_t *)&program->starter, NULL);
+    uv_close((uv_handle_t *)&program->grace, NULL);
+    uv_close((uv_handle_t *)&program->linger, NULL);
+    enl_audit_stop(program);
+}
+
+/* A child's last words go to its parent. */
+static void flush_upward(struct enl_program *program)
+{
+    if (program->upward != NULL)
+        program->upward->flush(program, close_all);
+    else
+        close_all(program);
+}
+
+/* And its log, to which nothing is added that anybody waits for. */
+static void bring_log(struct enl_program *program)
+{
+    enl_bring_log(program, flush_upward);
+}
+
+static void endscript_done(struct enl_program *program)
+{
+    /* Processes that CCEs have left in the background may print for ever. */
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_output_close(cce);
+    if (program->log.lost_total != 0)
+        enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log on %s: %s",
+                   (unsigned long long)program->log.lost_total, program->hostname,
+                   strerror(program->log.lost_errno));
+    enl_report_flush(program, bring_log);
+}
+
+static void end(struct enl_program *program)
+{
+    program->phase = ENL_ENDED;
+    uv_timer_stop(&program->grace);
+    uv_timer_stop(&program->linger);
+    enl_crash_flush(program);
+    enl_enlist_drop(program);
+    while (program->waiting != NULL)
+        enl_conn_close(program->waiting);
+    enl_script_run(program, program->config.endscript, 1, endscript_done);
+}
+
+void enl_program_check_end(struct enl_program *program)
+{
+    /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
+    if (program->upward != NULL && program->phase == ENL_RUNNING)
+        program->upward->alive(program);
+    if (program->alive != 0 || program->jobs != NULL || program->phase == ENL_ENDED)
+        return;
+    if (program->phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
+        return; /* it may enlist more */
+    if (!enl_tree_over(program) || !enl_branches_over(program))
+        return;
+    if (program->phase == ENL_RUNNING && enl_session_busy(program))
+        return; /* a person looks at what is left */
+    if (!enl_session_over(program))
+        return; /* its windows are being closed */
+    if (program->phase == ENL_RUNNING) {
+        end(program);
+    } else if (program->phase == ENL_ENDING) {
+        /* Processes that CCEs left have become children of the daemon, which is their subreaper.
+         * SIGCHLD tells of the end of each. */
+        const int others = enl_signals_kill_children(program);
+        if (others < 0 || (others == 0 && enl_branches_are_left(program)) ||
+            (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
+            end(program);
+    }
+}
+
+static void on_grace(uv_timer_t *timer);
+
+void enl_program_abort(struct enl_program *program, int status)
+{
+    if (program->phase == ENL_ENDED && program->script != 0) { /* an endscript that hangs holds nobody */
+        kill(-program->script, SIGTERM);
+        uv_timer_start(&program->grace, on_grace, (uint64_t)program->config.killafter, 0);
+    }
+    if (program->phase == ENL_ENDED || enl_crash_defers_abort(program, status))
+        return;
+    enl_crash_flush(program);
+    if (program->upward != NULL && program->phase != ENL_ENDING)
+        program->upward->failed(program, status);
+    program->phase = ENL_ENDING;
+    if (!program->status_set)
+        program->status = status;
+    program->status_set = true;
+    enl_enlist_drop(program);
+    enl_tree_kill(program);
+    enl_session_kill(program);
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_cce_signal(cce, SIGKILL, true);
+    enl_program_check_end(program);
+}
+
+const char *enl_program_outcome(const struct enl_program *program, bool ends)
+{
+    switch (program->config.onfail) {
+    case BCRI_ONFAIL_ISOLATE: return "the others go on (onfail isolate)";
+    case BCRI_ONFAIL_ROOT:
+        return ends ? "that ends the program (onfail root)" : "the others go on (onfail root)";
+    default: return "that ends the program (onfail abort)";
+    }
+}
+
+static void on_grace(uv_timer_t *timer)
+{
+    struct enl_program *program = (struct enl_program *)((char *)timer - offsetof(struct enl_program, grace));
+    if (program->script != 0)
+        kill(-program->script, SIGKILL);
+    enl_program_abort(program, program->status);
+}
+
+static void on_linger(uv_timer_t *timer)
+{
+    enl_cce_kill_disconnected((struct enl_program *)((char *)timer - offsetof(struct enl_program, linger)));
+}
+
+static void on_work_done(struct enl_program *program, const struct enl_work *work)
+{
+    struct enl_cce *cce = enl_cce_at(program, work->index);
+    if (work->kind == ENL_WORK_REPAIR && cce != NULL) {
+        enl_cce_repaired(cce, work->code);
+    } else if (work->kind == ENL_WORK_CELL0_INIT && cce != NULL) {
+        enl_cce_cell0_ready(cce, work->code);
+    } else if (work->kind == ENL_WORK_BLOCKED_BY) {
+        enl_blocked_by(program, work->index, work->waiter);
+    } else if (work->kind == ENL_WORK_POOL) {
+        enl_links_grown(program, &work->piece, work->code == 0);
+    } else if (work->kind == ENL_WORK_WAITERS) {
+        enl_crash_waited_for(program, work);
+    } else if (work->kind == ENL_WORK_AUDIT) {
+        enl_audit_looked(program, work->audit, work->code);
+    } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
+        bcri_log_write(&program->log, BCRI_LOG_WARN,
+                       "an error region about CCE %d could not be given to its enlistor: %s", work->ordinal,
+                       bcr_strerror(work->code));
+    }
+}
+
+/* Makes the root CCE and starts it. False: there is no record for it; `reason` has a sentence. */
+static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
+{
+    struct enl_origin nobody = {{0}};
+    struct enl_cce *root = enl_cce_new(program, root_argv[0], 0, &nobody, reason, reason_size);
+    if (root == NULL)
+        return false;
+    program->root = root;
+    snprintf(reason, reason_size, "no memory");
+    bool started = enl_cce_init_cell0(root, 0, NULL, 0);
+    if (started && program->options.root_pid != 0)
+        started = enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket);
+    else if (started)
+        started = enl_cce_start(root, program->root_path, root_argv, -1, reason, reason_size) == 0;
+    if (started)
+        return true;
+    program->status = 126;
+    program->status_set = true;
+    enl_report(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_cce_drop(root); /* this ends the program */
+    return true;
+}
+
+/* Once it can be told also by a child. */
+static void tell_no_log(struct enl_program *program)
+{
+    if (program->no_log != NULL)
+        enl_report(program, BCRI_LOG_WARN,
+                   "%s, or set log to stderr or none; this program runs without a log on %s", program->no_log,
+                   program->hostname);
+}
+
+/* The startscript is done: starts the root, or begins to do what the parent says. */
+static void start_root(struct enl_program *program)
+{
+    char reason[1024] = "no memory";
+    if (program->phase != ENL_PREPARING)
+        return;
+    program->phase = ENL_RUNNING;
+    if (program->options.child) {
+        if (enl_parent_open(program))
+            tell_no_log(program);
+        else
+            enl_program_abort(program, 1);
+        return;
+    }
+    tell_no_log(program);
+    if (new_root(program, reason, sizeof reason)) {
+        enl_tree_start_all(program);
+        return;
+    }
+    enl_report(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_program_abort(program, 126);
+}
+
+/* Open files: what the daemon and a root need, and what each further CCE needs, segments for its
+ * cells and heap included. docs/man/enl.1 has the second number. */
+enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
+
+/* Comes before anything is opened. */
+static int raise_file_limit(const struct enl_program *program, char *error, size_t error_size)
+{
+    struct rlimit limit = program->inherited.files;
+    if (getrlimit(RLIMIT_NOFILE, &(struct rlimit){0}) != 0)
+        return bcri_refuse(error, error_size, 1, "the limit of open files is not known: getrlimit: %s",
+                           strerror(errno));
+    if (limit.rlim_max < FILES_AT_LEAST)
+        return bcri_refuse(
+            error, error_size, 1,
+            "enl needs %d open files, and about %d more for each CCE; the limit here is %llu: raise it "
+            "by ulimit -n, or as root in /etc/security/limits.conf",
+            FILES_AT_LEAST, FILES_PER_CCE, (unsigned long long)limit.rlim_max);
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return bcri_refuse(error, error_size, 1, "the limit of open files cannot be raised: setrlimit: %s",
+                           strerror(errno));
+    return 0;
+}
+
+static int load_hosts(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_options *options = &program->options;
+    const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
+    return enl_hosts_load(&program->hosts, &program->config, &wish, error, error_size);
+}
+
+static int configure(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_options *options = &program->options;
+    int failed = bcri_config_load(&program->config, NULL, error, error_size);
+    if (failed == 0)
+        failed = enl_options_apply(options, &program->config, error, error_size);
+    if (failed == 0 && !options->child)
+        failed = load_hosts(program, error, error_size);
+    if (options->child) { /* unless the parent says otherwise */
+        program->config.output = BCRI_OUTPUT_NONE;
+        program->config.outputdir = NULL;
+        program->config.logdir = NULL;
+    }
+    return failed;
+}
+
+/* Limits that shared memory may have met where the system has said this, as the end of a sentence. */
+static const char *limits_here(int said)
+{
+    static char text[256];
+    struct rlimit file, space;
+    size_t used = 0;
+    if (said == EFBIG && getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY)
+        used =
+            (size_t)snprintf(text, sizeof text,
+                             "; files, and shared memory with them, are limited to %llu KiB: raise ulimit -f",
+                             (unsigned long long)file.rlim_cur >> 10);
+    if (said == ENOMEM && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        snprintf(text + used, sizeof text - used, "; address space is limited to %llu KiB: raise ulimit -v",
+                 (unsigned long long)space.rlim_cur >> 10);
+    return text;
+}
+
+/* Why there is no thread, as the end of a sentence: memory for its stack or the number of
+ * processes; pthread_create gives EAGAIN in both cases. */
+static const char *why_no_thread(int said)
+{
+    struct rlimit processes;
+    if (said == 0) /* no call: what it takes memory for beforehand */
+        return limits_here(ENOMEM);
+    if (said != EAGAIN)
+        return "";
+    pthread_attr_t attributes;
+    size_t stack_bytes = 0;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &stack_bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    void *stack = mmap(NULL, stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return limits_here(ENOMEM);
+    munmap(stack, stack_bytes);
+    return getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY
+               ? "; this user may have no more processes and threads: raise ulimit -u"
+               : "; there may be no more processes and threads here: see pids.max of the control group";
+}
+
+/* The file of the root's program, also if bcr_init has started this daemon. */
+static const char *root_file(const struct enl_program *program)
+{
+    static char path[PATH_MAX], place[64];
+    snprintf(place, sizeof place, "/proc/%ld/exe", (long)program->options.root_pid);
+    if (program->root_path[0] != '\0')
+        return program->root_path;
+    const ssize_t length = readlink(place, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
+/* Prepares all that needs no loop. Returns 0, or the exit status with a sentence. */
+static int prepare(struct enl_program *program, char *error, size_t error_size)
+{
+    extern char **environ;
+    int status = raise_file_limit(program, error, error_size);
+    if (status != 0)
+        return status;
+    if (configure(program, error, error_size) != 0)
+        return 2;
+    if (program->options.root_pid == 0 && !program->options.child)
+        status = enl_object_find(root_argv[0], program->root_path, error, error_size);
+    if (status == 0 && !program->options.child &&
+        (enl_lines_open(program, error, error_size) != 0 ||
+         enl_collect_open(program, error, error_size) != 0))
+        status = 2;
+    if (status != 0)
+        return status;
+    enl_host_name(program->hostname, sizeof program->hostname);
+    enl_host_address(program->address, sizeof program->address);
+    if (program->options.child && enl_parent_await(program, error, error_size) != 0)
+        return 2;
+    if (!program->options.child)
+        enl_tree_take_own(program);
+    if (enl_session_prepare(program, error, error_size) != 0)
+        return 2;
+    unsetenv(BCRI_NAME_ENV); /* programs that CCEs start are others */
+    program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
+    if (program->environment != NULL && !enl_pushed_use(program))
+        return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
+    if (!program->options.child && enl_push_begin(program, root_file(program), error, error_size) != 0)
+        return 2;
+    program->folder = getcwd(NULL, 0);
+    if ((status = enl_own_name_take(program, error, error_size)) != 0)
+        return status;
+    error[0] = '\0'; /* it has said itself what is wrong */
+    if (program->options.metrics != NULL &&
+        (status = enl_metrics_start(program->options.metrics, program->name)) != 0)
+        return status;
+    enl_cores_init(&program->cores);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    bcri_failure_forget();
+    if (program->environment == NULL ||
+        bcri_host_init(program->name, program->host_number, bcri_layout_signature(), &program->host) != 0) {
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        return bcri_refuse(error, error_size, 1, "the program's host segment cannot be made: %s%s",
+                           bcri_failure_text("no memory", failure), limits_here(bcri_failure_errno()));
+    }
+    bcri_host_set_name(program->host, program->hostname);
+    if (!enl_links_prepare(program, error, error_size))
+        return 1;
+    return 0;
+}
+
+/* Opens the loop and its handles. Signals come first, since threads that are made later inherit
+ * that they are blocked. */
+static int open_all(struct enl_program *program, char *error, size_t error_size)
+{
+    uv_loop_t *loop = &program->loop;
+    int pair[2]; /* uv_loop_init wants a pipe for signals, without which it aborts */
+    int failed = pipe2(pair, O_CLOEXEC) == 0 ? 0 : -errno;
+    if (failed == 0) {
+        close(pair[0]);
+        close(pair[1]);
+        failed = uv_loop_init(loop);
+    }
+    if (failed != 0) {
+        snprintf(error, error_size, "cannot start: no event loop (epoll_create1, eventfd, pipe2): %s%s",
+                 strerror(-failed), limits_here(-failed));
+        return 1;
+    }
+    bcri_failure_forget();
+    uv_idle_init(loop, &program->starter);
+    uv_timer_init(loop, &program->grace);
+    uv_timer_init(loop, &program->linger);
+    uv_timer_init(loop, &program->audit_pause);
+    program->grace.data = (void *)on_grace;
+    program->linger.data = (void *)on_linger;
+    failed = enl_signals_start(program);
+    if (failed == 0)
+        failed = enl_conn_listen(program);
+    if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
+        failed = -EAGAIN;
+    if (failed == 0)
+        failed = enl_report_start(program);
+    if (failed == 0)
+        enl_deadlock_start(program);
+    if (failed == 0)
+        return enl_session_start(program, error, error_size) == 0 ? 0 : 1;
+    char failure[BCRI_FAILURE_TEXT_MAX];
+    if (failed == -EAGAIN)
+        snprintf(error, error_size, "cannot start: %s%s", bcri_failure_text("no memory", failure),
+                 why_no_thread(bcri_failure_errno()));
+    else
+        snprintf(error, error_size, "cannot start: %s", bcri_failure_text(strerror(-failed), failure));
+    return 1;
+}
+
+static void free_all(struct enl_program *program)
+{
+    while (program->first != NULL) {
+        struct enl_cce *cce = program->first;
+        program->first = cce->next;
+        free(cce->object);
+        free(cce);
+    }
+    free(program->cces);
+    if (program->worker == NULL && program->links == NULL) {
+        uv_loop_close(&program->loop);
+        bcri_host_fini(program->host);
+    }
+    enl_session_free(program);
+    bcri_log_close(&program->log);
+    free(program->no_log);
+    bcri_config_fini(&program->config);
+    enl_hosts_free(&program->hosts);
+    free(program->environment);
+    free(program->folder);
+    free(program->programs);
+    enl_push_end(program);
+}
+
+int enl_program_run(const struct enl_options *options, char **argv)
+{
+    static struct enl_program program; /* static: the worker may outlive this routine */
+    char error[2048];
+    program.options = *options;
+    program.log = (struct bcri_log)BCRI_LOG_INIT;
+    root_argv = argv;
+    enl_inherited_take(&program.inherited);
+    enl_signals_quieten();
+    int status = prepare(&program, error, sizeof error);
+    if (status == 0)
+        status = open_all(&program, error, sizeof error);
+    if (status != 0) {
+        if (error[0] != '\0')
+            enl_report(&program, BCRI_LOG_ERROR, "%s", error);
+        return status;
+    }
+    if (options->child)
+        bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: host %u, daemon %u of this machine",
+                       program.name, program.host_number, program.daemon_number);
+    else
+        bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);
+    enl_script_run(&program, program.config.startscript, 0, start_root);
+    uv_run(&program.loop, UV_RUN_DEFAULT);
+    status = program.status == 0 && program.lines_lost ? 1 : program.status;
+    bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
+    enl_collect_own(&program);
+    free_all(&program);
+    if (thread_left)
+        _exit(status);
+    return status;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* command.c -- enl ps, enl kill, enl --join, enl --show-config. */
+#include "verbs/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/spawn.h"
+#include "bcri/channel.h"
+#include "bcri/config.h"
+#include "bcri/control.h"
+#include "bcri/descriptor.h"
+#include "bcri/escape.h"
+#include "bcri/host.h"
+#include "bcri/stopped.h"
+#include "host/object.h"
+#include "inspect/look/look_hosts.h"
+#include "wire/programs.h"
+#include "wire/silence.h"
+
+/* How long an answer may take; 0: for ever. */
+static void set_patience(int fd, time_t seconds)
+{
+    struct timeval patience = {.tv_sec = seconds};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
+static const char *state_name(uint32_t state)
+{
+    switch (state) {
+    case BCRI_CCE_STARTING: return "starting";
+    case BCRI_CCE_ALIVE: return "alive";
+    case BCRI_CCE_DYING: return "dying";
+    case BCRI_ROW_STOPPED: return "stopped";
+    case BCRI_ROW_WAITING: return "waiting";
+    default: return "ended";
+    }
+}
+
+static void show_silence(const char *program, int fd)
+{
+    char why[ENL_SILENCE_TEXT_MAX];
+    printf("%-28s %s\n", program, enl_silence(fd, why));
+}
+
+/* A script runs, or debuggers hold a program whose CCEs have ended. */
+static void show_none(const char *program)
+{
+    printf("%-28s has no CCE now; enl kill ends it\n", program);
+}
+
+struct shown {
+    unsigned count;
+    unsigned silent; /* of them */
+};
+
+/* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
+ * end. */
+static uint32_t show_row(int fd, struct shown *shown, const char *program, uint32_t index,
+                         struct bcri_incoming *in)
+{
+    const int got = enl_ask_row(fd, index, in);
+    if (got == -EAGAIN) {
+        show_silence(program, fd);
+        shown->silent++;
+    }
+    if (got != 1)
+        return 0;
+    const struct bcri_control *row = &in->message;
+    if (row->type != BCRI_MSG_row && index == 1)
+        show_none(program);
+    if (row->type != BCRI_MSG_row)
+        return 0;
+    char ccename[1024]; /* of the CCE's own choice */
+    bcri_escape(row->ccename.bytes, row->ccename.length, ccename, sizeof ccename, NULL);
+    char ordinal[16] = "-";
+    if (row->state != BCRI_ROW_WAITING)
+        snprintf(ordinal, sizeof ordinal, "%u", row->ordinal);
+    printf("%-28.*s %7s %9u  %-9s %s\n", (int)row->program.length, row->program.bytes, ordinal, row->pid,
+           state_name(row->state), ccename);
+    return row->index + 1;
+}
+
+/* The other hosts of a program whose root's daemon this is; those that are not up by name. */
+static void show_hosts(int fd, const char *program)
+{
+    char others[512] = "";
+    unsigned up = 0;
+    size_t used = 0;
+    struct look_daemon host;
+    for (uint64_t number = 1; look_host_next(fd, number, &host); number = host.host + 1) {
+        const bool is_up = strcmp(host.standing, "up") == 0;
+        up += is_up;
+        if (!is_up && used < sizeof others)
+            used +=
+                (size_t)snprintf(others + used, sizeof others - used, ", %s %s", host.name, host.standing);
+    }
+    if (up != 0 || used != 0)
+        printf("%-28s %u other host%s up%s%s; enl ps %s shows all\n", program, up, up == 1 ? "" : "s", others,
+               used >= sizeof others ? " ..." : "", program);
+}
+
+static bool show_program(void *data, const char *program)
+{
+    static struct bcri_incoming in;
+    struct shown *shown = data;
+    int fd = bcri_channel_connect(program, 200);
+    if (fd < 0 && fd != -EAGAIN)
+        return true; /* the program has ended meanwhile, or is another user's */
+    if (shown->count++ == 0)
+        printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
+    if (fd < 0) {
+        show_silence(program, fd);
+        shown->silent++;
+        return true;
+    }
+    for (uint32_t index = 1; index != 0;)
+        index = show_row(fd, shown, program, index, &in);
+    if (enl_pids_are_foreign(fd))
+        printf("%-28s its process IDs are those of another pid namespace (a container's), not of this one\n",
+               program);
+    if (strchr(program, ':') == NULL)
+        show_hosts(fd, program);
+    close(fd);
+    return true;
+}
+
+int enl_command_ps(void)
+{
+    struct shown shown = {0};
+    enl_each_program(show_program, &shown);
+    if (shown.count == 0)
+        fprintf(stderr, "enl: no BCR program of yours is running\n");
+    return shown.silent != 0;
+}
+
+static const char *why_not(int error)
+{
+    static char silence[ENL_SILENCE_TEXT_MAX];
+    switch (error) {
+    case -ECONNREFUSED: return "no program of yours has that name; enl ps lists them";
+    case -EAGAIN: return enl_silence(-1, silence);
+    default: return strerror(-error);
+    }
+}
+
+/* Connects to program `*name`, or, if that is NULL, to the only one; a name that is not its own is kept in `only`.
+ * Returns the socket, or -1 after reporting what is wrong. */
+static int connect_to(const char **name, char only[ENL_DAEMON_NAME_MAX])
+{
+    if (*name == NULL && !enl_only_program(only))
+        return -1;
+    *name = *name != NULL ? enl_daemon_named(*name, only) : only;
+    int fd = bcri_channel_connect(*name, 10000);
+    if (fd < 0)
+        fprintf(stderr, "enl: program %s: %s\n", *name, why_not(fd));
+    return fd < 0 ? -1 : fd;
+}
+
+int enl_command_connect(const char *name)
+{
+    char only[ENL_DAEMON_NAME_MAX];
+    return connect_to(&name, only);
+}
+
+/* Whether no daemon listens under that name any more. */
+static bool is_gone(const char *name)
+{
+    int fd = bcri_channel_connect(name, 200);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ECONNREFUSED;
+}
+
+int enl_command_kill(const char *name)
+{
+    static struct bcri_incoming in;
+    char only[ENL_DAEMON_NAME_MAX];
+    int fd = connect_to(&name, only);
+    if (fd < 0)
+        return 1;
+    struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
+    struct ucred daemon = {.pid = 0};
+    socklen_t length = sizeof daemon;
+    int status = 1;
+    bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
+    /* The daemon may be stopped with all its program. A daemon that runs gets no SIGCONT. SIGCONT
+     * would take back a SIGSTOP that is under way, and a process that attaches to the daemon just
+     * now (a debugger, LeakSanitizer at its end) would wait for that stop for ever. */
+    if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0 && daemon.pid != 0 &&
+        bcri_process_stopped((uint32_t)daemon.pid))
+        kill(daemon.pid, SIGCONT);
+    set_patience(fd, 10); /* a daemon answers at once, unless something is very wrong with it */
+    while (sent && bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
+        if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
+            status = (int)in.message.status;
+        bcri_incoming_close(&in);
+        set_patience(fd, 0);
+    }
+    close(fd);
+    if (status != 0 && is_gone(name))
+        return 0; /* it ended by itself just then */
+    if (status != 0 && daemon.pid == 0)
+        fprintf(stderr,
+                "enl: program %s did not answer, and its daemon cannot be seen from here, since it is in "
+                "another pid "
+                "namespace; kill it by hand there\n",
+                name);
+    else if (status != 0)
+        fprintf(stderr, "enl: program %s did not answer; kill process %ld by hand: kill -9 %ld\n", name,
+                (long)daemon.pid, (long)daemon.pid);
+    return status;
+}
+
+int enl_command_kill_all(void)
+{
+    char(*names)[ENL_DAEMON_NAME_MAX];
+    int status = 0;
+    const size_t count = enl_programs(&names);
+    for (size_t i = 0; i < count; i++)
+        if (!is_gone(names[i]) && enl_command_kill(names[i]) != 0)
+            status = 1;
+        else
+            printf("program %s has ended\n", names[i]);
+    if (count == 0)
+        fprintf(stderr, "enl: no BCR program of yours is running\n");
+    free(names);
+    return status;
+}
+
+/* Receives the next message. An audit may take long: if no message comes in time, the daemon is
+ * asked for something else, which it answers at once unless it is stopped. -EAGAIN: it is silent. */
+static int hear(int fd, struct bcri_incoming *in)
+{
+    const struct bcri_control ask = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 2, .index = 1};
+    set_patience(fd, 5);
+    int got = bcri_channel_recv(fd, in, true);
+    if (got == -EAGAIN && bcri_channel_send(fd, &ask, NULL, 0, true) == 0)
+        got = enl_hear(fd, in);
+    return got;
+}
+
+int enl_command_audit(const char *name)
+{
+    static struct bcri_incoming in;
+    char only[ENL_DAEMON_NAME_MAX];
+    int fd = connect_to(&name, only);
+    if (fd < 0)
+        return 2;
+    struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
+    int status = 2, got = -EPIPE;
+    if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
+        while (status == 2 && (got = hear(fd, &in)) == 1 && in.wrong == NULL) {
+            const struct bcri_control *answer = &in.message;
+            bool last = answer->type == BCRI_MSG_reply;
+            if (answer->id == request.id)
+                printf(last ? "%.*s\n" : "  %.*s\n", (int)answer->text.length, answer->text.bytes);
+            if (last && answer->id == request.id)
+                status = answer->status == 0 ? 0 : 1;
+            bcri_incoming_close(&in);
+        }
+    char why[ENL_SILENCE_TEXT_MAX] = "it ended before it was looked through";
+    if (status == 2 && got == -EAGAIN)
+        enl_silence(fd, why);
+    close(fd);
+    if (status == 2)
+        fprintf(stderr, "enl: program %s: %s\n", name, why);
+    return status;
+}
+
+/* Whether hello was said, or the daemon has ended: then the daemon's end is closed. What is sent and not yet read counts. */
+static bool has_said_hello(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = 0};
+    int unread = 0;
+    return poll(&look, 1, 0) != 0 || (ioctl(fd, SIOCOUTQ, &unread) == 0 && unread != 0);
+}
+
+/* Until hello is said, or the process ends without: then nobody else is left who could tell. */
+static _Noreturn void watch_joined(int fd, int process, pid_t pid, const char *path)
+{
+    struct pollfd look[2] = {{.fd = fd, .events = 0}, {.fd = process, .events = POLLIN}};
+    while (poll(look, 2, -1) < 0 && errno == EINTR)
+        ;
+    for (int i = 0; i < 20 && !has_said_hello(fd); i++) /* which the daemon may have read just now */
+        poll(look, 1, 10);
+    if (!has_said_hello(fd))
+        fprintf(stderr,
+                "enl: %s (pid %ld) has ended and never called bcr_init: it has not joined; it must be, or "
+                "run, a BCR "
+                "program, and what runs between must pass on the variable " BCRI_CONTROL_ENV
+                " and its descriptor\n",
+                path, (long)pid);
+    _exit(0);
+}
+
+/* By a process that is no child of the one that becomes the program, which may wait for its own. Without it nothing is told. */
+static void start_watch(int fd, const char *path)
+{
+    const pid_t own = getpid();
+    const int process = bcri_descriptor_aside((int)syscall(SYS_pidfd_open, own, 0));
+    const pid_t child = process >= 0 ? fork() : -1;
+    if (child == 0) {
+        if (fork() != 0)
+            _exit(0);
+        /* It keeps nothing of the user's but stderr, for as long as nothing has joined. */
+        const unsigned low = (unsigned)(fd < process ? fd : process);
+        const unsigned high = (unsigned)(fd < process ? process : fd);
+        close(0);
+        close(1);
+        if (low > 3)
+            close_range(3, low - 1, 0);
+        if (high > low + 1)
+            close_range(low + 1, high - 1, 0);
+        close_range(high + 1, ~0u, 0);
+        if (chdir("/") != 0)
+            _exit(1);
+        watch_joined(fd, process, own, path);
+    }
+    if (child > 0)
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    if (process >= 0)
+        close(process);
+}
+
+int enl_command_join(const struct enl_options *options, char **argv)
+{
+    extern char **environ;
+    char path[PATH_MAX], reason[1024], number[16];
+    int status = enl_object_find(argv[0], path, reason, sizeof reason);
+    if (status != 0) {
+        fprintf(stderr, "enl: %s\n", reason);
+        return status;
+    }
+    int fd = bcri_channel_connect(options->join, 10000);
+    if (fd < 0) {
+        fprintf(stderr, "enl: program %s: %s\n", options->join, why_not(fd));
+        return 1;
+    }
+    snprintf(number, sizeof number, "%d", fd);
+    char **environment = enl_environment_with(environ, BCRI_CONTROL_ENV, number);
+    start_watch(fd, path);
+    if (environment != NULL && fcntl(fd, F_SETFD, 0) == 0)
+        execve(path, argv, environment);
+    fprintf(stderr, "enl: %s could not be executed: %s\n", path, strerror(errno));
+    shutdown(fd, SHUT_RDWR); /* for the one that watches */
+    return 126;
+}
+
+int enl_command_show_config(const struct enl_options *options)
+{
+    struct bcri_config config;
+    char error[1024];
+    int failed = bcri_config_load(&config, NULL, error, sizeof error);
+    if (failed == 0)
+        failed = enl_options_apply(options, &config, error, sizeof error);
+    if (failed != 0) {
+        fprintf(stderr, "enl: %s\n", error);
+        return 2;
+    }
+    struct bcri_config_entry entry;
+    for (size_t i = 0; bcri_config_at(&config, i, &entry); i++)
+        printf("%-14s %-24s # %s (%s)\n", entry.keyword, entry.value, entry.about, entry.origin);
+    bcri_config_fini(&config);
+    return 0;
+}

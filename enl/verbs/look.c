@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* See look_command.h. */
+#include "verbs/look.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inspect/look/gather.h"
+#include "inspect/look/look_hosts.h"
+#include "inspect/look/seen.h"
+#include "inspect/look/show.h"
+#include "inspect/look/why.h"
+#include "wire/programs.h"
+
+/* What a command shows: its text, and the kinds of rows that its JSON has. Those that need two looks
+ * have them so far apart. */
+struct look_form {
+    void (*show)(FILE *out, const struct look_view *view, const struct look_view *before);
+    long apart_ms;
+    enum enl_action action;
+    unsigned kinds;
+};
+
+/* The exit status of enl why. */
+enum { DEADLOCK = 3 };
+
+#define KIND(name) (1u << LOOK_KIND_##name)
+static const struct look_form forms[] = {
+    {look_show_ps, 0, ENL_PS, KIND(HOST) | KIND(CCE) | KIND(DAEMON)},
+    {look_show_cells, 0, ENL_CELLS, KIND(HOST) | KIND(AREA) | KIND(CELL)},
+    {look_show_regions, 0, ENL_REGIONS, KIND(HOST) | KIND(CCE) | KIND(HOLD)},
+    {look_show_waits, 0, ENL_WAITS, KIND(HOST) | KIND(CCE) | KIND(WAIT)},
+    {look_show_stats, 1000, ENL_STATS, KIND(HOST) | KIND(CCE)},
+    {NULL, 100, ENL_WHY, 0},
+};
+
+static void pause_ms(long ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* Lets Graphviz draw it. */
+static int draw(const struct look_why *why)
+{
+    fflush(stdout);
+    FILE *dot = popen("dot -Tsvg", "we"); /* NOLINT(cert-env33-c): a constant command */
+    if (dot == NULL) {
+        fprintf(stderr, "enl: dot could not be started: %s\n", strerror(errno));
+        return 1;
+    }
+    look_why_dot(dot, why);
+    const int status = pclose(dot);
+    if (status == 0)
+        return 0;
+    fprintf(stderr, "enl: %s\n",
+            WIFEXITED(status) && WEXITSTATUS(status) == 127
+                ? "there is no dot, which draws pictures: install graphviz, or use --dot"
+                : "dot has failed; --dot shows what it was given");
+    return 1;
+}
+
+static int show_why(const struct enl_options *options, const struct look_view *view,
+                    const struct look_view *before)
+{
+    struct look_why why;
+    int status = 0;
+    if (!look_why(view, before, &why)) {
+        fprintf(stderr, "enl: no memory\n");
+        return 1;
+    }
+    if (options->svg)
+        status = draw(&why);
+    else if (options->dot)
+        look_why_dot(stdout, &why);
+    else if (options->json)
+        look_why_json(stdout, &why);
+    else
+        look_why_text(stdout, &why);
+    if (status == 0 && why.all_stuck)
+        status = DEADLOCK;
+    look_why_fini(&why);
+    return status;
+}
+
+static int show(const struct enl_options *options, const struct look_form *form, const struct look_view *view,
+                const struct look_view *before)
+{
+    if (options->watch && !options->json && isatty(1))
+        fputs("\033[H\033[2J", stdout);
+    if (form->show == NULL)
+        return show_why(options, view, before);
+    if (options->json)
+        look_json(stdout, view, form->kinds);
+    else
+        form->show(stdout, view, before);
+    return 0;
+}
+
+/* Looks once, and adds what earlier looks have seen. */
+static bool look(const char *name, bool names, struct look_seen *seen, struct look_view *view_out)
+{
+    if (!look_gather(name, names, stderr, view_out))
+        return false;
+    look_seen_add(seen, view_out);
+    return true;
+}
+
+/* Shows it once, or again and again. Returns the exit status. */
+static int look_on(const struct enl_options *options, const struct look_form *form, const char *name,
+                   struct look_seen *seen, struct look_view *before)
+{
+    const bool twice = form->apart_ms != 0, names = form->action == ENL_PS;
+    struct look_view view;
+    if (twice && !look(name, names, seen, before))
+        return 1;
+    for (;;) {
+        pause_ms(form->apart_ms);
+        if (!look(name, names, seen, &view))
+            return 1;
+        if (names)
+            look_hosts_add(&view, name);
+        const int status = show(options, form, &view, twice ? before : NULL);
+        const bool unanswered = view.unanswered;
+        look_view_fini(before);
+        *before = view;
+        if (!options->watch)
+            return status == 0 && unanswered ? 1 : status;
+        if ((status != 0 && status != DEADLOCK) || fflush(stdout) != 0 || ferror(stdout))
+            return status;
+        pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
+    }
+}
+
+int enl_command_look(const struct enl_options *options, const char *name)
+{
+    char only[ENL_DAEMON_NAME_MAX];
+    const struct look_form *form = forms;
+    struct look_view before = {0};
+    struct look_seen seen = {0};
+    if (name == NULL && !enl_only_program(only))
+        return 1;
+    while (form->action != options->action)
+        form++;
+    const int status =
+        look_on(options, form, name != NULL ? enl_daemon_named(name, only) : only, &seen, &before);
+    look_view_fini(&before);
+    look_seen_fini(&seen);
+    return status;
+}

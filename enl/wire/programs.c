@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* See programs.h. */
+#include "wire/programs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "wire/silence.h"
+
+/* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
+ * another name there, and that is not shown to a terminal. */
+static bool is_name(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    if (length > 0 && text[length] == ':')
+        length += 1 + strspn(text + length + 1, "0123456789");
+    return length > 0 && text[length] == '\0';
+}
+
+void enl_each_program(bool (*visit)(void *data, const char *program), void *data)
+{
+    char prefix[64], line[512];
+    int length = bcri_channel_prefix(geteuid(), prefix, sizeof prefix);
+    FILE *file = fopen("/proc/net/unix", "re");
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char flags[24];
+        line[strcspn(line, "\n")] = '\0';
+        char *at = strrchr(line, ' ');
+        if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
+            continue;
+        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of visitors. */
+        if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
+            continue;
+        if (is_name(at + 2 + length) && !visit(data, at + 2 + length))
+            break;
+    }
+    fclose(file);
+}
+
+struct search {
+    const char *program;
+    char name[ENL_DAEMON_NAME_MAX];
+    bool found;
+};
+
+static bool look_for_daemon(void *data, const char *daemon)
+{
+    struct search *search = data;
+    const size_t length = strlen(search->program);
+    search->found = strncmp(daemon, search->program, length) == 0 && daemon[length] == ':';
+    if (search->found)
+        snprintf(search->name, sizeof search->name, "%s", daemon);
+    return !search->found;
+}
+
+static bool daemon_here(const char *program, char out[ENL_DAEMON_NAME_MAX])
+{
+    struct search search = {.program = program};
+    enl_each_program(look_for_daemon, &search);
+    memcpy(out, search.name, sizeof search.name);
+    return search.found;
+}
+
+/* The same, but false also if the root's daemon is here. */
+static bool pick(const char *program, char out[ENL_DAEMON_NAME_MAX])
+{
+    if (strchr(program, ':') != NULL || !daemon_here(program, out))
+        return false;
+    const int fd = bcri_channel_connect(program, 200);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ECONNREFUSED;
+}
+
+/* The machine in a name that enl has made, as node1.1234 and node1.1234-2; 0: the name was chosen. */
+static int machine_in(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const bool made =
+        dot != NULL && dot[1] != '\0' && dot[1] != '-' && dot[1 + strspn(dot + 1, "0123456789-")] == '\0';
+    return made ? (int)(dot - name) : 0;
+}
+
+const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX])
+{
+    if (!pick(name, out))
+        return name;
+    const int machine = machine_in(name);
+    fprintf(stderr, "enl: program %s was started on another machine%s%.*s; its daemon here is %s\n", name,
+            machine != 0 ? ", " : "", machine, name, out);
+    return out;
+}
+
+/* Whether that daemon stands for its program here: the root's, or without that the first one found. */
+static bool stands_for_program(const char *daemon)
+{
+    char program[ENL_DAEMON_NAME_MAX], other[ENL_DAEMON_NAME_MAX];
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(daemon, ":"), daemon);
+    return strcmp(program, daemon) == 0 || (pick(program, other) && strcmp(other, daemon) == 0);
+}
+
+struct names {
+    char (*all)[ENL_DAEMON_NAME_MAX];
+    size_t count;
+};
+
+static bool add_program(void *data, const char *daemon)
+{
+    struct names *names = data;
+    if (!stands_for_program(daemon))
+        return true;
+    const int fd = bcri_channel_connect(daemon, 200);
+    if (fd < 0)
+        return true; /* any process may have made such an address */
+    close(fd);
+    void *more = realloc(names->all, (names->count + 1) * sizeof *names->all);
+    if (more == NULL)
+        return false;
+    names->all = more;
+    snprintf(names->all[names->count++], sizeof *names->all, "%s", daemon);
+    return true;
+}
+
+size_t enl_programs(char (**names_out)[ENL_DAEMON_NAME_MAX])
+{
+    struct names names = {.count = 0};
+    enl_each_program(add_program, &names);
+    *names_out = names.all;
+    return names.count;
+}
+
+bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
+{
+    char(*names)[ENL_DAEMON_NAME_MAX];
+    const size_t count = enl_programs(&names);
+    if (count == 0)
+        fprintf(stderr, "enl: no BCR program of yours is running\n");
+    else if (count > 1)
+        fprintf(stderr, "enl: which program?\n");
+    for (size_t i = 0; count > 1 && i < count; i++)
+        fprintf(stderr, "  %s\n", names[i]);
+    if (count == 1)
+        memcpy(name_out, names[0], ENL_DAEMON_NAME_MAX);
+    free(names);
+    return count == 1;
+}
+
+/* How many pid namespaces the process is in that are not above the one whose /proc this is; 0: unknown. */
+static int namespaces_of(pid_t pid)
+{
+    char path[64], line[512];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "NSpid:", 6) == 0)
+            for (char *at = line + 6, *end; strtol(at, &end, 10), end != at; at = end)
+                count++;
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+bool enl_pids_are_foreign(int daemon)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(daemon, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.pid == 0 || namespaces_of(peer.pid) > 1); /* 0: it cannot be seen from here */
+}
+
+int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in)
+{
+    const struct bcri_control request = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
+    int got = bcri_channel_send(daemon, &request, NULL, 0, true);
+    if (got == 0)
+        got = enl_hear(daemon, in);
+    if (got != 1)
+        return got;
+    bcri_incoming_close(in);
+    return in->wrong == NULL ? 1 : -EPROTO;
+}
