@@ -44,6 +44,18 @@ _enl_value_of() {
     awk -v "option=$2" '$1 == "own" && $2 == option { print $3; exit }' <<<"$1"
 }
 
+# Adds the programs and folders that $1 may become: files, and of what the shell runs by name, once there is a letter of it, programs alone.
+_enl_programs() {
+    local name
+    while IFS= read -r name; do
+        [ -z "$name" ] || COMPREPLY+=("$name")
+    done <<<"$(compgen -f -- "$1")"
+    [ -z "$1" ] || while IFS= read -r name; do
+        [ -z "$name" ] || COMPREPLY+=("$name")
+    done <<<"$(compgen -c -- "$1" | grep -vxF -e "$(compgen -k -b -a -A function)")"
+    compopt -o filenames 2>/dev/null || : # a folder goes on with a slash, blanks are quoted; zsh has no compopt
+}
+
 _enl() {
     local enl=$1 cur=${COMP_WORDS[COMP_CWORD]} lists command="" value="" equals=no prefix="" words="" i word
     COMPREPLY=()
@@ -88,9 +100,9 @@ _enl() {
     ?*) return ;; # a file, a folder, or what only the user knows
     *)
         if [ -n "$command" ]; then
-            words=$(awk -v "command=$command" '$1 == "of" && $2 == command && $3 ~ /^-/ { print $3 }' <<<"$lists")
-            if [[ $cur != -* ]]; then
-                words=""
+            if [[ $cur == -* ]]; then # what the command's own help has
+                words="--help $("$enl" "$command" --help 2>/dev/null | grep -oE -- '(^|[[ |])--?[A-Za-z][a-z-]*' | tr -d '[ |')"
+            else
                 ! grep -qxF "of $command NAME" <<<"$lists" || words=$("$enl" ps 2>/dev/null | awk 'NR > 1 { print $1 }')
             fi
         elif [[ $cur == -* ]]; then
@@ -98,7 +110,8 @@ _enl() {
         else
             [ "$COMP_CWORD" != 1 ] || words=$(awk '$1 == "command" { print $2 }' <<<"$lists")
             # shellcheck disable=SC2207
-            COMPREPLY=($(compgen -W "$words" -- "$cur") $(compgen -c -- "$cur") $(compgen -f -- "$cur"))
+            COMPREPLY=($(compgen -W "$words" -- "$cur"))
+            _enl_programs "$cur"
             return
         fi
         ;;

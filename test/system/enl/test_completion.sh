@@ -10,6 +10,10 @@ program=
 trap '[ -z "$program" ] || kill "$program" 2>/dev/null || :; wait; rm -rf "$scratch"' EXIT
 export BCR_TEMPDIR="$scratch"
 source "$BCR_SOURCE_DIR/enl/completion/enl.bash"
+mkdir "$scratch/path"
+printf '#!/bin/sh\n' >"$scratch/path/valgrind-of-mine"
+chmod +x "$scratch/path/valgrind-of-mine"
+PATH=$PATH:$scratch/path
 failed=no
 
 # offers WORD WORDS...: where the last of WORDS is being typed, WORD is offered.
@@ -58,8 +62,27 @@ done < <(sed -n -e '/^$/q' -e 's/^       enl \([a-z]\)/\1/p' <<<"$help")
 offers --dot why --d
 offers --all kill --a
 offers --help metrics --h
+offers --hostfile hosts --ho
+offers --push hosts --p
 offers warn --log-level w
 offers --label --output = none --l
+
+# Programs and folders to start them from. Names are whole, with their blanks; words that only a shell understands are none.
+mkdir -p "$scratch/here/a folder"
+printf '#!/bin/sh\n' >"$scratch/here/a folder/a program"
+chmod +x "$scratch/here/a folder/a program"
+cd "$scratch/here"
+offers "a folder" "a"
+offers "a folder/a program" -g "a folder/"
+offers valgrind-of-mine valgrind-of
+offers ps ""
+for word in while compgen offers; do
+    COMP_WORDS=("$BCR_ENL" "${word:0:4}") COMP_CWORD=1
+    _enl "$BCR_ENL" || :
+    [[ " ${COMPREPLY[*]} " != *" $word "* ]] || { echo "enl ${word:0:4}: $word is offered, which is no program"; failed=yes; }
+done
+said=$(IFS=$'\n'; COMP_WORDS=("$BCR_ENL" "") COMP_CWORD=1; _enl "$BCR_ENL"; echo "${COMPREPLY[*]}")
+[ "$(grep -cx -e valgrind-of-mine -e sh <<<"$said")" = 0 ] || { echo "an empty word is every program on PATH"; failed=yes; }
 
 # What stands behind a program is the program's.
 COMP_WORDS=("$BCR_ENL" -g ./program --l) COMP_CWORD=3
@@ -94,8 +117,9 @@ for typed in "${@[2,-1]}"; do
     print -r -- "$line"
 done
 END
-    said=$(zsh -f "$scratch/keys" "$scratch" "enl --onf" "enl --onfail iso" "enl why --d" "enl met" "enl kill comp" | tr -d '\r')
-    for wanted in "enl --onfail DONE2" "enl --onfail isolate DONE2" "enl why --dot DONE2" "enl metrics DONE2" "enl kill completed.here DONE2"; do
+    said=$(zsh -f "$scratch/keys" "$scratch" "enl --onf" "enl --onfail iso" "enl why --d" "enl met" "enl kill comp" "enl a\\ folder/" | tr -d '\r')
+    for wanted in "enl --onfail DONE2" "enl --onfail isolate DONE2" "enl why --dot DONE2" "enl metrics DONE2" "enl kill completed.here DONE2" \
+        "enl a folder/a program DONE2"; do
         grep -qE "^BECAME ${wanted/ DONE2/ +DONE2}" <<<"$said" || { echo "zsh: \"$wanted\" is not among: $said"; failed=yes; }
     done
 else
