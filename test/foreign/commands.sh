@@ -13,8 +13,9 @@ if [ ! -x "$native/foreign/i386/enl/enl" ]; then
     exit 77
 fi
 for name in $(compgen -v BCR_ | grep -vx 'BCR_CONNECTTIMEOUT'); do unset "$name"; done
-export HOME="$folder" BCR_TEMPDIR="$folder" PATH="$native/enl:$native/examples:$PATH"
+export HOME="$folder" BCR_TEMPDIR="$folder" PATH="$native/enl:$PATH"
 ln -s "$native/foreign" "$folder/foreign"
+ln -s "$native" "$folder/build"
 ln -s "$source/test" "$source/examples" "$source/test/system/install/consumer" "$folder"
 cd "$folder"
 

@@ -75,6 +75,11 @@ quietly "$CMAKE" -S "$installed/consumer" -B "$scratch/consumer" -DCMAKE_PREFIX_
 quietly "$CMAKE" --build "$scratch/consumer"
 check_runs "$root/usr/bin/enl" "$scratch/consumer/consumer"
 check_runs "$root/usr/bin/enl" "$scratch/consumer/consumer_static"
+echo 'set(CMAKE_FIND_LIBRARY_SUFFIXES .a)' >"$scratch/archives.cmake" # docs/machines.md
+quietly "$CMAKE" -S "$installed/consumer" -B "$scratch/archives" -DCMAKE_PREFIX_PATH="$root/usr" -DCMAKE_LIBRARY_ARCHITECTURE="$arch" \
+    -DCMAKE_PROJECT_consumer_INCLUDE="$scratch/archives.cmake" -DCMAKE_EXE_LINKER_FLAGS=-static
+quietly "$CMAKE" --build "$scratch/archives" --target consumer_static
+check_runs "$root/usr/bin/enl" "$scratch/archives/consumer_static"
 
 if command -v ninja >/dev/null; then
     step "within another project, with several configurations and link-time optimization"
@@ -84,6 +89,10 @@ if command -v ninja >/dev/null; then
     check_runs "$root/usr/bin/enl" "$scratch/subproject/Release/hello"
     check_runs "$root/usr/bin/enl" "$scratch/subproject/Release/ring"
 fi
+
+step "uninstalled by the list of what was installed"
+sed "s|^|$root|" "$build/install_manifest.txt" | xargs -d '\n' rm
+[ -z "$(find "$root" ! -type d)" ] || fail "these stay: $(find "$root" ! -type d)"
 
 step "nothing has been written to the tree"
 [ -z "$(find "$tree" -newer "$scratch/unpacked" -print -quit)" ] || fail "these are new: $(find "$tree" -newer "$scratch/unpacked")"
