@@ -23,8 +23,15 @@ calls() {
                 sub(/\.o$/, "", object)
                 return object
             }
-            $(NF - 1) ~ /^[TDBRVW]$/ { home[$NF] = source($1) }
-            $(NF - 1) == "U" { uses[source($0), $NF] = 1 }
+            function is_there(file,    line) { # not so: an object from before its source was moved
+                if (!(file in known)) {
+                    known[file] = (getline line <file) >= 0
+                    close(file)
+                }
+                return known[file]
+            }
+            $(NF - 1) ~ /^[TDBRVW]$/ && is_there(source($1)) { home[$NF] = source($1) }
+            $(NF - 1) == "U" && is_there(source($0)) { uses[source($0), $NF] = 1 }
             function folder(file) {
                 sub(file ~ /^enl/ ? "[^/]*$" : "/.*$", "", file)
                 return file
@@ -35,10 +42,7 @@ calls() {
                     if ((at[2] in home) && home[at[2]] != at[1] && folder(at[1]) == folder(home[at[2]]))
                         print at[1], home[at[2]]
                 }
-            }' | sort -u |
-        while read -r caller callee; do # objects of sources that are no more
-            [ ! -f "$caller" ] || [ ! -f "$callee" ] || echo "$caller $callee"
-        done
+            }' | sort -u
 }
 
 # FILE GROUP for each file of a circle that a README allows.
