@@ -382,6 +382,9 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return 2;
     if (program->options.root_pid == 0 && !program->options.child)
         status = enl_object_find(root_argv[0], program->root_path, error, error_size);
+    if (status == 127 && root_argv[0][0] != '\0' && strchr(root_argv[0], '/') == NULL)
+        snprintf(error + strlen(error), error_size - strlen(error),
+                 ", nor has enl a command of that name; enl --help lists them");
     if (status == 0 && !program->options.child &&
         (enl_lines_open(program, error, error_size) != 0 ||
          enl_collect_open(program, error, error_size) != 0))

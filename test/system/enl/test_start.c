@@ -31,6 +31,14 @@ TEST(a_missing_program_is_said_with_status_127)
     run_ends(&run, 127, "there is no program no-such-program");
 }
 
+TEST(a_word_that_is_neither_command_nor_program_is_said_to_be_neither)
+{
+    run_start(&run, run_enl(), "list");
+    run_ends(&run, 127, "nor has enl a command of that name");
+    run_start(&run, run_enl(), "./list");
+    run_ends(&run, 127, "there is no program ./list in the working directory or on PATH\n");
+}
+
 TEST(a_file_that_is_not_executable_is_said_with_status_126)
 {
     run_write_file("plain", "x", 1, 0600);
