@@ -32,36 +32,38 @@ enum { ATTEMPTS = 1000 };
 /* A host may be called web.1: that would look as if 1 were the process, and the process a daemon's number. */
 static void name_by_host(struct enl_program *program, const char *next)
 {
-    const size_t dot = bcri_log_without_pid(program->hostname, strlen(program->hostname));
-    snprintf(program->name, sizeof program->name, "%s.%ld%s", program->hostname, (long)getpid(), next);
+    const size_t dot = bcri_log_without_pid(program->self.hostname, strlen(program->self.hostname));
+    snprintf(program->self.name, sizeof program->self.name, "%s.%ld%s", program->self.hostname,
+             (long)getpid(), next);
     if (dot != 0)
-        program->name[dot] = '_';
+        program->self.name[dot] = '_';
 }
 
 static void name_all(struct enl_program *program, unsigned attempt, char *log_name, size_t size)
 {
     char next[16] = "";
-    const size_t most = sizeof program->name;
-    const char *given = program->config.name;
-    if (program->options.child) {
-        const unsigned number = program->daemon_number + attempt;
-        snprintf(program->socket_name, sizeof program->socket_name, "%s:%u", program->name, number);
-        snprintf(log_name, size, "%s.%u", program->name, number);
+    const size_t most = sizeof program->self.name;
+    const char *given = program->self.config.name;
+    if (program->self.is_child) {
+        const unsigned number = program->self.daemon_number + attempt;
+        snprintf(program->self.socket_name, sizeof program->self.socket_name, "%s:%u", program->self.name,
+                 number);
+        snprintf(log_name, size, "%s.%u", program->self.name, number);
         return;
     }
     if (attempt != 0)
         snprintf(next, sizeof next, "-%u", attempt + 1);
     if (given != NULL)
-        snprintf(program->name, most, "%s", given);
+        snprintf(program->self.name, most, "%s", given);
     else
         name_by_host(program, next);
-    memcpy(program->socket_name, program->name, most);
-    snprintf(log_name, size, "%s%s", program->name, given != NULL ? next : "");
+    memcpy(program->self.socket_name, program->self.name, most);
+    snprintf(log_name, size, "%s%s", program->self.name, given != NULL ? next : "");
 }
 
 static int refuse_name(const struct enl_program *program, int failed, char *error, size_t error_size)
 {
-    const char *name = program->socket_name;
+    const char *name = program->self.socket_name;
     char failure[BCRI_FAILURE_TEXT_MAX];
     if (failed != -EADDRINUSE)
         return bcri_refuse(error, error_size, 1, "no address for the program %s: %s", name,
@@ -86,32 +88,33 @@ static int refuse_name(const struct enl_program *program, int failed, char *erro
 /* -EEXIST: the file's name is somebody else's. No other trouble is a reason not to start. */
 static int open_log(struct enl_program *program, const char *name, bool last)
 {
-    const struct bcri_config *config = &program->config;
+    const struct bcri_config *config = &program->self.config;
     const enum bcri_log_level level = (enum bcri_log_level)config->loglevel;
-    const struct bcri_log_who self = {program->hostname, getpid(), 0};
+    const struct bcri_log_who self = {program->self.hostname, getpid(), 0};
     char why[1024];
     if (config->log == BCRI_LOG_TO_STDERR)
-        bcri_log_show(&program->log, level, &self, enl_report_line, program);
+        bcri_log_show(&program->self.log, level, &self, enl_report_line, &program->self);
     if (config->log != BCRI_LOG_TO_FILE)
         return 0;
-    const int failed = bcri_log_open(&program->log, config->tempdir, name, level, &self, why, sizeof why);
+    const int failed =
+        bcri_log_open(&program->self.log, config->tempdir, name, level, &self, why, sizeof why);
     if (failed == -EEXIST && !last)
         return failed;
     if (failed != 0) {
-        program->no_log = strdup(why);
+        program->self.no_log = strdup(why);
         return 0;
     }
-    program->log.limit_bytes = (uint64_t)config->logsize << 20;
+    program->self.log.limit_bytes = (uint64_t)config->logsize << 20;
     bcri_log_keep(config->tempdir, (unsigned)config->logkeep);
     return 0;
 }
 
 int enl_own_name_take(struct enl_program *program, char *error, size_t error_size)
 {
-    const bool given = !program->options.child && program->config.name != NULL;
+    const bool given = !program->self.is_child && program->self.config.name != NULL;
     int bound = -1, failed = -EADDRINUSE;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-        char log_name[sizeof program->socket_name];
+        char log_name[sizeof program->self.socket_name];
         name_all(program, attempt, log_name, sizeof log_name);
         if (bound < 0 && (bound = enl_conn_bind(program)) < 0) {
             failed = bound;

@@ -17,7 +17,9 @@
 #include <bcr.h>
 
 #include "base/names.h"
+#include "base/writer.h"
 #include "bcri/channel.h"
+#include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
@@ -66,7 +68,8 @@ static void close_all(struct enl_program *program)
     enl_tree_close(program);
     enl_branches_close(program);
     enl_parent_close(program);
-    if (!enl_report_stop(program))
+    enl_lines_stop(program);
+    if (!enl_report_stop(&program->self))
         thread_left = true;
     if (!enl_links_stop(program))
         thread_left = true;
@@ -90,9 +93,9 @@ static void flush_upward(struct enl_program *program)
 }
 
 /* And its log, to which nothing is added that anybody waits for. */
-static void bring_log(struct enl_program *program)
+static void bring_log(void *owner)
 {
-    enl_bring_log(program, flush_upward);
+    enl_bring_log(owner, flush_upward);
 }
 
 static void endscript_done(struct enl_program *program)
@@ -100,23 +103,24 @@ static void endscript_done(struct enl_program *program)
     /* Processes that CCEs have left in the background may print for ever. */
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_output_close(cce);
-    if (program->log.lost_total != 0)
-        enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log on %s: %s",
-                   (unsigned long long)program->log.lost_total, program->hostname,
-                   strerror(program->log.lost_errno));
-    enl_report_flush(program, bring_log);
+    if (program->self.log.lost_total != 0)
+        enl_report(&program->self, BCRI_LOG_WARN, "%llu lines could not be written into the log on %s: %s",
+                   (unsigned long long)program->self.log.lost_total, program->self.hostname,
+                   strerror(program->self.log.lost_errno));
+    enl_report_flush(&program->self, bring_log);
 }
 
 static void end(struct enl_program *program)
 {
     program->phase = ENL_ENDED;
+    program->self.report.is_over = true;
     uv_timer_stop(&program->grace);
     uv_timer_stop(&program->linger);
     enl_crash_flush(program);
     enl_enlist_drop(program);
     while (program->waiting != NULL)
         enl_conn_close(program->waiting);
-    enl_script_run(program, program->config.endscript, 1, endscript_done);
+    enl_script_run(program, program->self.config.endscript, 1, endscript_done);
 }
 
 void enl_program_check_end(struct enl_program *program)
@@ -152,7 +156,7 @@ void enl_program_abort(struct enl_program *program, int status)
 {
     if (program->phase == ENL_ENDED && program->script != 0) { /* an endscript that hangs holds nobody */
         kill(-program->script, SIGTERM);
-        uv_timer_start(&program->grace, on_grace, (uint64_t)program->config.killafter, 0);
+        uv_timer_start(&program->grace, on_grace, (uint64_t)program->self.config.killafter, 0);
     }
     if (program->phase == ENL_ENDED || enl_crash_defers_abort(program, status))
         return;
@@ -173,7 +177,7 @@ void enl_program_abort(struct enl_program *program, int status)
 
 const char *enl_program_outcome(const struct enl_program *program, bool ends)
 {
-    switch (program->config.onfail) {
+    switch (program->self.config.onfail) {
     case BCRI_ONFAIL_ISOLATE: return "the others go on (onfail isolate)";
     case BCRI_ONFAIL_ROOT:
         return ends ? "that ends the program (onfail root)" : "the others go on (onfail root)";
@@ -210,7 +214,7 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
     } else if (work->kind == ENL_WORK_AUDIT) {
         enl_audit_looked(program, work->audit, work->code);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
-        bcri_log_write(&program->log, BCRI_LOG_WARN,
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN,
                        "an error region about CCE %d could not be given to its enlistor: %s", work->ordinal,
                        bcr_strerror(work->code));
     }
@@ -234,7 +238,7 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
         return true;
     program->status = 126;
     program->status_set = true;
-    enl_report(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_report(&program->self, BCRI_LOG_ERROR, "%s", reason);
     enl_cce_drop(root); /* this ends the program */
     return true;
 }
@@ -242,10 +246,10 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
 /* Once it can be told also by a child. */
 static void tell_no_log(struct enl_program *program)
 {
-    if (program->no_log != NULL)
-        enl_report(program, BCRI_LOG_WARN,
-                   "%s, or set log to stderr or none; this program runs without a log on %s", program->no_log,
-                   program->hostname);
+    if (program->self.no_log != NULL)
+        enl_report(&program->self, BCRI_LOG_WARN,
+                   "%s, or set log to stderr or none; this program runs without a log on %s",
+                   program->self.no_log, program->self.hostname);
 }
 
 /* The startscript is done: starts the root, or begins to do what the parent says. */
@@ -255,7 +259,7 @@ static void start_root(struct enl_program *program)
     if (program->phase != ENL_PREPARING)
         return;
     program->phase = ENL_RUNNING;
-    if (program->options.child) {
+    if (program->self.is_child) {
         if (enl_parent_open(program))
             tell_no_log(program);
         else
@@ -267,7 +271,7 @@ static void start_root(struct enl_program *program)
         enl_tree_start_all(program);
         return;
     }
-    enl_report(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_report(&program->self, BCRI_LOG_ERROR, "%s", reason);
     enl_program_abort(program, 126);
 }
 
@@ -278,7 +282,7 @@ enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
 /* Comes before anything is opened. */
 static int raise_file_limit(const struct enl_program *program, char *error, size_t error_size)
 {
-    struct rlimit limit = program->inherited.files;
+    struct rlimit limit = program->self.inherited.files;
     if (getrlimit(RLIMIT_NOFILE, &(struct rlimit){0}) != 0)
         return bcri_refuse(error, error_size, 1, "the limit of open files is not known: getrlimit: %s",
                            strerror(errno));
@@ -299,21 +303,21 @@ static int load_hosts(struct enl_program *program, char *error, size_t error_siz
 {
     const struct enl_options *options = &program->options;
     const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
-    return enl_hosts_load(&program->hosts, &program->config, &wish, error, error_size);
+    return enl_hosts_load(&program->hosts, &program->self.config, &wish, error, error_size);
 }
 
 static int configure(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_options *options = &program->options;
-    int failed = bcri_config_load(&program->config, NULL, error, error_size);
+    int failed = bcri_config_load(&program->self.config, NULL, error, error_size);
     if (failed == 0)
-        failed = enl_options_apply(options, &program->config, error, error_size);
+        failed = enl_options_apply(options, &program->self.config, error, error_size);
     if (failed == 0 && !options->child)
         failed = load_hosts(program, error, error_size);
     if (options->child) { /* unless the parent says otherwise */
-        program->config.output = BCRI_OUTPUT_NONE;
-        program->config.outputdir = NULL;
-        program->config.logdir = NULL;
+        program->self.config.output = BCRI_OUTPUT_NONE;
+        program->self.config.outputdir = NULL;
+        program->self.config.logdir = NULL;
     }
     return failed;
 }
@@ -359,6 +363,24 @@ static const char *why_no_thread(int said)
                : "; there may be no more processes and threads here: see pids.max of the control group";
 }
 
+/* stdout or stderr has room again, or all is written. */
+static void on_written(void *owner)
+{
+    struct enl_program *program = owner;
+    enl_lines_resume(program);
+    enl_tree_resume(program);
+    enl_report_look(&program->self);
+}
+
+static int start_writers(struct enl_program *program)
+{
+    static const struct enl_writer_hooks hooks = {on_written, enl_lines_unwritten};
+    program->self.report.hooks = &hooks;
+    program->self.report.owner = program;
+    const int failed = enl_report_start(&program->self, !program->self.is_child && enl_lines_wanted(program));
+    return failed == 0 ? enl_lines_start(program) : failed;
+}
+
 /* The file of the root's program, also if bcr_init has started this daemon. */
 static const char *root_file(const struct enl_program *program)
 {
@@ -380,48 +402,48 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return status;
     if (configure(program, error, error_size) != 0)
         return 2;
-    if (program->options.root_pid == 0 && !program->options.child)
+    if (program->options.root_pid == 0 && !program->self.is_child)
         status = enl_object_find(root_argv[0], program->root_path, error, error_size);
     if (status == 127 && root_argv[0][0] != '\0' && strchr(root_argv[0], '/') == NULL)
         snprintf(error + strlen(error), error_size - strlen(error),
                  ", nor has enl a command of that name; enl --help lists them");
-    if (status == 0 && !program->options.child &&
+    if (status == 0 && !program->self.is_child &&
         (enl_lines_open(program, error, error_size) != 0 ||
          enl_collect_open(program, error, error_size) != 0))
         status = 2;
     if (status != 0)
         return status;
-    enl_host_name(program->hostname, sizeof program->hostname);
-    enl_host_address(program->address, sizeof program->address);
-    if (program->options.child && enl_parent_await(program, error, error_size) != 0)
+    enl_host_name(program->self.hostname, sizeof program->self.hostname);
+    enl_host_address(program->self.address, sizeof program->self.address);
+    if (program->self.is_child && enl_parent_await(program, error, error_size) != 0)
         return 2;
-    if (!program->options.child)
+    if (!program->self.is_child)
         enl_tree_take_own(program);
     if (enl_session_prepare(program, error, error_size) != 0)
         return 2;
     unsetenv(BCRI_NAME_ENV); /* programs that CCEs start are others */
-    program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
-    if (program->environment != NULL && !enl_pushed_use(program))
+    program->self.environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
+    if (program->self.environment != NULL && !enl_pushed_use(program))
         return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
-    if (!program->options.child && enl_push_begin(program, root_file(program), error, error_size) != 0)
+    if (!program->self.is_child && enl_push_begin(program, root_file(program), error, error_size) != 0)
         return 2;
     program->folder = getcwd(NULL, 0);
     if ((status = enl_own_name_take(program, error, error_size)) != 0)
         return status;
     error[0] = '\0'; /* it has said itself what is wrong */
     if (program->options.metrics != NULL &&
-        (status = enl_metrics_start(program->options.metrics, program->name)) != 0)
+        (status = enl_metrics_start(program->options.metrics, program->self.name)) != 0)
         return status;
     enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     bcri_failure_forget();
-    if (program->environment == NULL ||
-        bcri_host_init(program->name, program->host_number, bcri_layout_signature(), &program->host) != 0) {
+    if (program->self.environment == NULL || bcri_host_init(program->self.name, program->self.host_number,
+                                                            bcri_layout_signature(), &program->host) != 0) {
         char failure[BCRI_FAILURE_TEXT_MAX];
         return bcri_refuse(error, error_size, 1, "the program's host segment cannot be made: %s%s",
                            bcri_failure_text("no memory", failure), limits_here(bcri_failure_errno()));
     }
-    bcri_host_set_name(program->host, program->hostname);
+    bcri_host_set_name(program->host, program->self.hostname);
     if (!enl_links_prepare(program, error, error_size))
         return 1;
     return 0;
@@ -431,7 +453,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
  * that they are blocked. */
 static int open_all(struct enl_program *program, char *error, size_t error_size)
 {
-    uv_loop_t *loop = &program->loop;
+    uv_loop_t *loop = &program->self.loop;
     int pair[2]; /* uv_loop_init wants a pipe for signals, without which it aborts */
     int failed = pipe2(pair, O_CLOEXEC) == 0 ? 0 : -errno;
     if (failed == 0) {
@@ -457,7 +479,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
         failed = -EAGAIN;
     if (failed == 0)
-        failed = enl_report_start(program);
+        failed = start_writers(program);
     if (failed == 0)
         enl_deadlock_start(program);
     if (failed == 0)
@@ -481,15 +503,15 @@ static void free_all(struct enl_program *program)
     }
     free(program->cces);
     if (program->worker == NULL && program->links == NULL) {
-        uv_loop_close(&program->loop);
+        uv_loop_close(&program->self.loop);
         bcri_host_fini(program->host);
     }
     enl_session_free(program);
-    bcri_log_close(&program->log);
-    free(program->no_log);
-    bcri_config_fini(&program->config);
+    bcri_log_close(&program->self.log);
+    free(program->self.no_log);
+    bcri_config_fini(&program->self.config);
     enl_hosts_free(&program->hosts);
-    free(program->environment);
+    free(program->self.environment);
     free(program->folder);
     free(program->programs);
     enl_push_end(program);
@@ -500,27 +522,29 @@ int enl_program_run(const struct enl_options *options, char **argv)
     static struct enl_program program; /* static: the worker may outlive this routine */
     char error[2048];
     program.options = *options;
-    program.log = (struct bcri_log)BCRI_LOG_INIT;
+    program.self.is_child = options->child;
+    program.self.log = (struct bcri_log)BCRI_LOG_INIT;
     root_argv = argv;
-    enl_inherited_take(&program.inherited);
+    enl_inherited_take(&program.self.inherited);
     enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);
     if (status == 0)
         status = open_all(&program, error, sizeof error);
     if (status != 0) {
         if (error[0] != '\0')
-            enl_report(&program, BCRI_LOG_ERROR, "%s", error);
+            enl_report(&program.self, BCRI_LOG_ERROR, "%s", error);
         return status;
     }
     if (options->child)
-        bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: host %u, daemon %u of this machine",
-                       program.name, program.host_number, program.daemon_number);
+        bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s: host %u, daemon %u of this machine",
+                       program.self.name, program.self.host_number, program.self.daemon_number);
     else
-        bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);
-    enl_script_run(&program, program.config.startscript, 0, start_root);
-    uv_run(&program.loop, UV_RUN_DEFAULT);
+        bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s: %s", program.self.name, argv[0]);
+    enl_script_run(&program, program.self.config.startscript, 0, start_root);
+    uv_run(&program.self.loop, UV_RUN_DEFAULT);
     status = program.status == 0 && program.lines_lost ? 1 : program.status;
-    bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
+    bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.self.name,
+                   status);
     enl_collect_own(&program);
     free_all(&program);
     if (thread_left)

@@ -83,14 +83,14 @@ static void watch_numbers(struct enl_program *program, int code)
     if (code == bcrE_NOMEM && used == BCRI_SEG_MAX && program->numbers_told < 2) {
         program->numbers_told = 2;
         enl_report(
-            program, BCRI_LOG_ERROR,
+            &program->self, BCRI_LOG_ERROR,
             "all %u numbers of memory segments are used up: bcr_cagrow fails until CCEs end that have some "
             "of the same size; run fewer CCEs at a time",
             BCRI_SEG_MAX);
     } else if (used >= BCRI_SEG_MAX / 8 * 7 && program->numbers_told < 1) {
         program->numbers_told = 1;
         enl_report(
-            program, BCRI_LOG_WARN,
+            &program->self, BCRI_LOG_WARN,
             "%u of the %u memory segments that a program can have are made; those of CCEs that have ended "
             "serve others again, and each CCE beyond as many as there were takes more",
             used, BCRI_SEG_MAX);
@@ -213,7 +213,7 @@ static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *mes
 static void write_note(struct enl_conn *conn, const struct bcri_control *message)
 {
     char who[ENL_CCE_TEXT_MAX];
-    enl_log_often(conn->program, ENL_OFTEN_NOTE, "%s %.*s", enl_cce_text(conn->cce, who, sizeof who),
+    enl_log_often(&conn->program->self, ENL_OFTEN_NOTE, "%s %.*s", enl_cce_text(conn->cce, who, sizeof who),
                   (int)message->text.length, message->text.bytes);
 }
 
@@ -234,7 +234,7 @@ static void send_row(struct enl_conn *conn, struct bcri_control *row, const char
         row->ccename.bytes += row->ccename.length - 255;
         row->ccename.length = 255;
     }
-    row->program = bcri_view_of(conn->program->name);
+    row->program = bcri_view_of(conn->program->self.name);
     enl_conn_send(conn, row, NULL, 0);
 }
 
@@ -289,14 +289,14 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
                                  .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
                                  .id = message->id};
     const bool listed = message->index < hosts->count;
-    if (program->options.child) {
+    if (program->self.is_child) {
         if (!enl_parent_ask(conn, message))
             enl_conn_reply(conn, message->id, bcrE_ENLIST, NULL);
         return NULL;
     }
     if (listed || (hosts->count == 0 && message->index == 0)) {
         reply.present |= BCRI_HAS(text);
-        reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->hostname);
+        reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->self.hostname);
         reply.count = listed ? hosts->hosts[message->index].slots : bcri_machine_cpus();
     }
     enl_conn_send(conn, &reply, NULL, 0);
@@ -314,7 +314,7 @@ static const char *host_arch(struct enl_conn *conn, const struct bcri_control *m
                                        .id = message->id,
                                        .status = archtype != 0 ? 0 : bcrE_NOCCE,
                                        .archtype = archtype};
-    if (archtype != 0 || !program->options.child)
+    if (archtype != 0 || !program->self.is_child)
         enl_conn_send(conn, &reply, NULL, 0);
     else if (!enl_parent_ask(conn, message))
         enl_conn_reply(conn, message->id, bcrE_NOCCE, NULL);
@@ -326,7 +326,7 @@ static void tell_killer(struct enl_program *program, pid_t pid)
     char by[64] = ", in another pid namespace";
     if (pid != 0)
         snprintf(by, sizeof by, " (pid %ld)", (long)pid);
-    enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill%s", program->name, by);
+    enl_report(&program->self, BCRI_LOG_WARN, "program %s is ended by enl kill%s", program->self.name, by);
 }
 
 static const char *end_program(struct enl_conn *conn, const struct bcri_incoming *in)
@@ -335,15 +335,15 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
     enl_conn_reply(conn, in->message.id, 0, NULL);
     if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
         if (conn->kind == ENL_PARENT)
-            bcri_log_write(&program->log, BCRI_LOG_WARN,
-                           "program %s is ended by the daemon that started this one", program->name);
+            bcri_log_write(&program->self.log, BCRI_LOG_WARN,
+                           "program %s is ended by the daemon that started this one", program->self.name);
         else
             tell_killer(program, in->pid);
         enl_program_abort(program, 128 + 9);
     }
     if (program->script != 0)
         kill(-program->script, SIGKILL);
-    enl_report_hurry(program);
+    enl_report_hurry(&program->self);
     return NULL;
 }
 

@@ -5,14 +5,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "program.h"
+#include "base/self.h"
 
 enum { WINDOW_MSEC = 60000, LINES_MAX = 20 };
 
-void enl_log_often(struct enl_program *program, enum enl_often_kind kind, const char *format, ...)
+void enl_log_often(struct enl_self *self, enum enl_often_kind kind, const char *format, ...)
 {
-    struct enl_often *often = &program->often[kind];
-    const uint64_t now = uv_now(&program->loop);
+    struct enl_often *often = &self->often[kind];
+    const uint64_t now = uv_now(&self->loop);
     char text[2048], note[80] = "";
     if (often->count == 0 || now - often->since_ms >= WINDOW_MSEC) {
         often->since_ms = now;
@@ -34,9 +34,9 @@ void enl_log_often(struct enl_program *program, enum enl_often_kind kind, const 
     else if (often->count == LINES_MAX)
         snprintf(note, sizeof note, " (further such lines are left out for up to a minute)");
     if (kind == ENL_OFTEN_WAITS)
-        enl_report(program, BCRI_LOG_INFO, "%s%s", text, note);
+        enl_report(self, BCRI_LOG_INFO, "%s%s", text, note);
     else
-        bcri_log_write(&program->log, kind == ENL_OFTEN_AUDIT ? BCRI_LOG_INFO : BCRI_LOG_WARN, "%s%s", text,
+        bcri_log_write(&self->log, kind == ENL_OFTEN_AUDIT ? BCRI_LOG_INFO : BCRI_LOG_WARN, "%s%s", text,
                        note);
     often->left_out = 0;
 }

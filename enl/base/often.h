@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct enl_program;
+struct enl_self;
 
 enum enl_often_kind {
     ENL_OFTEN_STRANGER,  /* another user's process */
@@ -28,7 +28,7 @@ struct enl_often {
 };
 
 /* For the loop's thread. */
-void enl_log_often(struct enl_program *program, enum enl_often_kind kind, const char *format, ...)
+void enl_log_often(struct enl_self *self, enum enl_often_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

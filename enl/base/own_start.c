@@ -10,18 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/spawn.h"
-#include "bcri/channel.h"
+#include "base/self.h"
+#include "bcri/environment.h"
 #include "bcri/refuse.h"
-#include "program.h"
 
-pid_t enl_own_start(struct enl_program *program, const struct enl_own_start *start, char *reason,
+pid_t enl_own_start(struct enl_self *self, const struct enl_own_start *start, char *reason,
                     size_t reason_size)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", start->keep);
     char **environment =
-        enl_environment_with(program->environment, BCRI_CONTROL_ENV, start->keep >= 0 ? number : NULL);
+        enl_environment_with(self->environment, BCRI_CONTROL_ENV, start->keep >= 0 ? number : NULL);
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     const struct enl_spawn spawn = {.path = "/proc/self/exe",
                                     .argv = (char *const *)(uintptr_t)start->words,
@@ -34,7 +33,7 @@ pid_t enl_own_start(struct enl_program *program, const struct enl_own_start *sta
                                     .own_group = !start->outlives,
                                     .die_with_parent = !start->outlives,
                                     .no_core_file = true,
-                                    .inherited = &program->inherited};
+                                    .inherited = &self->inherited};
     const char *step = null >= 0 ? "get memory" : "open /dev/null";
     pid_t pid = null >= 0 ? -ENOMEM : -errno;
     if (environment != NULL && null >= 0)

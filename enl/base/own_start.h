@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct enl_program;
+struct enl_self;
 
 struct enl_own_start {
     const char *const *words; /* its command line, which NULL ends */
@@ -19,7 +19,7 @@ struct enl_own_start {
 };
 
 /* Such a process leaves no core file. Returns its pid, or -1 with a sentence in `reason`. */
-pid_t enl_own_start(struct enl_program *program, const struct enl_own_start *start, char *reason,
+pid_t enl_own_start(struct enl_self *self, const struct enl_own_start *start, char *reason,
                     size_t reason_size);
 
 #endif

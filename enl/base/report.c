@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c -- what enl says to a person, and how long it waits at the end until that has been read.
- *
- *   what is left at the end     enl waits
- *   what CCEs have printed      until it is read, as any program that prints; after a signal or
- *                               enl kill, FLUSH_MSEC
- *   only enl's own messages     FLUSH_MSEC: they are in the log, too
- *
- * stdout and stderr have a writer each, so that a reader of one (a pager) does not hold up the
- * other. Where both are the same file they share one, which keeps the order between them. */
-#include "program.h"
+/* See report.h. */
+#include "base/report.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -18,21 +10,11 @@
 #include <sys/stat.h>
 
 #include "base/progress.h"
+#include "base/self.h"
 #include "base/writer.h"
 #include "bcri/escape.h"
-#include "host/lines.h"
-#include "tree/tree.h"
 
 #define FLUSH_MSEC 1000u
-
-static void look_whether_written(struct enl_program *program);
-
-static void on_changed(struct enl_program *program)
-{
-    enl_lines_resume(program);
-    enl_tree_resume(program);
-    look_whether_written(program);
-}
 
 static bool same_file(int one, int other)
 {
@@ -40,47 +22,48 @@ static bool same_file(int one, int other)
     return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int enl_report_start(struct enl_program *program)
+int enl_report_start(struct enl_self *self, bool apart)
 {
-    uv_timer_init(&program->loop, &program->patience);
-    program->err = enl_writer_start(program, 2, on_changed);
-    program->out = program->err;
-    if (!program->options.child && enl_lines_wanted(program) && !same_file(1, 2))
-        program->out = enl_writer_start(program, 1, on_changed);
-    if (program->err != NULL && program->out != NULL && enl_lines_start(program) == 0)
+    struct enl_report *report = &self->report;
+    uv_timer_init(&self->loop, &report->patience);
+    report->patience.data = self;
+    report->err = enl_writer_start(self, 2, report->hooks, report->owner);
+    report->out = report->err;
+    if (apart && !same_file(1, 2))
+        report->out = enl_writer_start(self, 1, report->hooks, report->owner);
+    if (report->err != NULL && report->out != NULL)
         return 0;
-    program->err = program->out =
-        NULL; /* the report of this failure must be written before the process ends */
+    report->err = report->out = NULL; /* the report of this failure must be written before the process ends */
     return -EAGAIN;
 }
 
-void enl_report_progress(struct enl_program *program, unsigned done, unsigned all)
+void enl_report_progress(struct enl_self *self, unsigned done, unsigned all)
 {
     char line[ENL_PROGRESS_BYTES];
-    if (program->err == NULL)
+    if (self->report.err == NULL)
         return;
-    const size_t length = enl_progress_line(line, &program->progress, done, all);
+    const size_t length = enl_progress_line(line, &self->report.progress, done, all);
     if (length != 0)
-        enl_writer_text(program->err, line, length);
+        enl_writer_text(self->report.err, line, length);
 }
 
-void enl_report_clear(struct enl_program *program)
+void enl_report_clear(struct enl_self *self)
 {
-    enl_report_progress(program, 0, 0);
+    enl_report_progress(self, 0, 0);
 }
 
-static void show(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)
+static void show(struct enl_self *self, enum bcri_log_level level, const char *text, size_t length)
 {
-    enl_report_clear(program);
-    if (program->upward != NULL)
-        program->upward->report(program, level, text, length);
-    else if (program->err != NULL)
-        enl_writer_text(program->err, text, length);
+    enl_report_clear(self);
+    if (self->report.upward != NULL)
+        self->report.upward->report(self->report.owner, level, text, length);
+    else if (self->report.err != NULL)
+        enl_writer_text(self->report.err, text, length);
     else /* before there is a loop, this may wait */
         fwrite(text, 1, length, stderr);
 }
 
-void enl_report_shown(struct enl_program *program, const char *format, ...)
+void enl_report_shown(struct enl_self *self, const char *format, ...)
 {
     char *text = NULL;
     va_list arguments;
@@ -90,11 +73,11 @@ void enl_report_shown(struct enl_program *program, const char *format, ...)
     va_end(arguments);
     if (length < 0)
         return;
-    show(program, BCRI_LOG_INFO, text, (size_t)length);
+    show(self, BCRI_LOG_INFO, text, (size_t)length);
     free(text);
 }
 
-void enl_report(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
+void enl_report(struct enl_self *self, enum bcri_log_level level, const char *format, ...)
 {
     static const char begin[] = "enl: ";
     const size_t begins = sizeof begin - 1;
@@ -112,22 +95,22 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
         memcpy(shown, begin, begins);
         size_t length = begins + bcri_escape(text, (size_t)bytes, shown + begins, room, NULL);
         shown[length++] = '\n';
-        show(program, level, shown, length);
+        show(self, level, shown, length);
     }
-    bcri_log_write(enl_report_log(program), level, "%s", text);
+    bcri_log_write(enl_report_log(self), level, "%s", text);
     free(shown);
     free(text);
 }
 
-struct bcri_log *enl_report_log(struct enl_program *program)
+struct bcri_log *enl_report_log(struct enl_self *self)
 {
-    return program->log.show == NULL ? &program->log : NULL;
+    return self->log.show == NULL ? &self->log : NULL;
 }
 
-bool enl_report_log_has(const struct enl_program *program, uint64_t lost_before)
+bool enl_report_log_has(const struct enl_self *self, uint64_t lost_before)
 {
-    return program->log.path != NULL && bcri_log_wants(&program->log, BCRI_LOG_INFO) &&
-           program->log.lost_total == lost_before;
+    return self->log.path != NULL && bcri_log_wants(&self->log, BCRI_LOG_INFO) &&
+           self->log.lost_total == lost_before;
 }
 
 /* Before there is a loop, and behind its end, this may wait. What a child logs then goes the way of ssh's own words at
@@ -135,93 +118,91 @@ bool enl_report_log_has(const struct enl_program *program, uint64_t lost_before)
 bool enl_report_line(void *owner, const char *line, size_t length)
 {
     static bool inside;
-    struct enl_program *program = owner;
+    struct enl_self *self = owner;
     bool shown = !inside;
     if (inside)
         return false;
     inside = true;
-    if (program->upward != NULL) {
-        shown = program->upward->logged(program, line, length);
-    } else if (program->options.child && program->phase == ENL_ENDED) {
+    if (self->report.upward != NULL) {
+        shown = self->report.upward->logged(self->report.owner, line, length);
+    } else if (self->is_child && self->report.is_over) {
         shown = false;
-    } else if (program->err == NULL) {
+    } else if (self->report.err == NULL) {
         fwrite(line, 1, length, stderr);
-    } else if ((shown = !enl_writer_full(program->err))) {
-        enl_report_clear(program);
-        enl_writer_text(program->err, line, length);
+    } else if ((shown = !enl_writer_full(self->report.err))) {
+        enl_report_clear(self);
+        enl_writer_text(self->report.err, line, length);
     }
     inside = false;
     return shown;
 }
 
-static size_t left(const struct enl_program *program, size_t *lines_out)
+static size_t left(const struct enl_self *self, size_t *lines_out)
 {
-    size_t lines, bytes = enl_writer_left(program->err, lines_out);
-    if (program->out == program->err)
+    size_t lines, bytes = enl_writer_left(self->report.err, lines_out);
+    if (self->report.out == self->report.err)
         return bytes;
-    bytes += enl_writer_left(program->out, &lines);
+    bytes += enl_writer_left(self->report.out, &lines);
     *lines_out += lines;
     return bytes;
 }
 
-static void finish(struct enl_program *program)
+static void finish(struct enl_self *self)
 {
-    void (*done)(struct enl_program * program) = program->flushed;
-    program->flushed = NULL;
-    uv_timer_stop(&program->patience);
-    done(program);
+    void (*done)(void *owner) = self->report.flushed;
+    self->report.flushed = NULL;
+    uv_timer_stop(&self->report.patience);
+    done(self->report.owner);
 }
 
 static void on_patience(uv_timer_t *timer)
 {
-    struct enl_program *program =
-        (struct enl_program *)((char *)timer - offsetof(struct enl_program, patience));
+    struct enl_self *self = timer->data;
     size_t lines;
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "nobody read the last %zu bytes for stdout and stderr",
-                   left(program, &lines));
-    finish(program);
+    bcri_log_write(&self->log, BCRI_LOG_WARN, "nobody read the last %zu bytes for stdout and stderr",
+                   left(self, &lines));
+    finish(self);
 }
 
-static void look_whether_written(struct enl_program *program)
+void enl_report_look(struct enl_self *self)
 {
     size_t lines;
-    if (program->flushed == NULL)
+    if (self->report.flushed == NULL)
         return;
-    if (left(program, &lines) == 0)
-        finish(program);
-    else if ((lines == 0 || program->hurry) && uv_is_active((uv_handle_t *)&program->patience) == 0)
-        uv_timer_start(&program->patience, on_patience, FLUSH_MSEC, 0);
+    if (left(self, &lines) == 0)
+        finish(self);
+    else if ((lines == 0 || self->report.hurry) && uv_is_active((uv_handle_t *)&self->report.patience) == 0)
+        uv_timer_start(&self->report.patience, on_patience, FLUSH_MSEC, 0);
 }
 
-void enl_report_flush(struct enl_program *program, void (*done)(struct enl_program *program))
+void enl_report_flush(struct enl_self *self, void (*done)(void *owner))
 {
-    program->flushed = done;
-    look_whether_written(program);
+    self->report.flushed = done;
+    enl_report_look(self);
 }
 
-void enl_report_hurry(struct enl_program *program)
+void enl_report_hurry(struct enl_self *self)
 {
-    program->hurry = true;
-    look_whether_written(program);
+    self->report.hurry = true;
+    enl_report_look(self);
 }
 
-void enl_report_hold(struct enl_program *program, bool hold)
+void enl_report_hold(struct enl_self *self, bool hold)
 {
-    if (program->err == NULL)
+    if (self->report.err == NULL)
         return;
-    enl_writer_hold(program->err, hold);
-    if (program->out != program->err)
-        enl_writer_hold(program->out, hold);
+    enl_writer_hold(self->report.err, hold);
+    if (self->report.out != self->report.err)
+        enl_writer_hold(self->report.out, hold);
 }
 
-bool enl_report_stop(struct enl_program *program)
+bool enl_report_stop(struct enl_self *self)
 {
-    bool other = program->out != program->err;
-    enl_lines_stop(program);
-    bool ended = enl_writer_stop(program->err);
-    if (other && !enl_writer_stop(program->out))
+    bool other = self->report.out != self->report.err;
+    bool ended = enl_writer_stop(self->report.err);
+    if (other && !enl_writer_stop(self->report.out))
         ended = false;
-    program->out = program->err = NULL;
-    uv_close((uv_handle_t *)&program->patience, NULL);
+    self->report.out = self->report.err = NULL;
+    uv_close((uv_handle_t *)&self->report.patience, NULL);
     return ended;
 }

@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bcri/control.h"
+#include "bcri/environment.h"
 
 void enl_inherited_take(struct enl_inherited *inherited_out)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c -- descriptors that the loop polls: uv_poll_t with its descriptor and its memory. */
+/* See watch.h. */
+#include "base/watch.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "program.h"
+#include "base/self.h"
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
@@ -21,10 +23,10 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-struct enl_watch *enl_watch_start(struct enl_program *program, int fd, void (*ready)(void *data), void *data)
+struct enl_watch *enl_watch_start(struct enl_self *self, int fd, void (*ready)(void *data), void *data)
 {
     struct enl_watch *watch = calloc(1, sizeof *watch);
-    if (watch == NULL || uv_poll_init(&program->loop, &watch->poll, fd) != 0) {
+    if (watch == NULL || uv_poll_init(&self->loop, &watch->poll, fd) != 0) {
         free(watch);
         close(fd);
         return NULL;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/helper.h"
-#include "host/lines.h"
+#include "base/self.h"
 
 /* Time for a thread that has nothing to write to see that it must end. */
 #define STOP_MSEC 2000u
@@ -26,8 +26,9 @@ struct piece {
 };
 
 struct enl_writer {
-    struct enl_program *program;
-    void (*changed)(struct enl_program *program);
+    struct enl_self *self;
+    const struct enl_writer_hooks *hooks;
+    void *owner; /* of the hooks */
     struct enl_helper *helper;
     int fd;
     bool hold;
@@ -77,7 +78,7 @@ static void add(struct enl_writer *writer, struct piece *piece)
 static void count_dropped(struct enl_writer *writer)
 {
     if (writer->dropped++ == 0)
-        writer->log_lost = writer->program->log.lost_total;
+        writer->log_lost = writer->self->log.lost_total;
 }
 
 static void add_text(struct enl_writer *writer, const char *bytes, size_t length)
@@ -121,7 +122,7 @@ void enl_writer_hold(struct enl_writer *writer, bool hold)
 static void tell_dropped(struct enl_writer *writer)
 {
     char text[160];
-    const bool logged = enl_report_log_has(writer->program, writer->log_lost);
+    const bool logged = enl_report_log_has(writer->self, writer->log_lost);
     int length =
         snprintf(text, sizeof text, "enl: %llu messages are not shown here, since nobody read them%s\n",
                  writer->dropped, logged ? "; they are in the log" : "");
@@ -138,47 +139,36 @@ static void drop(void *owner, struct enl_task *task)
     free(piece);
 }
 
-/* What a CCE has printed is not shown: that is said once for a program, unless the reader has gone. */
-static void take_unwritten(struct enl_writer *writer, const struct piece *piece)
-{
-    struct enl_program *program = writer->program;
-    const uint64_t log_lost = program->log.lost_total;
-    enl_lines_log(program, piece->ordinal, piece->bytes + piece->written, piece->length - piece->written);
-    if (piece->error == EPIPE || program->lines_lost)
-        return;
-    program->lines_lost = true;
-    enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
-               strerror(piece->error), enl_report_log_has(program, log_lost) ? "; the log has it" : "");
-}
-
 static void written(void *owner, struct enl_task *task)
 {
     struct enl_writer *writer = owner;
     bool was_full = enl_writer_full(writer);
     const struct piece *piece = (const struct piece *)task;
     if (piece->printed && piece->error != 0)
-        take_unwritten(writer, piece);
+        writer->hooks->unwritten(writer->owner, piece->ordinal, piece->bytes + piece->written,
+                                 piece->length - piece->written, piece->error);
     drop(owner, task);
     /* Not as soon as there is any room: else a slow reader would get every other message, and a
      * count of one between them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
         tell_dropped(writer);
     if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
-        writer->changed(writer->program);
+        writer->hooks->changed(writer->owner);
 }
 
-struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
-                                    void (*changed)(struct enl_program *program))
+struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks,
+                                    void *owner)
 {
     static const struct enl_helper_ops ops = {write_piece, written, drop};
     struct enl_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return NULL;
-    writer->program = program;
+    writer->self = self;
     writer->fd = fd;
     writer->held_end = &writer->held;
-    writer->changed = changed;
-    writer->helper = enl_helper_start(&program->loop, &ops, writer);
+    writer->hooks = hooks;
+    writer->owner = owner;
+    writer->helper = enl_helper_start(&self->loop, &ops, writer);
     if (writer->helper != NULL)
         return writer;
     free(writer);

@@ -33,7 +33,7 @@ const char *enl_carry_of_child(struct enl_child *child, const struct bcri_contro
     struct enl_program *program = child->program;
     if (message->host == child->number)
         return "it sends a packet to itself";
-    if (message->host == program->host_number)
+    if (message->host == program->self.host_number)
         enl_links_carried(program, message->bytes.bytes, message->bytes.length);
     else
         send_down(program, message);
@@ -42,7 +42,7 @@ const char *enl_carry_of_child(struct enl_child *child, const struct bcri_contro
 
 const char *enl_carry_of_parent(struct enl_program *program, const struct bcri_control *message)
 {
-    if (message->host != program->host_number)
+    if (message->host != program->self.host_number)
         return "it brings a packet for another host";
     enl_links_carried(program, message->bytes.bytes, message->bytes.length);
     return NULL;

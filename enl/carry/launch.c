@@ -14,7 +14,7 @@ static void warn_of_rsh(struct enl_program *program, const struct enl_remote *re
     if (warned || !enl_remote_is_open(remote))
         return;
     warned = true;
-    enl_report(program, BCRI_LOG_WARN,
+    enl_report(&program->self, BCRI_LOG_WARN,
                "%s sends the program's key over the network in the clear; rshpath /usr/bin/ssh does not",
                enl_remote_name(remote));
 }
@@ -24,7 +24,7 @@ bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, cons
 {
     struct enl_remote remote;
     struct enl_pipes pipes;
-    if (!enl_remote_command(&remote, &program->config, host, address, "--child", error, error_size))
+    if (!enl_remote_command(&remote, &program->self.config, host, address, "--child", error, error_size))
         return false;
     if (!host->local)
         warn_of_rsh(program, &remote);
@@ -34,8 +34,9 @@ bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, cons
         enl_remote_run(&remote, command);
     }
     char **outside = host->local ? NULL : enl_pushed_outside(program);
-    const bool good = enl_pipes_begin(&pipes, &remote, host, outside != NULL ? outside : program->environment,
-                                      &program->inherited, error, error_size);
+    const bool good =
+        enl_pipes_begin(&pipes, &remote, host, outside != NULL ? outside : program->self.environment,
+                        &program->self.inherited, error, error_size);
     free(outside);
     if (good) {
         *launch_out = (struct enl_launch){.process = pipes.process,

@@ -236,7 +236,7 @@ static struct enl_peer *new_peer(struct enl_program *program, const struct enl_p
     }
     *peer = (struct enl_peer){
         .program = program, .ops = ops, .owner = owner, .frames = frames, .by_lane = by_lane};
-    enl_outgoing_init(&peer->out, &program->loop, &program->log, on_moved,
+    enl_outgoing_init(&peer->out, &program->self.loop, &program->self.log, on_moved,
                       !by_lane && ops->deaf != NULL ? on_failed : NULL);
     peer->out.pipe.data = peer;
     return peer;
@@ -254,7 +254,7 @@ struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, cons
         enl_outgoing_close(&peer->out, on_closed);
         goto close_both;
     }
-    peer->in = enl_watch_start(program, in, on_readable, peer);
+    peer->in = enl_watch_start(&program->self, in, on_readable, peer);
     if (peer->in == NULL) {
         enl_peer_close(peer);
         return NULL;

@@ -13,7 +13,7 @@ static void report_line(struct enl_said *said, size_t length)
 {
     const size_t shown = length - (length > 0 && said->text[length - 1] == '\r' ? 1 : 0);
     if (shown != 0)
-        enl_report(said->program, BCRI_LOG_INFO, "host %s: %.*s", said->host, (int)shown, said->text);
+        enl_report(&said->program->self, BCRI_LOG_INFO, "host %s: %.*s", said->host, (int)shown, said->text);
 }
 
 static void forget(struct enl_said *said, size_t length)
@@ -86,7 +86,7 @@ bool enl_said_begin(struct enl_said *said, struct enl_program *program, const ch
 {
     *said = (struct enl_said){.program = program, .host = host};
     if (fd >= 0)
-        said->watch = enl_watch_start(program, fd, on_readable, said);
+        said->watch = enl_watch_start(&program->self, fd, on_readable, said);
     return fd < 0 || said->watch != NULL;
 }
 

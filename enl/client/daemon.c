@@ -26,6 +26,7 @@
 
 #include "bcri/client.h"
 #include "bcri/config.h"
+#include "bcri/environment.h"
 #include "bcri/failure.h"
 
 /* In /proc an emulator's own threads count as the program's. The C library knows whether the

@@ -22,6 +22,7 @@
 #include <sys/time.h>
 
 #include "bcri/client.h"
+#include "bcri/environment.h"
 #include "bcri/signal_sets.h"
 
 static const int kinds[BCRI_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};

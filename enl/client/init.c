@@ -20,6 +20,7 @@
 
 #include "bcri/cces.h"
 #include "bcri/client.h"
+#include "bcri/environment.h"
 #include "bcri/self.h"
 
 /* The socket that BCRI_SOCKET names; the variable is unset. -1: it was not set; -bcrE_ENLIST: it

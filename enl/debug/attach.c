@@ -83,7 +83,7 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
     const pid_t thread = (pid_t)bcri_process_thread((uint32_t)cce->pid);
     const bool replaced = enl_debugger_program(thread, program_link);
     struct enl_spawn spawn = {.path = debugger != NULL ? debugger->path : server,
-                              .environment = program->environment,
+                              .environment = program->self.environment,
                               .in = -1,
                               .out = -1,
                               .err = -1,
@@ -91,7 +91,7 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
                               .core = -1,
                               .own_group = debugger == NULL,
                               .die_with_parent = true,
-                              .inherited = &program->inherited};
+                              .inherited = &program->self.inherited};
     const char *step = "get a terminal";
     snprintf(pid, sizeof pid, "%ld", (long)thread);
     char *serving[] = {ENL_GDBSERVER, "--once", "--attach", "-", pid, NULL};
@@ -180,8 +180,8 @@ const char *enl_session_attach(struct enl_conn *conn, const struct bcri_control 
     if (pane != NULL)
         return give(conn, pane, message->id);
     const size_t used = strlen(reason);
-    if (program->options.child && used < sizeof reason)
-        snprintf(reason + used, sizeof reason - used, " (on host %s)", program->hostname);
+    if (program->self.is_child && used < sizeof reason)
+        snprintf(reason + used, sizeof reason - used, " (on host %s)", program->self.hostname);
     enl_conn_reply(conn, message->id, cce != NULL ? bcrE_BUSY : code, reason);
     return NULL;
 }

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "bcri/control.h"
+#include "bcri/environment.h"
 
 /* Whether a debugger has attached to this process. */
 static bool is_traced(void)

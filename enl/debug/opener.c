@@ -26,16 +26,16 @@ void enl_opener_tell(struct enl_program *program, const struct enl_pane *pane, c
     const int length = snprintf(line, sizeof line, "%u %u %u %s\n", pane->host, pane->index, pane->ordinal,
                                 slash != NULL ? slash + 1 : object);
     if (send(session->windows->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
-        enl_report(program, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
+        enl_report(&program->self, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
                    strerror(errno));
 }
 
 static void windows_say(struct enl_program *program, const char *line)
 {
     if (strcmp(line, "held") == 0)
-        enl_report_hold(program, true);
+        enl_report_hold(&program->self, true);
     else if (strcmp(line, "free") == 0)
-        enl_report_hold(program, false);
+        enl_report_hold(&program->self, false);
     if (strncmp(line, "failed ", 7) != 0)
         return;
     char *end;
@@ -45,12 +45,12 @@ static void windows_say(struct enl_program *program, const char *line)
         return;
     if (program->session->where == ENL_WHERE_DISPLAY)
         enl_report(
-            program, BCRI_LOG_ERROR,
+            &program->self, BCRI_LOG_ERROR,
             "no window came up for CCE %u on X display %s: is that display there, and may you use it (echo "
             "$DISPLAY, xhost, xauth)? Or use -D tmux",
             pane->ordinal, program->session->value);
     else
-        enl_report(program, BCRI_LOG_ERROR,
+        enl_report(&program->self, BCRI_LOG_ERROR,
                    "tmux opened no pane for CCE %u; try tmux by itself, or -D server", pane->ordinal);
     enl_program_abort(program, 1);
 }
@@ -87,25 +87,28 @@ int enl_opener_start(struct enl_program *program, char *error, size_t error_size
     char xterm[PATH_MAX] = "", reason[1024];
     int pair[2];
     if (!tmux)
-        enl_session_tool(program, program->config.xtermpath, xterm, reason, sizeof reason);
-    const char *const words[] = {"enl",         "--windows",
-                                 program->name, tmux ? "tmux" : session->value,
-                                 xterm,         terminal != NULL ? terminal : "",
+        enl_session_tool(program, program->self.config.xtermpath, xterm, reason, sizeof reason);
+    const char *const words[] = {"enl",
+                                 "--windows",
+                                 program->self.name,
+                                 tmux ? "tmux" : session->value,
+                                 xterm,
+                                 terminal != NULL ? terminal : "",
                                  NULL};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return bcri_refuse(error, error_size, -1, "no socket for enl --windows: %s", strerror(errno));
     const struct enl_own_start start = {
         .words = words, .in = pair[1], .out = pair[1], .keep = -1, .outlives = true};
-    const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
+    const pid_t pid = enl_own_start(&program->self, &start, reason, sizeof reason);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
         return bcri_refuse(error, error_size, -1, "%s", reason);
     }
     session->windows_pid = pid;
-    uv_timer_init(&program->loop, &session->closing);
+    uv_timer_init(&program->self.loop, &session->closing);
     session->closing.data = program;
-    session->windows = enl_watch_start(program, pair[0], on_windows, program);
+    session->windows = enl_watch_start(&program->self, pair[0], on_windows, program);
     return session->windows != NULL ? 0 : bcri_refuse(error, error_size, -1, "no memory");
 }
 
@@ -116,9 +119,9 @@ void enl_opener_reaped(struct enl_program *program, int wait_status)
     uv_close((uv_handle_t *)&session->closing, NULL);
     enl_watch_stop(session->windows);
     session->windows = NULL;
-    enl_report_hold(program, false);
+    enl_report_hold(&program->self, false);
     if (program->phase == ENL_RUNNING && wait_status != 0 && program->alive != 0) {
-        enl_report(program, BCRI_LOG_ERROR, "the process that opens windows has ended");
+        enl_report(&program->self, BCRI_LOG_ERROR, "the process that opens windows has ended");
         enl_program_abort(program, 1);
     }
     enl_program_check_end(program);

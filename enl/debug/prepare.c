@@ -15,7 +15,7 @@ const char *enl_session_tool(const struct enl_program *program, const char *name
                              char *reason, size_t size)
 {
     char *resolved = NULL;
-    if (bcri_config_resolve(&program->config, name, &resolved) != 0)
+    if (bcri_config_resolve(&program->self.config, name, &resolved) != 0)
         return "there is no home directory";
     const int status = enl_object_find(resolved, path, reason, size);
     free(resolved);
@@ -59,11 +59,11 @@ static int check_where(const struct enl_program *program, struct enl_session *se
                                "-D tmux: %s; install tmux, or use -D server or an X display", wrong);
         break;
     case ENL_WHERE_DISPLAY:
-        if (program->config.xtermpath == NULL)
+        if (program->self.config.xtermpath == NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D %s: xtermpath of bcrrc says that no windows are opened; use -D tmux",
                                session->value);
-        wrong = enl_session_tool(program, program->config.xtermpath, path, reason, sizeof reason);
+        wrong = enl_session_tool(program, program->self.config.xtermpath, path, reason, sizeof reason);
         if (wrong != NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D %s: %s; install xterm, name another by xtermpath in bcrrc, or use -D tmux",
@@ -134,7 +134,7 @@ int enl_session_prepare(struct enl_program *program, char *error, size_t error_s
                                options->debug_ccs != NULL ? "--debug-ccs" : "--vscode");
         return 0;
     }
-    if (program->options.child) {
+    if (program->self.is_child) {
         take_session(program, session);
         return 0;
     }
@@ -142,10 +142,10 @@ int enl_session_prepare(struct enl_program *program, char *error, size_t error_s
         return bcri_refuse(error, error_size, -1,
                            "--debug-ccs takes ordinals of CCEs and ranges of them, such as 0,3-5, not %s",
                            options->debug_ccs);
-    if (program->config.wrap != NULL)
+    if (program->self.config.wrap != NULL)
         return bcri_refuse(error, error_size, -1,
                            "a CCE runs under a debugger or under a wrapper: leave out -d and -D, or %s (%s)",
-                           options->wrap != NULL ? "--wrap" : "wrap in bcrrc", program->config.wrap);
+                           options->wrap != NULL ? "--wrap" : "wrap in bcrrc", program->self.config.wrap);
     if (enl_debugger_find(&session->debugger, options->debugger != NULL ? options->debugger : "gdb", error,
                           error_size) != 0)
         return -1;
@@ -161,7 +161,7 @@ int enl_session_prepare(struct enl_program *program, char *error, size_t error_s
     if (forbidden != NULL)
         return bcri_refuse(error, error_size, -1, "%s", forbidden);
     if (session->where == ENL_WHERE_BATCH || session->where == ENL_WHERE_SERVER)
-        program->config.output = BCRI_OUTPUT_LABEL; /* the root's lines, too */
+        program->self.config.output = BCRI_OUTPUT_LABEL; /* the root's lines, too */
     return 0;
 }
 

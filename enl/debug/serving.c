@@ -41,7 +41,7 @@ char **enl_serving_words(const char *path, char *const *argv)
 
 static void command_file(const struct enl_program *program, char *path, size_t size)
 {
-    snprintf(path, size, "%s/bcr.%s.gdb", program->config.tempdir, program->name);
+    snprintf(path, size, "%s/bcr.%s.gdb", program->self.config.tempdir, program->self.name);
 }
 
 /* A new file that only its user may read. Returns NULL with errno. */
@@ -62,7 +62,7 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
                            strerror(errno));
     FILE *file = new_file(VSCODE_FILE);
     if (file == NULL && errno == EEXIST) {
-        enl_report(program, BCRI_LOG_WARN,
+        enl_report(&program->self, BCRI_LOG_WARN,
                    "--vscode: " VSCODE_FILE
                    " is there already and stays as it is; move it away for a new one");
         return 0;
@@ -90,7 +90,7 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
                   "    }]\n"
                   "}\n");
     fclose(file);
-    enl_report(program, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
+    enl_report(&program->self, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
     return 0;
 }
 
@@ -123,10 +123,10 @@ int enl_serving_start(struct enl_program *program, bool root, char *error, size_
         "BcrCce()\n"
         "end\n"
         "cce 0\n",
-        program->name, in_python, program->name);
+        program->self.name, in_python, program->self.name);
     fclose(file);
     if (root)
-        enl_report(program, BCRI_LOG_INFO, "commands for a debugger: gdb -x %s", path);
+        enl_report(&program->self, BCRI_LOG_INFO, "commands for a debugger: gdb -x %s", path);
     return program->options.vscode ? write_vscode(program, own, error, error_size) : 0;
 }
 
@@ -135,9 +135,9 @@ void enl_serving_tell(struct enl_program *program, uint32_t ordinal, const char 
     char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
     enl_own_word(own, true);
     enl_own_apostrophes(word, sizeof word, own);
-    enl_report(program, BCRI_LOG_INFO,
+    enl_report(&program->self, BCRI_LOG_INFO,
                "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | %s gdb-pipe %s %u'", ordinal,
-               object, word, program->name, ordinal);
+               object, word, program->self.name, ordinal);
 }
 
 void enl_serving_end(struct enl_program *program)

@@ -96,7 +96,7 @@ void enl_session_far_seen(struct enl_program *program, uint32_t host, uint32_t i
 
 int enl_session_start(struct enl_program *program, char *error, size_t error_size)
 {
-    if (program->options.child) /* windows are the root's */
+    if (program->self.is_child) /* windows are the root's */
         return 0;
     switch (program->session->where) {
     case ENL_WHERE_SERVER:
@@ -165,10 +165,10 @@ void enl_session_free(struct enl_program *program)
         return;
     while (session->panes != NULL)
         enl_pane_free(session->panes);
-    if (!program->options.child) {
+    if (!program->self.is_child) {
         enl_serving_end(program);
         if (session->where == ENL_WHERE_TMUX)
-            enl_windows_forget(program->name);
+            enl_windows_forget(program->self.name);
     }
     enl_debugger_free(&session->debugger);
     free(session);

@@ -175,7 +175,7 @@ static void answer(struct enl_program *program, struct enl_audit *audit, int cod
         summary(audit, text, sizeof text);
     else
         snprintf(text, sizeof text, "enl has no memory for an audit");
-    enl_log_often(program, ENL_OFTEN_AUDIT, "audit: %s", text);
+    enl_log_often(&program->self, ENL_OFTEN_AUDIT, "audit: %s", text);
     for (unsigned i = 0; conn != NULL && i < audit->count; i++) {
         struct bcri_control message = {.type = BCRI_MSG_finding,
                                        .present = BCRI_HAS(id) | BCRI_HAS(text),

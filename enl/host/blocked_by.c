@@ -39,12 +39,12 @@ void enl_blocked_by(struct enl_program *program, uint32_t holder_index, uint32_t
     if (bcri_process_stopped((uint32_t)pid))
         snprintf(why, sizeof why,
                  "it is stopped, in the midst of a call (a debugger, or SIGSTOP: kill -CONT %ld)", pid);
-    const uint64_t now = uv_now(&program->loop);
+    const uint64_t now = uv_now(&program->self.loop);
     if (holder->blocked_reported_ms != 0 && now - holder->blocked_reported_ms < SAY_AGAIN_MSEC) {
-        bcri_log_write(&program->log, BCRI_LOG_INFO, "%s holds up %s too", who, whom);
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "%s holds up %s too", who, whom);
         return;
     }
     holder->blocked_reported_ms = now != 0 ? now : 1;
-    enl_report(program, BCRI_LOG_WARN, "%s holds up %s%s: %s", who,
+    enl_report(&program->self, BCRI_LOG_WARN, "%s holds up %s%s: %s", who,
                repair ? "the repair of what was left by " : "", whom, why);
 }

@@ -18,6 +18,7 @@
 #include <bcr/error.h>
 
 #include "bcri/archtype.h"
+#include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
@@ -38,7 +39,7 @@ const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
 {
     enum { OBJECT_SHOWN = 300 };
     const pid_t pid = cce->pid != 0 ? cce->pid : cce->process;
-    const char *host = cce->program->hostname;
+    const char *host = cce->program->self.hostname;
     const size_t length = strlen(cce->object), left_out = length > OBJECT_SHOWN ? length - OBJECT_SHOWN : 0;
     char object[OBJECT_SHOWN + 4];
     snprintf(object, sizeof object, "%s%s", left_out != 0 ? "..." : "", cce->object + left_out);
@@ -122,9 +123,10 @@ static const char *folder_for(const struct enl_cce *cce)
     struct stat status;
     if (program->folder == NULL || stat(program->folder, &status) == 0)
         return NULL;
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s", program->folder,
-                   cce->object, program->config.home != NULL ? program->config.home : "/");
-    return program->config.home != NULL ? program->config.home : "/";
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s",
+                   program->folder, cce->object,
+                   program->self.config.home != NULL ? program->self.config.home : "/");
+    return program->self.config.home != NULL ? program->self.config.home : "/";
 }
 
 /* The standard files of a CCE. The root keeps the daemon's, unless its lines are wanted. Returns 0
@@ -230,8 +232,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     struct enl_started started;
     const bool debugged = enl_session_wants(program, cce->ordinal);
     char **words = NULL; /* of its debugger */
-    int code =
-        enl_started_make(&started, debugged ? NULL : program->config.wrap, path, argv, error, error_size);
+    int code = enl_started_make(&started, debugged ? NULL : program->self.config.wrap, path, argv, error,
+                                error_size);
     if (code != 0)
         return code;
     struct enl_spawn spawn = {.path = started.path,
@@ -244,7 +246,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                               .own_group = !root,
                               .die_with_parent = true,
                               .folder = root ? NULL : folder_for(cce),
-                              .inherited = &program->inherited};
+                              .inherited = &program->self.inherited};
     int pair[2];
     int failed = bcri_channel_pair(pair);
     if (failed != 0) {
@@ -255,7 +257,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     spawn.keep = pair[1];
     char number[16];
     snprintf(number, sizeof number, "%d", pair[1]);
-    char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
+    char **environment = enl_environment_with(program->self.environment, BCRI_CONTROL_ENV, number);
     spawn.environment = environment;
     if (environment != NULL)
         enl_environment_give_back(environment);
@@ -283,7 +285,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     cce->core = spawn.core;
     enl_cores_take(&program->cores, cce->core);
     cce->handshake = enl_conn_new(program, ENL_HANDSHAKE, pair[0], cce);
-    bcri_log_write(&program->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
+    bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
     return 0; /* without a handshake socket (no memory) its bcr_init fails, which is reported */
 }
@@ -315,17 +317,17 @@ static void welcome(struct enl_cce *cce)
                                    .id = cce->hello_id,
                                    .index = cce->index,
                                    .enlistor = {(const char *)cce->origin.identity, BCRI_IDENTITY_BYTES},
-                                   .program = bcri_view_of(program->name)};
-    if (program->config.crashreport != 0) {
+                                   .program = bcri_view_of(program->self.name)};
+    if (program->self.config.crashreport != 0) {
         message.present |= BCRI_HAS(flags);
         message.flags = BCRI_WELCOME_CRASHES;
-        if (program->config.crashreport == BCRI_CRASHREPORT_LOCALS)
+        if (program->self.config.crashreport == BCRI_CRASHREPORT_LOCALS)
             message.flags |= BCRI_WELCOME_LOCALS;
     }
     const int fds[] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1], enl_links_bell(program)};
     enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);
     close(pair[1]);
-    bcri_log_write(&program->log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
+    bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
                    (long)cce->pid);
 }
 
@@ -372,7 +374,7 @@ static int watch_pid(struct enl_cce *cce, pid_t pid)
     if (pidfd < 0)
         return errno;
     fcntl(pidfd, F_SETFD, FD_CLOEXEC);
-    cce->pid_watch = enl_watch_start(cce->program, pidfd, enl_death_of_pid, cce);
+    cce->pid_watch = enl_watch_start(&cce->program->self, pidfd, enl_death_of_pid, cce);
     return cce->pid_watch != NULL ? 0 : ENOMEM;
 }
 
@@ -386,7 +388,7 @@ static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const c
     char who[ENL_CCE_TEXT_MAX];
     bcri_channel_send(fd, &reply, NULL, 0, false);
     close(fd);
-    enl_log_often(cce->program, ENL_OFTEN_HELLO, "hello of %s refused: %s",
+    enl_log_often(&cce->program->self, ENL_OFTEN_HELLO, "hello of %s refused: %s",
                   enl_cce_text(cce, who, sizeof who), text);
 }
 
@@ -428,8 +430,8 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
     if (wrong != NULL) {
         char who[ENL_CCE_TEXT_MAX];
         cce->refused = true;
-        enl_report(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who),
-                   wrong);
+        enl_report(&cce->program->self, BCRI_LOG_ERROR, "%s is refused: %s",
+                   enl_cce_text(cce, who, sizeof who), wrong);
         refuse(cce, fd, hello->id, bcrE_ENLIST, wrong);
         return;
     }

@@ -34,6 +34,7 @@
 
 #include <bcr.h>
 
+#include "bcri/environment.h"
 #include "bcri/eventfds.h"
 #include "bcri/repair.h"
 #include "host/audit.h"
@@ -128,7 +129,7 @@ static void repair(struct enl_cce *cce)
     char who[ENL_CCE_TEXT_MAX];
     cce->repairing = enl_worker_add(program->worker, &work);
     if (!cce->repairing)
-        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
+        enl_report(&program->self, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
                    enl_cce_text(cce, who, sizeof who));
 }
 
@@ -190,7 +191,7 @@ static void tell_host(struct enl_program *program, const struct enl_origin *orig
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
                           int code)
 {
-    if (bcri_identity_host(origin->identity) != program->host_number) {
+    if (bcri_identity_host(origin->identity) != program->self.host_number) {
         tell_host(program, origin, ordinal, code);
         return;
     }
@@ -218,7 +219,8 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
     va_end(arguments);
     enl_output_drain(cce);
     if (program->phase == ENL_RUNNING) {
-        enl_report(program, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who), text);
+        enl_report(&program->self, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who),
+                   text);
         enl_output_show_tail(cce);
         enl_cce_tell_failure(program, &cce->origin, cce->ordinal, code);
     }
@@ -257,12 +259,12 @@ static void fail_without_hello(struct enl_cce *cce)
             "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
             "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
             how);
-    else if (program->config.wrap != NULL)
+    else if (program->self.config.wrap != NULL)
         enl_cce_fail(
             cce, bcrE_ENLIST,
             "it %s and never called bcr_init; the command before it (%s) must end by running it, and "
             "it must be a CCE",
-            how, program->config.wrap);
+            how, program->self.config.wrap);
     else
         enl_cce_fail(cce, bcrE_ENLIST,
                      "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "
@@ -287,20 +289,20 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);
     const bool running = program->phase == ENL_RUNNING, blamed = running && !is_normal(end);
-    const bool ends = program->config.onfail == BCRI_ONFAIL_ROOT
+    const bool ends = program->self.config.onfail == BCRI_ONFAIL_ROOT
                           ? running && cce == program->root
-                          : blamed && program->config.onfail == BCRI_ONFAIL_ABORT;
+                          : blamed && program->self.config.onfail == BCRI_ONFAIL_ABORT;
     /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
         program->status = status_of(end);
     if (blamed) {
-        enl_report(program, BCRI_LOG_ERROR, "%s %s; %s", who, how, enl_program_outcome(program, ends));
-        if (program->config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
+        enl_report(&program->self, BCRI_LOG_ERROR, "%s %s; %s", who, how, enl_program_outcome(program, ends));
+        if (program->self.config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
             enl_crash_ended(cce, end.number, waited && WCOREDUMP(wait_status));
         else
             enl_output_show_tail(cce);
     } else {
-        bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s%s%s", who, how, ends ? "; " : "",
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "%s %s%s%s", who, how, ends ? "; " : "",
                        ends ? enl_program_outcome(program, ends) : "");
     }
     bcri_host_count_end(program->host, blamed, blamed && end.signalled && enl_crash_is(end.number));
@@ -356,7 +358,7 @@ static void report_disconnected(struct enl_cce *cce)
 {
     char who[ENL_CCE_TEXT_MAX];
     if (!cce->disconnect_reported)
-        enl_report(cce->program, BCRI_LOG_ERROR,
+        enl_report(&cce->program->self, BCRI_LOG_ERROR,
                    "%s gave up its connection to enl and runs on (an exec, or it closed descriptors that are "
                    "not its own); it is killed",
                    enl_cce_text(cce, who, sizeof who));
@@ -416,7 +418,7 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
 {
     char who[ENL_CCE_TEXT_MAX];
     if (code != 0)
-        enl_report(cce->program, BCRI_LOG_ERROR,
+        enl_report(&cce->program->self, BCRI_LOG_ERROR,
                    "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
                    enl_cce_text(cce, who, sizeof who));
     cce->repairing = false;

@@ -28,18 +28,18 @@ enum { TIME_BYTES = 40, PREFIX_BYTES = TIME_BYTES + 16 };
 /* `no` and `none` are one. */
 static enum bcri_output output_of(const struct enl_program *program)
 {
-    const enum bcri_output output = (enum bcri_output)program->config.output;
+    const enum bcri_output output = (enum bcri_output)program->self.config.output;
     return output == BCRI_OUTPUT_NO ? BCRI_OUTPUT_NONE : output;
 }
 
 bool enl_lines_wanted(const struct enl_program *program)
 {
-    return output_of(program) != BCRI_OUTPUT_NONE || program->config.outputdir != NULL;
+    return output_of(program) != BCRI_OUTPUT_NONE || program->self.config.outputdir != NULL;
 }
 
 bool enl_lines_of_root_wanted(const struct enl_program *program)
 {
-    return program->config.output == BCRI_OUTPUT_LABEL || program->config.outputdir != NULL;
+    return program->self.config.output == BCRI_OUTPUT_LABEL || program->self.config.outputdir != NULL;
 }
 
 /* cce.N.out or cce.N.err. */
@@ -72,7 +72,7 @@ static int remove_old(int folder)
 
 int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
 {
-    const char *path = program->config.outputdir;
+    const char *path = program->self.config.outputdir;
     program->lines_folder = -1;
     if (path == NULL)
         return 0;
@@ -99,9 +99,9 @@ static bool is_full(void *owner)
     const struct enl_program *program = outlet->program;
     if (program->upward != NULL)
         return program->upward->full();
-    if (program->options.child)
+    if (program->self.is_child)
         return false;
-    return enl_writer_full(outlet->fd == 1 ? program->out : program->err);
+    return enl_writer_full(outlet->fd == 1 ? program->self.report.out : program->self.report.err);
 }
 
 static void pass(void *owner, const struct enl_printed *text);
@@ -109,11 +109,11 @@ static void pass(void *owner, const struct enl_printed *text);
 int enl_lines_start(struct enl_program *program)
 {
     static const struct enl_mux_ops ops = {is_full, pass};
-    const bool one = program->out == program->err && !program->options.child;
+    const bool one = program->self.report.out == program->self.report.err && !program->self.is_child;
     for (int i = one ? 1 : 0; i < 2; i++) {
         struct enl_outlet *outlet = &program->outlets[i];
         *outlet = (struct enl_outlet){.program = program, .fd = 1 + i};
-        outlet->mux = enl_mux_new(&program->loop, (unsigned)program->config.linehold, &ops, outlet);
+        outlet->mux = enl_mux_new(&program->self.loop, (unsigned)program->self.config.linehold, &ops, outlet);
         if (outlet->mux == NULL)
             return -ENOMEM;
     }
@@ -150,7 +150,7 @@ static size_t put_time(const struct enl_program *program, char text[TIME_BYTES])
 {
     struct timespec now;
     struct tm parts;
-    if (program->config.timestamp == 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+    if (program->self.config.timestamp == 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
         localtime_r(&now.tv_sec, &parts) == NULL)
         return 0;
     const size_t used = strftime(text, TIME_BYTES - 8, "%Y-%m-%dT%H:%M:%S", &parts);
@@ -243,8 +243,8 @@ static void put_in_file(struct enl_program *program, const struct enl_printed *t
     if (enl_lines_mux(program, text->fd, text->root) == NULL) /* it is not shown either */
         enl_lines_log(program, text->ordinal, text->bytes, text->length);
     if (!program->lines_lost)
-        enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be written to %s/%s (%s)",
-                   program->config.outputdir, name, strerror(error));
+        enl_report(&program->self, BCRI_LOG_ERROR, "what CCEs print can no longer be written to %s/%s (%s)",
+                   program->self.config.outputdir, name, strerror(error));
     program->lines_lost = true;
 }
 
@@ -252,29 +252,42 @@ static void put_in_file(struct enl_program *program, const struct enl_printed *t
 
 void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length)
 {
-    const struct bcri_log_who who = {program->hostname, program->log.pid, (int)ordinal};
+    const struct bcri_log_who who = {program->self.hostname, program->self.log.pid, (int)ordinal};
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         const size_t line = newline != NULL ? (size_t)(newline - bytes) : length;
-        bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, bytes, line);
+        bcri_log_bytes(&program->self.log, BCRI_LOG_INFO, &who, bytes, line);
         const size_t skip = line + (newline != NULL ? 1 : 0);
         bytes += skip;
         length -= skip;
     }
 }
 
+/* That is said once for a program, unless the reader has gone. */
+void enl_lines_unwritten(void *owner, uint32_t ordinal, const char *bytes, size_t length, int error)
+{
+    struct enl_program *program = owner;
+    const uint64_t log_lost = program->self.log.lost_total;
+    enl_lines_log(program, ordinal, bytes, length);
+    if (error == EPIPE || program->lines_lost)
+        return;
+    program->lines_lost = true;
+    enl_report(&program->self, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
+               strerror(error), enl_report_log_has(&program->self, log_lost) ? "; the log has it" : "");
+}
+
 static void tell_no_memory(struct enl_program *program)
 {
     if (!program->lines_lost)
-        enl_report(program, BCRI_LOG_ERROR, "what CCEs print cannot all be shown (no memory)");
+        enl_report(&program->self, BCRI_LOG_ERROR, "what CCEs print cannot all be shown (no memory)");
     program->lines_lost = true;
 }
 
 static void show(struct enl_program *program, const struct enl_printed *text)
 {
-    enl_report_clear(program);
-    if (!enl_writer_printed(text->fd == 1 ? program->out : program->err, text->ordinal, text->bytes,
-                            text->length))
+    enl_report_clear(&program->self);
+    if (!enl_writer_printed(text->fd == 1 ? program->self.report.out : program->self.report.err,
+                            text->ordinal, text->bytes, text->length))
         tell_no_memory(program);
 }
 
@@ -286,7 +299,7 @@ static void pass(void *owner, const struct enl_printed *text)
     const bool label = output == BCRI_OUTPUT_LABEL || (output == BCRI_OUTPUT_YES && !text->root);
     if (program->upward != NULL)
         program->upward->printed(program, text);
-    else if (program->options.child) /* its parent is lost */
+    else if (program->self.is_child) /* its parent is lost */
         enl_lines_log(program, text->ordinal, text->bytes, text->length);
     else if (!put_prefixed(program, text, label, show))
         tell_no_memory(program);
@@ -294,7 +307,7 @@ static void pass(void *owner, const struct enl_printed *text)
 
 void enl_lines_take(struct enl_program *program, struct enl_source *source, const struct enl_printed *text)
 {
-    if (program->upward == NULL && program->config.outputdir != NULL &&
+    if (program->upward == NULL && program->self.config.outputdir != NULL &&
         !put_prefixed(program, text, false, put_in_file))
         tell_no_memory(program);
     if (source != NULL && !enl_source_give(source, text))

@@ -32,6 +32,9 @@ struct enl_mux *enl_lines_mux(const struct enl_program *program, int fd, bool ro
 /* Takes what a CCE has printed. `source` is NULL if it is not shown. */
 void enl_lines_take(struct enl_program *program, struct enl_source *source, const struct enl_printed *text);
 
+/* For struct enl_writer_hooks: what a CCE has printed is not shown, and logged. `program` is the program. */
+void enl_lines_unwritten(void *program, uint32_t ordinal, const char *bytes, size_t length, int error);
+
 /* Logs, line by line, what a CCE has printed and nobody could be shown. */
 void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length);
 

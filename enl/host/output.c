@@ -50,9 +50,9 @@ static void log_line(struct enl_stream *stream)
 {
     const struct enl_cce *cce = stream->cce;
     struct enl_program *program = cce->program;
-    const struct bcri_log_who who = {program->hostname, cce->pid != 0 ? cce->pid : cce->process,
+    const struct bcri_log_who who = {program->self.hostname, cce->pid != 0 ? cce->pid : cce->process,
                                      (int)cce->ordinal};
-    bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, stream->line, stream->length);
+    bcri_log_bytes(&program->self.log, BCRI_LOG_INFO, &who, stream->line, stream->length);
     stream->length = 0;
 }
 
@@ -166,7 +166,7 @@ static int open_stream(struct enl_stream *stream, int *end_out)
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0)
         return -errno;
-    stream->watch = enl_watch_start(program, pair[0], on_readable, stream);
+    stream->watch = enl_watch_start(&program->self, pair[0], on_readable, stream);
     if (stream->watch != NULL && mux != NULL)
         stream->source = enl_source_new(mux, &ops, stream);
     *end_out = pair[1];
@@ -221,13 +221,13 @@ void enl_output_show_tail(struct enl_cce *cce)
     size_t at = 0;
     if (length == 0)
         return;
-    enl_report_shown(cce->program, "enl: the last it printed:\n");
+    enl_report_shown(&cce->program->self, "enl: the last it printed:\n");
     while (at < length) {
         const char *newline = memchr(text + at, '\n', length - at);
         size_t line = newline != NULL ? (size_t)(newline - text) - at : length - at;
         char shown[4 * ENL_TAIL_BYTES + 1];
         bcri_escape(text + at, line, shown, sizeof shown, NULL);
-        enl_report_shown(cce->program, "  [%u] %s\n", cce->ordinal, shown);
+        enl_report_shown(&cce->program->self, "  [%u] %s\n", cce->ordinal, shown);
         at += line + 1;
     }
 }

@@ -315,7 +315,7 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     queue_init(&worker->mine);
     pthread_mutex_init(&worker->mutex, NULL);
     worker->reclaim = bcri_reclaim_init(program->host);
-    if (worker->reclaim != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
+    if (worker->reclaim != NULL && uv_async_init(&program->self.loop, &worker->bell, on_bell) == 0) {
         errno = pthread_create(&worker->thread, NULL, work_on, worker);
         if (errno == 0)
             return worker;

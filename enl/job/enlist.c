@@ -93,8 +93,8 @@ static void answer(struct enl_program *program, struct enl_job *job)
 
 static void note_failure(struct enl_program *program, struct enl_job *job, uint32_t ordinal)
 {
-    enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
-               program->hostname, job->reason);
+    enl_report(&program->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
+               program->self.hostname, job->reason);
     struct failed *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
     if (failed == NULL)
         return;
@@ -164,8 +164,8 @@ void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request
     struct enl_program *program = conn->program;
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
-    enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
-               host, reason);
+    enl_report(&program->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal,
+               object, host, reason);
     reply(conn, request->id, code, reason);
 }
 
@@ -176,7 +176,7 @@ static void report_others(struct enl_program *program, const struct bcri_control
     bcri_view_copy(request->object, object, sizeof object);
     const struct enl_conn *other = program->waiting;
     if (other != NULL && enl_conn_waiting(program, object) == NULL)
-        enl_report(program, BCRI_LOG_INFO,
+        enl_report(&program->self, BCRI_LOG_INFO,
                    "no process waits to be enlisted as %s; pid %ld waits as %s (enl ps lists all)", object,
                    (long)other->pid, other->ccename);
 }
@@ -187,7 +187,7 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     char reason[1024];
     const int core = request->core >= 0 ? enl_cores_nth(&program->cores, request->core) : -1;
     if (program->phase != ENL_RUNNING) {
-        enl_enlist_refuse(conn, request, program->hostname, bcrE_ENLIST, "the program is ending");
+        enl_enlist_refuse(conn, request, program->self.hostname, bcrE_ENLIST, "the program is ending");
         return;
     }
     if (request->core >= 0 && core < 0) {
@@ -195,13 +195,13 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
                  "there is no core %d that this program may use; they are counted from 0, and nproc says how "
                  "many there are",
                  request->core);
-        enl_enlist_refuse(conn, request, program->hostname, bcrE_NOCORE, reason);
+        enl_enlist_refuse(conn, request, program->self.hostname, bcrE_NOCORE, reason);
         return;
     }
     report_others(program, request);
     struct enl_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
-        enl_enlist_refuse(conn, request, program->hostname, bcrE_NOMEM, "no memory");
+        enl_enlist_refuse(conn, request, program->self.hostname, bcrE_NOMEM, "no memory");
         return;
     }
     fill_job(job, request);
@@ -209,14 +209,14 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     job->conn = conn;
     job->has_turn = (request->present & BCRI_HAS(turn)) != 0;
     job->turn = request->turn;
-    if (!program->options.child && enl_turn_is_shared(program)) {
+    if (!program->self.is_child && enl_turn_is_shared(program)) {
         job->has_turn = true;
         job->turn = enl_turn_next(program, NULL);
     }
-    job->has_path = enl_object_find_in(program->programs, program->config.home, job->object, job->path,
+    job->has_path = enl_object_find_in(program->programs, program->self.config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
-        enl_enlist_refuse(conn, request, program->hostname, bcrE_NOPROG, job->reason);
+        enl_enlist_refuse(conn, request, program->self.hostname, bcrE_NOPROG, job->reason);
         free(job);
         return;
     }
@@ -246,7 +246,7 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
         whole.present |= BCRI_HAS(enlistor);
     }
     bcri_view_copy(request->machine, machine, sizeof machine);
-    const char *host = machine[0] != '\0' ? machine : conn->program->hostname;
+    const char *host = machine[0] != '\0' ? machine : conn->program->self.hostname;
     if (conn->program->phase != ENL_RUNNING) {
         enl_enlist_refuse(conn, &whole, host, code, "the program is ending");
         return NULL;

@@ -55,9 +55,9 @@ bool enl_signals_reap(struct enl_program *program)
         } else if (pid == program->script) {
             program->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
-                bcri_log_write(&program->log, BCRI_LOG_DEBUG, "the script is done");
+                bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "the script is done");
             else
-                enl_report(program, BCRI_LOG_WARN, "%s ended with %s %d", program->script_name,
+                enl_report(&program->self, BCRI_LOG_WARN, "%s ended with %s %d", program->script_name,
                            WIFEXITED(wait_status) ? "status" : "signal",
                            WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
             program->script_done(program);
@@ -118,7 +118,8 @@ static void pass_on(struct enl_program *program, int signal, bool from_terminal)
 /* Starts the time after which processes that have not heeded the signal get SIGKILL. */
 static void start_grace(struct enl_program *program)
 {
-    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, (uint64_t)program->config.killafter, 0);
+    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data,
+                   (uint64_t)program->self.config.killafter, 0);
 }
 
 static void end_by(struct enl_program *program, int signal, bool from_terminal)
@@ -129,7 +130,7 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         kill(-program->script, SIGTERM);
         start_grace(program);
     }
-    enl_report_hurry(program);
+    enl_report_hurry(&program->self);
     if (program->phase == ENL_ENDING && program->insists)
         enl_tree_cut(program);
     if (program->phase == ENL_ENDING) {
@@ -139,12 +140,12 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
     }
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
-    if (program->options.child)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name,
-                       signal, strsignal(signal));
+    if (program->self.is_child)
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)",
+                       program->self.name, signal, strsignal(signal));
     else
-        enl_report(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
-                   strsignal(signal));
+        enl_report(&program->self, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->self.name,
+                   signal, strsignal(signal));
     enl_enlist_drop(program);
     enl_tree_signal(program, signal);
     program->phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
@@ -242,7 +243,7 @@ int enl_signals_start(struct enl_program *program)
         bcri_failure_note("signalfd");
         return -errno;
     }
-    program->signals = enl_watch_start(program, fd, on_signal, program);
+    program->signals = enl_watch_start(&program->self, fd, on_signal, program);
     return program->signals != NULL ? 0 : -ENOMEM;
 }
 

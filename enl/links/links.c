@@ -143,7 +143,7 @@ static int make_record(struct enl_links *links)
 
 bool enl_links_prepare(struct enl_program *program, char *error, size_t error_size)
 {
-    if (!program->options.child && program->hosts.count == 0)
+    if (!program->self.is_child && program->hosts.count == 0)
         return true;
     char failure[BCRI_FAILURE_TEXT_MAX];
     bcri_failure_forget();
@@ -191,11 +191,11 @@ static void log_note(struct enl_program *program, const struct bcri_link_news *n
 {
     const char *name = news->number != BCRI_NO_HOST ? enl_introduce_name(program, news->number) : NULL;
     if (news->number == BCRI_NO_HOST)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news->text);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s", news->text);
     else if (name != NULL)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "host %s: %s", name, news->text);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host %s: %s", name, news->text);
     else /* it is gone */
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
 }
 
 /* What is to go over the tree. */
@@ -210,7 +210,7 @@ static void send_packets(struct enl_program *program, struct bcri_link_thread *t
 static void came_in_lane(struct enl_program *program, uint32_t host, const uint8_t *content, uint32_t bytes)
 {
     struct enl_child *child = enl_tree_child(program, host);
-    if (program->options.child)
+    if (program->self.is_child)
         enl_parent_lane_came(program, content, bytes);
     else if (child != NULL)
         enl_child_lane_came(child, content, bytes);
@@ -261,7 +261,7 @@ static void tell_loop(void *owner)
  * address space or the size of files is limited it is a quarter of that. */
 static uint64_t pool_bytes(struct enl_program *program)
 {
-    const struct bcri_config *settings = &program->config;
+    const struct bcri_config *settings = &program->self.config;
     const uint64_t space = bcri_machine_space_left() / 4;
     const uint64_t most = sizeof(void *) == 8 ? UINT64_C(32) << 30 : UINT64_C(256) << 20;
     const uint64_t left = bcri_machine_memory_left("");
@@ -272,7 +272,7 @@ static uint64_t pool_bytes(struct enl_program *program)
     if (bytes > space) {
         bytes = space;
         bcri_log_write(
-            &program->log, BCRI_LOG_WARN,
+            &program->self.log, BCRI_LOG_WARN,
             "recvpool is %llu MiB here, a quarter of what address space or files may have (ulimit -v, -f)",
             (unsigned long long)bytes >> 20);
     }
@@ -306,7 +306,7 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
         return bcri_refuse(error, error_size, false, "this program was started without other hosts");
     if (links->thread != NULL)
         return true;
-    const int told = links->has_told ? 0 : uv_async_init(&program->loop, &links->told, on_told);
+    const int told = links->has_told ? 0 : uv_async_init(&program->self.loop, &links->told, on_told);
     if (told != 0)
         return bcri_refuse(error, error_size, false, "no eventfd for links to other hosts: %s",
                            strerror(-told));
@@ -314,24 +314,24 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     links->told.data = links;
     struct bcri_link_thread_config config = {.ctx = &links->ctx,
                                              .pool_bytes = pool_bytes(program),
-                                             .packet_bytes = (uint32_t)program->config.packwords * 4,
-                                             .silence_ns =
-                                                 (uint64_t)program->config.hosttimeout * BCRI_NS_PER_MS / 2,
+                                             .packet_bytes = (uint32_t)program->self.config.packwords * 4,
+                                             .silence_ns = (uint64_t)program->self.config.hosttimeout *
+                                                           BCRI_NS_PER_MS / 2,
                                              .told = tell_loop,
                                              .owner = links};
     bcri_failure_forget();
-    const int failed = start(&config, &program->config, &links->thread);
+    const int failed = start(&config, &program->self.config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;
         char failure[BCRI_FAILURE_TEXT_MAX];
         snprintf(why, sizeof why, "%s", bcri_failure_text("no memory for them", failure));
         if (failed == bcrE_NOHOST)
-            enl_sockets_refuse(program->config.bindaddr, program->config.dataport, why, sizeof why);
+            enl_sockets_refuse(program->self.config.bindaddr, program->self.config.dataport, why, sizeof why);
         else if ((bcri_failure_errno() == 0 || bcri_failure_errno() == ENOMEM) &&
                  bcri_machine_space_left() < LEAST_SPACE_BYTES)
             snprintf(why, sizeof why, "too little address space, or too small files; raise ulimit -v and -f");
-        return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s", program->hostname,
-                           why);
+        return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s",
+                           program->self.hostname, why);
     }
     bcri_store_release(&links->ctx.host->agent, links->index);
     return true;

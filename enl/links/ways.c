@@ -35,30 +35,30 @@ static struct way *way_to(uint32_t host)
 /* What both hosts may learn: the one with the lower number tells the user. */
 static bool tells_user(const struct enl_program *program, uint32_t host)
 {
-    return host > program->host_number;
+    return host > program->self.host_number;
 }
 
 static void say_silent(struct enl_program *program, const struct bcri_link_news *news, const char *name)
 {
     if (!tells_user(program, news->number))
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
                        news->text);
     else
-        enl_report(program, BCRI_LOG_WARN,
+        enl_report(&program->self, BCRI_LOG_WARN,
                    "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
                    "connections between daemons, which is slow; do both machines, and what is between "
                    "them, let UDP through? dataport in bcrrc says by which ports",
-                   name, news->text, program->hostname);
+                   name, news->text, program->self.hostname);
 }
 
 static void say_narrow(struct enl_program *program, const struct bcri_link_news *news, const char *name)
 {
-    enl_report(program, BCRI_LOG_WARN,
+    enl_report(&program->self, BCRI_LOG_WARN,
                "packets of %u bytes from %s do not arrive at host %s (%s) by UDP, though smaller ones do: "
                "what it says "
                "there goes over the connections between daemons, which is slow; raise the MTU of what is "
                "between them",
-               BCRI_LINK_PACKET_MIN, program->hostname, name, news->text);
+               BCRI_LINK_PACKET_MIN, program->self.hostname, name, news->text);
 }
 
 static void say_unheard(struct enl_program *program, const struct bcri_link_news *news, const char *name)
@@ -67,9 +67,9 @@ static void say_unheard(struct enl_program *program, const struct bcri_link_news
         "nothing of what %s says to host %s (%s) by UDP arrives, though that host's packets "
         "come: it goes over the connections between daemons, which is slow";
     if (!tells_user(program, news->number))
-        bcri_log_write(&program->log, BCRI_LOG_WARN, format, program->hostname, name, news->text);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, format, program->self.hostname, name, news->text);
     else
-        enl_report(program, BCRI_LOG_WARN, format, program->hostname, name, news->text);
+        enl_report(&program->self, BCRI_LOG_WARN, format, program->self.hostname, name, news->text);
 }
 
 static void say(struct enl_program *program, const struct bcri_link_news *news, const char *name)
@@ -79,13 +79,13 @@ static void say(struct enl_program *program, const struct bcri_link_news *news, 
     case BCRI_WAY_NARROW: say_narrow(program, news, name); break;
     case BCRI_WAY_UNHEARD: say_unheard(program, news, name); break;
     case BCRI_WAY_LOW:
-        bcri_log_write(&program->log, BCRI_LOG_INFO,
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO,
                        "packets to host %s (%s) have at most %u bytes: no larger ones "
                        "arrive",
                        name, news->text, news->bytes);
         break;
     case BCRI_WAY_USUAL:
-        bcri_log_write(&program->log, BCRI_LOG_INFO,
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO,
                        "packets to host %s (%s) go by UDP, and large ones arrive", name, news->text);
         break;
     }

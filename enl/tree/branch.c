@@ -231,7 +231,7 @@ void enl_branch_pass_down(struct enl_program *program, const struct bcri_control
 {
     const struct branch *branch = towards(program, message->to);
     if (branch == NULL || branch->peer == NULL) {
-        bcri_log_write(&program->log, BCRI_LOG_DEBUG, "%s for host %u is dropped: there is no way to it",
+        bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "%s for host %u is dropped: there is no way to it",
                        bcri_control_name(message->type), message->to);
         return;
     }
@@ -248,7 +248,7 @@ void enl_branch_pass_down(struct enl_program *program, const struct bcri_control
 static struct enl_branches *branches_of(struct enl_program *program)
 {
     if (program->branches == NULL && (program->branches = calloc(1, sizeof *program->branches)) != NULL) {
-        uv_timer_init(&program->loop, &program->branches->timer);
+        uv_timer_init(&program->self.loop, &program->branches->timer);
         program->branches->timer.data = program;
     }
     return program->branches;
@@ -287,7 +287,7 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
                               .is_ssh = launch.is_ssh};
     memcpy(branch->command, launch.command, sizeof branch->command);
     all->first = branch;
-    branch->said = enl_watch_start(program, launch.err, on_said, branch);
+    branch->said = enl_watch_start(&program->self, launch.err, on_said, branch);
     branch->peer = enl_peer_new(program, launch.in, launch.out, NULL, &ops, branch);
     if (branch->peer == NULL || branch->said == NULL ||
         (pushes && !enl_push_send(program->push, branch->peer, tell_more_is_pushed, branch)))
@@ -303,7 +303,7 @@ static char *text_of(struct bcri_view view, char *out, size_t size)
 static const char *take_begin(struct enl_program *program, const struct bcri_control *message)
 {
     char name[256], address[1024], login[256], enl[4096], error[2048];
-    if (message->host == program->host_number || find(program, message->host) != NULL)
+    if (message->host == program->self.host_number || find(program, message->host) != NULL)
         return "it begins a host twice";
     if (message->machine.length == 0 || message->machine.bytes[0] == '-' ||
         (message->text.length != 0 && message->text.bytes[0] == '-') ||

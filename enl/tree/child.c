@@ -30,7 +30,7 @@ uint64_t enl_boottime_ms(void)
 
 static uint64_t patience_with(const struct enl_child *child)
 {
-    return enl_lease_patience((uint64_t)child->program->config.hosttimeout);
+    return enl_lease_patience((uint64_t)child->program->self.config.hosttimeout);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -40,7 +40,8 @@ static void on_timer(uv_timer_t *timer);
 static uint64_t silence_of(const struct enl_child *child)
 {
     const bool may_try = child->reserve.is_there && !child->reserve.is_made;
-    return may_try ? enl_lease_unrest((uint64_t)child->program->config.hosttimeout) : patience_with(child);
+    return may_try ? enl_lease_unrest((uint64_t)child->program->self.config.hosttimeout)
+                   : patience_with(child);
 }
 
 void enl_child_heard(struct enl_child *child)
@@ -325,19 +326,19 @@ static void on_timer(uv_timer_t *timer)
     case ENL_CHILD_STARTING:
     case ENL_CHILD_STARTED:
         snprintf(why, sizeof why, "nothing came from it for %d ms (connecttimeout)",
-                 child->program->config.connecttimeout);
+                 child->program->self.config.connecttimeout);
         enl_child_cut(child, why);
         break;
     case ENL_CHILD_UP:
         if (age <= patience) { /* or the loop's time was old when the timer was set */
-            if (age >= enl_lease_unrest((uint64_t)child->program->config.hosttimeout))
+            if (age >= enl_lease_unrest((uint64_t)child->program->self.config.hosttimeout))
                 listen_for(child);
             const uint64_t silence = silence_of(child);
             uv_timer_start(timer, on_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);
             break;
         }
         snprintf(why, sizeof why, "nothing came from it for %d ms (hosttimeout)",
-                 child->program->config.hosttimeout);
+                 child->program->self.config.hosttimeout);
         enl_child_cut(child, why);
         break;
     case ENL_CHILD_ENDING:
@@ -350,7 +351,7 @@ static void on_timer(uv_timer_t *timer)
 
 void enl_child_await(struct enl_child *child)
 {
-    uv_timer_start(&child->timer, on_timer, (uint64_t)child->program->config.connecttimeout, 0);
+    uv_timer_start(&child->timer, on_timer, (uint64_t)child->program->self.config.connecttimeout, 0);
 }
 
 void enl_child_gets_more(void *child)
@@ -368,7 +369,7 @@ void enl_child_is_up(struct enl_child *child)
         enl_peer_number(child->conn->peer, &child->numbers);
     enl_said_report(&child->said);
     enl_child_heard(child);
-    bcri_log_write(&child->program->log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
+    bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
                    child->host->name, child->number, child->by != NULL ? "host " : "this one: ",
                    child->by != NULL ? child->by->name : child->command);
     enl_child_ask(child);

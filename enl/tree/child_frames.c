@@ -72,7 +72,8 @@ static const char *take_reply(struct enl_child *child, const struct bcri_control
 static void let_output_come(struct enl_child *child)
 {
     const struct enl_program *program = child->program;
-    if (child->unread < WINDOW_STEP || enl_writer_full(program->out) || enl_writer_full(program->err))
+    if (child->unread < WINDOW_STEP || enl_writer_full(program->self.report.out) ||
+        enl_writer_full(program->self.report.err))
         return;
     const struct bcri_control message = {
         .type = BCRI_MSG_window, .present = BCRI_HAS(size), .size = child->unread};
@@ -109,7 +110,7 @@ static void take_log(struct enl_child *child, const struct bcri_control *message
             text[i] = '?';
     }
     if (length != 0)
-        enl_writer_text(child->program->err, text, length);
+        enl_writer_text(child->program->self.report.err, text, length);
     on_passed(child, message->bytes.length + ENL_WINDOW_PIECE);
 }
 
@@ -153,11 +154,11 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
     const size_t skip = sizeof enl - 1;
     const char *own =
         length >= skip && memcmp(text, enl, skip) == 0 && strstr(text, host) == NULL ? text + skip : NULL;
-    enl_report_shown(child->program, "%s%s%s%s", own != NULL ? "enl: host " : "", own != NULL ? host : "",
-                     own != NULL ? ": " : "", own != NULL ? own : text);
+    enl_report_shown(&child->program->self, "%s%s%s%s", own != NULL ? "enl: host " : "",
+                     own != NULL ? host : "", own != NULL ? ": " : "", own != NULL ? own : text);
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
-    bcri_log_write(enl_report_log(child->program),
+    bcri_log_write(enl_report_log(&child->program->self),
                    message->kind <= BCRI_LOG_DEBUG ? (enum bcri_log_level)message->kind : BCRI_LOG_INFO,
                    "host %s: %s", child->host->name, text);
 }

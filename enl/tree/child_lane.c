@@ -15,7 +15,7 @@ static bool go_by_lane(struct enl_child *child)
     child->on_lane = true;
     enl_peer_number(lane, &child->numbers);
     enl_peer_close(way);
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s",
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s",
                    child->host->name,
                    child->is_cut_off ? "" : ": nothing came from it by way of the daemon that started it");
     enl_sequence_ask(&child->numbers);

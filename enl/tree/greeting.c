@@ -70,7 +70,7 @@ static bool present_self(const struct enl_greeting *greeting, const struct enl_p
     const struct bcri_control present = {.type = BCRI_MSG_present,
                                          .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
                                                     BCRI_HAS(archtype),
-                                         .machine = bcri_view_of(program->hostname),
+                                         .machine = bcri_view_of(program->self.hostname),
                                          .text = bcri_view_of(station),
                                          .object = bcri_view_of(enl_abi()),
                                          .archtype = (uint32_t)bcri_archtype_native()};
@@ -84,10 +84,10 @@ static int take_start(struct enl_greeting *greeting, struct enl_program *program
 {
     greeting->start_id = start->id;
     program->reserve = enl_reserve_take(start);
-    program->host_number = start->host;
-    program->daemon_number = start->daemon;
-    if (!bcri_view_copy(start->program, program->name, sizeof program->name) || program->name[0] == '\0' ||
-        start->host == 0)
+    program->self.host_number = start->host;
+    program->self.daemon_number = start->daemon;
+    if (!bcri_view_copy(start->program, program->self.name, sizeof program->self.name) ||
+        program->self.name[0] == '\0' || start->host == 0)
         return bcri_refuse(error, error_size, -1,
                            "the daemon that started this one names no program, or gives its own number");
     if (start->key.length != BCRI_SEAL_KEY_BYTES ||

@@ -54,18 +54,18 @@ static void absent(void *owner, uint32_t host, bool is_unknown)
 static void give_up(void *owner, uint32_t host)
 {
     struct enl_program *program = owner;
-    if (host != program->host_number) {
+    if (host != program->self.host_number) {
         enl_child_cut(enl_tree_child(program, host), enl_no_memory_for_link);
         return;
     }
-    enl_report(program, BCRI_LOG_ERROR, "%s; the CCEs here are killed", enl_no_memory_for_link);
+    enl_report(&program->self, BCRI_LOG_ERROR, "%s; the CCEs here are killed", enl_no_memory_for_link);
     enl_program_abort(program, 1);
 }
 
 static void no_reserve(void *owner, uint32_t host, const char *why)
 {
     struct enl_program *program = owner;
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "no link in reserve to host %u: %s", host, why);
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "no link in reserve to host %u: %s", host, why);
 }
 
 static bool is_coming(void *owner, uint32_t host)
@@ -81,9 +81,9 @@ static const struct enl_introductions_ops ops = {send_to, make_link, absent, giv
 
 void enl_introduce_want(struct enl_program *program, uint32_t host)
 {
-    if (program->introductions == NULL || host == program->host_number)
+    if (program->introductions == NULL || host == program->self.host_number)
         enl_links_lost(program, host);
-    else if (program->options.child)
+    else if (program->self.is_child)
         enl_introduced_want(program->introductions, host);
     else
         enl_introducer_want(program->introductions, host);
@@ -149,14 +149,14 @@ void enl_introduce_gone(struct enl_program *program, const struct enl_child *chi
 /* What the log says of the keys. */
 static void warn(struct enl_program *program)
 {
-    if (!program->keys->encrypts && !program->options.child)
-        bcri_log_write(&program->log, BCRI_LOG_WARN,
+    if (!program->keys->encrypts && !program->self.is_child)
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN,
                        "security none: what hosts say to each other is not encrypted; who can read or send "
                        "packets between them reads and changes the program's data");
     const int error = enl_secret_lock_error();
     if (error != 0)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "the keys may be written to swap space: mlock: %s%s",
-                       strerror(error),
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN,
+                       "the keys may be written to swap space: mlock: %s%s", strerror(error),
                        error == ENOMEM || error == EAGAIN ? "; raise the limit of locked memory (ulimit -l)"
                                                           : "");
 }
@@ -177,15 +177,15 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     }
     if (!enl_links_begin(program, error, error_size))
         goto give_back;
-    keys->host = program->host_number;
-    keys->encrypts = program->config.security == BCRI_SECURITY_ENCRYPT;
+    keys->host = program->self.host_number;
+    keys->encrypts = program->self.config.security == BCRI_SECURITY_ENCRYPT;
     program->keys = keys;
     own->all.ops = &ops;
     own->all.owner = program;
-    uv_timer_init(&program->loop, &own->lease);
+    uv_timer_init(&program->self.loop, &own->lease);
     own->lease.data = program;
     enl_host_station(enl_abi(), station, sizeof station);
-    enl_introductions_init(&own->all, keys, program->hostname, station);
+    enl_introductions_init(&own->all, keys, program->self.hostname, station);
     own->all.self.addresses_length =
         enl_addresses_write(addresses, enl_links_addresses(program, addresses), own->all.self.addresses);
     program->introductions = &own->all;

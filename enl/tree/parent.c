@@ -46,8 +46,9 @@ void enl_parent_send_output(struct enl_program *program, const struct bcri_contr
 }
 
 /* In pieces, if it is long. */
-static void up_report(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)
+static void up_report(void *owner, enum bcri_log_level level, const char *text, size_t length)
 {
+    struct enl_program *program = owner;
     while (length > 0) {
         const size_t part = length < 2048 ? length : 2048;
         const struct bcri_control message = {.type = BCRI_MSG_report,
@@ -83,8 +84,9 @@ static void up_printed(struct enl_program *program, const struct enl_printed *te
     send_output(program, (uint32_t)text->fd, text);
 }
 
-static bool up_logged(struct enl_program *program, const char *line, size_t length)
+static bool up_logged(void *owner, const char *line, size_t length)
 {
+    struct enl_program *program = owner;
     const struct enl_printed text = {.bytes = line, .length = length};
     if (program->parent == NULL || parent.window <= 0)
         return false;
@@ -114,8 +116,8 @@ static void up_failed(struct enl_program *program, int status)
     enl_uplink_send(program, &message);
 }
 
-static const struct enl_parent_hooks upward = {up_report, up_printed, up_logged,       up_full,
-                                               up_alive,  up_failed,  enl_uplink_flush};
+static const struct enl_report_upward report_upward = {up_report, up_logged};
+static const struct enl_parent_hooks upward = {up_printed, up_full, up_alive, up_failed, enl_uplink_flush};
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {
@@ -137,7 +139,7 @@ static const char *take_unstarted(struct enl_program *program, const struct bcri
 {
     struct enl_origin origin;
     if (message->enlistor.length != sizeof origin.identity ||
-        bcri_identity_host((const uint8_t *)message->enlistor.bytes) != program->host_number)
+        bcri_identity_host((const uint8_t *)message->enlistor.bytes) != program->self.host_number)
         return "a start for another host failed";
     memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
     enl_cce_tell_failure(program, &origin, message->ordinal, (int)message->status);
@@ -161,7 +163,7 @@ static const char *request(struct enl_program *program, const struct bcri_contro
 static const char *on_message(void *owner, const struct bcri_control *message)
 {
     struct enl_program *program = owner;
-    if ((message->present & BCRI_HAS(to)) != 0 && message->to != program->host_number) {
+    if ((message->present & BCRI_HAS(to)) != 0 && message->to != program->self.host_number) {
         enl_branch_pass_down(program, message);
         return NULL;
     }
@@ -226,7 +228,7 @@ static const char *on_lane_message(void *owner, const struct bcri_control *messa
         return NULL;
     if (!enl_uplink_is_lane()) {
         bcri_log_write(
-            &((struct enl_program *)owner)->log, BCRI_LOG_WARN,
+            &((struct enl_program *)owner)->self.log, BCRI_LOG_WARN,
             "nothing comes from the daemon that started this one; this host goes on over a link to the root");
         enl_uplink_go_by_lane(owner);
     }
@@ -253,17 +255,18 @@ bool enl_parent_open(struct enl_program *program)
     program->parent = peer != NULL ? enl_conn_of_peer(program, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {
         enl_report(
-            program, BCRI_LOG_ERROR,
+            &program->self, BCRI_LOG_ERROR,
             "stdin and stdout are no pipes to the daemon that started this one, or there is no memory");
         return false;
     }
     const bool begun = enl_introduce_begin(program, greeting->program_key, error, sizeof error);
     enl_greeting_wipe(greeting);
     if (!begun) {
-        enl_report(program, BCRI_LOG_ERROR, "%s", error);
+        enl_report(&program->self, BCRI_LOG_ERROR, "%s", error);
         return false;
     }
     program->upward = &upward;
+    program->self.report.upward = &report_upward;
     parent.window = ENL_WINDOW_BYTES;
     enl_uplink_open(program, &lane_ops);
     const bool has_reserve = enl_introduce_announce(program);

@@ -35,8 +35,8 @@ static struct enl_place *place_of(const struct enl_child *child)
 static bool one_is_here(const struct enl_program *program, const struct enl_host *host, const char *machine)
 {
     struct ifaddrs *known = NULL;
-    const bool here =
-        host != NULL ? enl_entry_is_here(&program->config, host, &known) : enl_name_is_here(machine, &known);
+    const bool here = host != NULL ? enl_entry_is_here(&program->self.config, host, &known)
+                                   : enl_name_is_here(machine, &known);
     freeifaddrs(known);
     return here;
 }
@@ -46,7 +46,7 @@ void enl_tree_take_own(struct enl_program *program)
     struct ifaddrs *known = NULL;
     for (size_t i = 0; i < program->hosts.count && program->programs == NULL; i++) {
         const struct enl_host *host = &program->hosts.hosts[i];
-        if (host->path != NULL && enl_entry_is_here(&program->config, host, &known))
+        if (host->path != NULL && enl_entry_is_here(&program->self.config, host, &known))
             program->programs = strdup(host->path);
     }
     freeifaddrs(known);
@@ -115,7 +115,7 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
     struct enl_program *program = conn->program;
     char address[600];
     const struct enl_host *host =
-        enl_entry_for(&program->config, &program->hosts, machine, address, sizeof address);
+        enl_entry_for(&program->self.config, &program->hosts, machine, address, sizeof address);
     const bool here = one_is_here(program, host, machine);
     *code_out = bcrE_NOHOST;
     if (here)
@@ -152,7 +152,7 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
     bcri_view_copy(request->machine, machine, sizeof machine);
     if (machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 || conn->kind == ENL_PARENT)
         return ENL_WAY_HERE;
-    if (!program->options.child)
+    if (!program->self.is_child)
         return enlist_of_root(conn, machine, request, code_out, reason, reason_size);
     *code_out = bcrE_ENLIST;
     if (!enl_parent_ask(conn, request))
@@ -164,17 +164,17 @@ void enl_tree_start_all(struct enl_program *program)
 {
     char address[600], error[2048];
     struct ifaddrs *known = NULL;
-    if (program->config.starthosts != BCRI_STARTHOSTS_ALL || program->hosts.count == 0 ||
+    if (program->self.config.starthosts != BCRI_STARTHOSTS_ALL || program->hosts.count == 0 ||
         enl_tree_of(program) == NULL)
         return;
     for (size_t i = 0; i < program->hosts.count; i++) {
-        const struct enl_host *host = enl_entry_for(&program->config, &program->hosts,
+        const struct enl_host *host = enl_entry_for(&program->self.config, &program->hosts,
                                                     program->hosts.hosts[i].name, address, sizeof address);
         struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
-        if (enl_entry_is_here(&program->config, host, &known) || place->child != NULL)
+        if (enl_entry_is_here(&program->self.config, host, &known) || place->child != NULL)
             continue;
         if (!want(program, place, address[0] != '\0' ? address : NULL, false, error, sizeof error))
-            enl_report(program, BCRI_LOG_ERROR, "%s", error);
+            enl_report(&program->self, BCRI_LOG_ERROR, "%s", error);
     }
     freeifaddrs(known);
 }
@@ -257,7 +257,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
     program->tree->batch.hosts--; /* it is the same host */
     next->errands = child->errands;
     child->errands = (struct enl_errands){0};
-    bcri_log_write(&program->log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
     if (child->is_cut_off)
         return true;
     next->blamed = child->starter;
@@ -274,7 +274,7 @@ static void remember_failure(const struct enl_child *child, const char *sentence
         return;
     place->failed = strdup(sentence);
     if (child->errands.first == NULL)
-        enl_report(program, BCRI_LOG_ERROR, "%s", sentence);
+        enl_report(&program->self, BCRI_LOG_ERROR, "%s", sentence);
 }
 
 static void on_gone(struct enl_child *child, const char *sentence)
@@ -282,23 +282,23 @@ static void on_gone(struct enl_child *child, const char *sentence)
     struct enl_program *program = child->program;
     const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
-    const bool ends = blamed && alive != 0 && program->config.onfail == BCRI_ONFAIL_ABORT;
+    const bool ends = blamed && alive != 0 && program->self.config.onfail == BCRI_ONFAIL_ABORT;
     const uint32_t below = enl_tree_below(child);
     enl_tree_gone(child);
     const bool again = begin_again(child, sentence);
     if (place_of(child)->child == child)
         place_of(child)->child = NULL;
-    if (!again && !child->was_up && program->config.starthosts == BCRI_STARTHOSTS_ALL)
+    if (!again && !child->was_up && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
         remember_failure(child, sentence);
     if (blamed)
-        enl_report(program, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
+        enl_report(&program->self, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
                    alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ",
                    alive == 0 ? "" : enl_program_outcome(program, ends));
     enl_collect_gone(child);
     if (!again)
         enl_states_gone(child, sentence);
     if (blamed && below != 0 && !ends)
-        enl_report(program, BCRI_LOG_WARN,
+        enl_report(&program->self, BCRI_LOG_WARN,
                    "%u host%s that %s started through host %s go%s on over %s to this one", below,
                    below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
                    below == 1 ? "es" : "", below == 1 ? "a link" : "links");

@@ -48,14 +48,14 @@ static void send_settings(const struct enl_program *program, struct enl_peer *pe
 {
     for (size_t i = 0; i < SETTINGS; i++) {
         struct bcri_config_entry entry;
-        bcri_config_at(&program->config, settings[i].idx, &entry);
+        bcri_config_at(&program->self.config, settings[i].idx, &entry);
         /* A single address is the root's machine's alone. */
         if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(entry.value, '/') == NULL)
             continue;
         const char *value = entry.value;
         if (settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(program))
             value = "yes";
-        if (settings[i].idx == BCRI_CONFIG_logdir && program->config.logdir != NULL)
+        if (settings[i].idx == BCRI_CONFIG_logdir && program->self.config.logdir != NULL)
             value = "/"; /* where is the root's affair, and may be longer than a setting */
         const struct bcri_control message = {.type = BCRI_MSG_setting,
                                              .present = BCRI_HAS(object) | BCRI_HAS(text),
@@ -112,7 +112,7 @@ static void send_environ(const struct enl_program *program, struct enl_peer *pee
     size_t used = 0;
     char chunk[CHUNK_MAX];
     struct bcri_control message = {.type = BCRI_MSG_environ, .present = BCRI_HAS(bytes)};
-    for (char *const *at = program->environment; *at != NULL; at++)
+    for (char *const *at = program->self.environment; *at != NULL; at++)
         for (size_t i = 0, length = strlen(*at) + 1; i < length; i++) {
             chunk[used++] = (*at)[i];
             if (used < sizeof chunk)
@@ -144,7 +144,7 @@ static void write_limits(const struct enl_program *program, uint8_t bytes[LIMITS
     for (unsigned i = 0; i < LIMITS; i++) {
         struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
         if (i == RLIMIT_NOFILE)
-            limit = program->inherited.files;
+            limit = program->self.inherited.files;
         else
             (void)getrlimit((__rlimit_resource_t)i, &limit);
         const uint64_t value = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
@@ -168,7 +168,7 @@ static void take_limits(struct enl_program *program, const uint8_t bytes[LIMITS_
             wanted = limit.rlim_max;
         limit.rlim_cur = wanted;
         if (i == RLIMIT_NOFILE) /* the daemon has as many as it can get; CCEs have this */
-            program->inherited.files.rlim_cur = wanted;
+            program->self.inherited.files.rlim_cur = wanted;
         else
             (void)setrlimit((__rlimit_resource_t)i, &limit);
     }
@@ -202,11 +202,11 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
         .id = id,
         .host = child->number,
         .daemon = child->number, /* no two of a machine have the same */
-        .program = bcri_view_of(program->name),
+        .program = bcri_view_of(program->self.name),
         .machine = bcri_view_of(child->host->name),
         .mask = (uint32_t)mask & 0777,
         .bytes = {(const char *)limits, sizeof limits},
-        .text = bcri_view_of(program->address)};
+        .text = bcri_view_of(program->self.address)};
     if (program->folder != NULL && strlen(program->folder) < 4096) {
         start.present |= BCRI_HAS(folder);
         start.folder = bcri_view_of(program->folder);
@@ -227,12 +227,12 @@ static const char *take_setting(struct enl_program *program, const struct bcri_c
     if (whole)
         for (size_t i = 0; i < SETTINGS; i++) {
             struct bcri_config_entry entry;
-            bcri_config_at(&program->config, settings[i].idx, &entry);
+            bcri_config_at(&program->self.config, settings[i].idx, &entry);
             if (strcmp(entry.keyword, keyword) != 0)
                 continue;
             if (settings[i].own_first && strcmp(entry.origin, "default") != 0)
                 return NULL;
-            return bcri_config_set(&program->config, keyword, value, "the program's root", error,
+            return bcri_config_set(&program->self.config, keyword, value, "the program's root", error,
                                    sizeof error) == 0
                        ? NULL
                        : "a setting has no good value";
@@ -284,8 +284,8 @@ static void enter_folder(struct enl_program *program, const char *folder)
     if (chdir(folder) == 0)
         return;
     fprintf(stderr, "enl: directory %s: %s; CCEs here start in %s\n", folder, strerror(errno),
-            program->config.home != NULL ? program->config.home : "/");
-    if (program->config.home == NULL || chdir(program->config.home) != 0)
+            program->self.config.home != NULL ? program->self.config.home : "/");
+    if (program->self.config.home == NULL || chdir(program->self.config.home) != 0)
         (void)!chdir("/");
 }
 
@@ -297,8 +297,8 @@ static void take_way(struct enl_program *program, char *way)
     if (roots != NULL && strcmp(roots, way) == 0)
         return;
     way[strcspn(way, " ")] = '\0';
-    if (strlen(way) < sizeof program->address)
-        strcpy(program->address, way);
+    if (strlen(way) < sizeof program->self.address)
+        strcpy(program->self.address, way);
 }
 
 const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
@@ -322,10 +322,10 @@ const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
         umask((mode_t)message->mask);
     if (message->bytes.length == LIMITS_BYTES)
         take_limits(program, (const uint8_t *)message->bytes.bytes);
-    if (message->machine.length != 0 && message->machine.length < sizeof program->hostname)
-        bcri_view_copy(message->machine, program->hostname, sizeof program->hostname);
+    if (message->machine.length != 0 && message->machine.length < sizeof program->self.hostname)
+        bcri_view_copy(message->machine, program->self.hostname, sizeof program->self.hostname);
     if (message->text.length != 0)
-        bcri_view_copy(message->text, program->address, sizeof program->address);
+        bcri_view_copy(message->text, program->self.address, sizeof program->self.address);
     if (way != NULL && (message->flags & BCRI_START_DEEP) == 0)
         take_way(program, way);
     free(way);

@@ -68,9 +68,9 @@ enum { FANOUT = 16, FANOUT_PUSHING = 4 };
 
 static uint32_t fanout_of(const struct enl_program *program)
 {
-    if (program->config.fanout != 0)
-        return (uint32_t)program->config.fanout;
-    return program->config.push != 0 ? FANOUT_PUSHING : FANOUT;
+    if (program->self.config.fanout != 0)
+        return (uint32_t)program->self.config.fanout;
+    return program->self.config.push != 0 ? FANOUT_PUSHING : FANOUT;
 }
 
 bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
@@ -78,9 +78,9 @@ bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
     const uint32_t sshds = number_sshds(&program->hosts, tree->places);
     if (sshds == 0 || !enl_plan_init(&tree->plan, fanout_of(program), sshds))
         return false;
-    uv_timer_init(&program->loop, &tree->begins);
+    uv_timer_init(&program->self.loop, &tree->begins);
     tree->begins.data = program;
-    uv_timer_init(&program->loop, &tree->batch.timer);
+    uv_timer_init(&program->self.loop, &tree->batch.timer);
     tree->batch.timer.data = program;
     return true;
 }
@@ -90,7 +90,8 @@ bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
 static void tell(struct enl_program *program)
 {
     const struct enl_batch *batch = &program->tree->batch;
-    enl_report_progress(program, batch->hosts - batch->pending, batch->pending != 0 ? batch->hosts : 0);
+    enl_report_progress(&program->self, batch->hosts - batch->pending,
+                        batch->pending != 0 ? batch->hosts : 0);
 }
 
 static void on_quiet(uv_timer_t *timer)

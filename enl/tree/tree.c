@@ -29,9 +29,9 @@ struct enl_tree *enl_tree_of(struct enl_program *program)
         return NULL;
     }
     enl_host_station(enl_abi(), tree->station, sizeof tree->station);
-    uv_timer_init(&program->loop, &tree->patience);
+    uv_timer_init(&program->self.loop, &tree->patience);
     tree->patience.data = program;
-    uv_timer_init(&program->loop, &tree->killed);
+    uv_timer_init(&program->self.loop, &tree->killed);
     tree->killed.data = program;
     program->tree = tree;
     return tree;
@@ -64,7 +64,7 @@ static struct enl_child *first_child(const struct enl_program *program)
 uint32_t enl_tree_arch(const struct enl_program *program, uint32_t number)
 {
     const struct enl_tree *tree = program->tree;
-    if (number == program->host_number)
+    if (number == program->self.host_number)
         return (uint32_t)bcri_archtype_native();
     return tree != NULL && number < tree->arch_room ? tree->archtypes[number] : 0;
 }
@@ -157,9 +157,10 @@ static void on_killed(uv_timer_t *timer)
     uv_timer_stop(timer);
     if (hosts == 0)
         return;
-    enl_report(program, BCRI_LOG_WARN, "host%s %s %s not ended %llu ms after being killed, and %s given up",
-               hosts == 1 ? "" : "s", names, hosts == 1 ? "has" : "have",
-               (unsigned long long)uv_timer_get_repeat(timer), hosts == 1 ? "is" : "are");
+    enl_report(&program->self, BCRI_LOG_WARN,
+               "host%s %s %s not ended %llu ms after being killed, and %s given up", hosts == 1 ? "" : "s",
+               names, hosts == 1 ? "has" : "have", (unsigned long long)uv_timer_get_repeat(timer),
+               hosts == 1 ? "is" : "are");
     enl_tree_cut(program);
 }
 
@@ -167,7 +168,7 @@ static void on_killed(uv_timer_t *timer)
  * that begins now has hosttimeout more, as has whoever else holds it up. Then it is waited for no longer, whatever it says. */
 static void limit_end(struct enl_program *program)
 {
-    const struct bcri_config *config = &program->config;
+    const struct bcri_config *config = &program->self.config;
     const uint64_t most_ms = (uint64_t)config->killafter + END_MSEC + (uint64_t)config->hosttimeout +
                              (config->logdir != NULL ? LOG_MSEC : 0);
     if (first_child(program) != NULL && uv_is_active((uv_handle_t *)&program->tree->killed) == 0)
@@ -195,7 +196,7 @@ void enl_tree_signal(struct enl_program *program, int signal)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_signal, .present = BCRI_HAS(kind), .kind = (uint32_t)signal};
-    end_all(program, &message, END_MSEC + (uint64_t)program->config.killafter);
+    end_all(program, &message, END_MSEC + (uint64_t)program->self.config.killafter);
 }
 
 /* Whether one has not stopped that may be on its way to another way. */
@@ -212,7 +213,7 @@ static bool one_seeks(const struct enl_program *program)
 static void on_patience(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
-    const uint64_t more_ms = enl_lease_patience((uint64_t)program->config.hosttimeout);
+    const uint64_t more_ms = enl_lease_patience((uint64_t)program->self.config.hosttimeout);
     if (one_seeks(program) && uv_timer_get_repeat(timer) == 0)
         uv_timer_start(timer, on_patience, more_ms, more_ms);
     else
@@ -246,7 +247,7 @@ void enl_tree_go_on(struct enl_program *program)
         if (uv_is_active((uv_handle_t *)&program->tree->killed) != 0)
             uv_timer_again(&program->tree->killed);
     }
-    uv_update_time(&program->loop); /* timers that have run out meanwhile mean nothing */
+    uv_update_time(&program->self.loop); /* timers that have run out meanwhile mean nothing */
     for (struct enl_child *child = first_child(program); child != NULL; child = child->next) {
         child->stops = false;
         if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)

@@ -53,7 +53,7 @@ static void send_beat(struct enl_program *program)
         enl_sequence_tell(&uplink.numbers, &message);
     enl_peer_send(program->parent->peer, &message);
     if (uplink.lane != NULL &&
-        enl_lease_is_silent(&uplink.lease, enl_boottime_ms(), (uint64_t)program->config.hosttimeout))
+        enl_lease_is_silent(&uplink.lease, enl_boottime_ms(), (uint64_t)program->self.config.hosttimeout))
         enl_peer_send(uplink.lane, &message);
 }
 
@@ -82,7 +82,7 @@ static void tell_end(struct enl_program *program)
     const struct bcri_control ended = {.type = BCRI_MSG_ended,
                                        .present =
                                            BCRI_HAS(host) | BCRI_HAS(code) | BCRI_HAS(flags) | BCRI_HAS(text),
-                                       .host = program->host_number,
+                                       .host = program->self.host_number,
                                        .text = bcri_view_of("")};
     enl_uplink_send(program, &ended);
 }
@@ -117,7 +117,7 @@ static bool seek_root(struct enl_program *program)
         return false;
     uplink.lane = enl_peer_new_by_lane(program, 0, uplink.lane_ops, program);
     if (uplink.lane != NULL)
-        bcri_log_write(&program->log, BCRI_LOG_INFO,
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO,
                        "the link to the root that this host has in reserve is tried");
     return uplink.lane != NULL;
 }
@@ -144,7 +144,7 @@ bool enl_uplink_leave_pipes(struct enl_program *program)
         return false;
     enl_sequence_hold(&uplink.numbers);
     enl_uplink_go_by_lane(program);
-    bcri_log_write(&program->log, BCRI_LOG_WARN,
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN,
                    "the daemon that started this one is gone; this host goes on over a link to the root");
     on_timer(&uplink.timer);
     return true;
@@ -165,11 +165,12 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
         return;
     }
     if (program->alive == 0 && program->jobs == NULL) {
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "the daemon that started this one is gone (%s)", why);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "the daemon that started this one is gone (%s)",
+                       why);
         enl_program_check_end(program);
         return;
     }
-    enl_report(program, BCRI_LOG_WARN,
+    enl_report(&program->self, BCRI_LOG_WARN,
                "the daemon that started this one is gone (%s); the CCEs here are killed", why);
     enl_program_abort(program, 1);
 }
@@ -178,8 +179,8 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
 static void tell_clock(struct enl_program *program)
 {
     const int64_t ahead = uplink.clock.ahead_ns, size = ahead < 0 ? -ahead : ahead;
-    uplink.clock_turn = program->log.turns;
-    bcri_log_write(&program->log, BCRI_LOG_INFO,
+    uplink.clock_turn = program->self.log.turns;
+    bcri_log_write(&program->self.log, BCRI_LOG_INFO,
                    "clock %c%lld.%09lld s to the root's, round trip %lld.%09lld s", ahead < 0 ? '-' : '+',
                    (long long)(size / 1000000000), (long long)(size % 1000000000),
                    (long long)(uplink.clock.round_trip_ns / 1000000000),
@@ -190,7 +191,7 @@ static void tell_clock(struct enl_program *program)
  * to be lost. From then on beats are more frequent, since those that come before the root is ready are lost. */
 static void look_in_time(struct enl_program *program, uint64_t now_ms)
 {
-    const uint64_t hosttimeout = (uint64_t)program->config.hosttimeout;
+    const uint64_t hosttimeout = (uint64_t)program->self.config.hosttimeout;
     const uint64_t repeat = uv_timer_get_repeat(&uplink.timer);
     const uint64_t silent_ms = uplink.lease.until_ms - hosttimeout / 2 + 1;
     const bool tries = uplink.numbers.asked || silent_ms <= now_ms;
@@ -212,7 +213,7 @@ static void on_timer(uv_timer_t *timer)
         enl_uplink_lost(program, "no heartbeat was answered in time (hosttimeout)");
         return;
     }
-    if (enl_lease_is_silent(&uplink.lease, now_ms, (uint64_t)program->config.hosttimeout))
+    if (enl_lease_is_silent(&uplink.lease, now_ms, (uint64_t)program->self.config.hosttimeout))
         (void)seek_root(program);
     look_in_time(program, now_ms);
     send_beat(program);
@@ -220,7 +221,8 @@ static void on_timer(uv_timer_t *timer)
 
 static void extend_lease(struct enl_program *program, uint64_t from_ms)
 {
-    const uint64_t until_ms = enl_lease_extend(&uplink.lease, from_ms, (uint64_t)program->config.hosttimeout);
+    const uint64_t until_ms =
+        enl_lease_extend(&uplink.lease, from_ms, (uint64_t)program->self.config.hosttimeout);
     enl_links_lease(program, uplink.suspended ? UINT64_MAX : until_ms);
 }
 
@@ -232,7 +234,7 @@ static const char *take_beat(struct enl_program *program, const struct bcri_cont
     if ((message->present & BCRI_HAS(clock)) != 0 &&
         (enl_clock_answered(&uplink.clock, message->id, message->clock, nanoseconds(CLOCK_MONOTONIC),
                             nanoseconds(CLOCK_REALTIME)) ||
-         (uplink.clock.known && uplink.clock_turn != program->log.turns)))
+         (uplink.clock.known && uplink.clock_turn != program->self.log.turns)))
         tell_clock(program);
     if (enl_lease_sent(&uplink.lease, message->id, &sent_ms))
         extend_lease(program, sent_ms);
@@ -293,12 +295,12 @@ struct enl_peer *enl_uplink_lane(const struct enl_program *program)
 void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *lane_ops)
 {
     uplink.lane_ops = lane_ops;
-    uv_timer_init(&program->loop, &uplink.timer);
+    uv_timer_init(&program->self.loop, &uplink.timer);
     uplink.timer.data = program;
     uplink.beats = true;
     extend_lease(program, enl_boottime_ms());
     uv_timer_start(&uplink.timer, on_timer, 0,
-                   (uint64_t)program->config.hosttimeout / 4); /* at once, for the clock */
+                   (uint64_t)program->self.config.hosttimeout / 4); /* at once, for the clock */
 }
 
 void enl_uplink_number(struct enl_program *program)

@@ -22,6 +22,7 @@
 #include "bcri/config.h"
 #include "bcri/control.h"
 #include "bcri/descriptor.h"
+#include "bcri/environment.h"
 #include "bcri/escape.h"
 #include "bcri/host.h"
 #include "bcri/stopped.h"

@@ -16,6 +16,7 @@
 #include <bcr.h>
 
 #include "bcri/control.h"
+#include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "carry/push/push.h"
 #include "debug/held.h"

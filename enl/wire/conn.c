@@ -59,11 +59,11 @@ static int take_one(struct enl_conn *conn)
                                         "a helper",           "a pane"};
     char who[ENL_CCE_TEXT_MAX];
     if (conn->cce != NULL)
-        bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
+        bcri_log_write(&conn->program->self.log, BCRI_LOG_WARN,
                        "message of %s (pid %ld) not understood: %s; its connection is ended",
                        enl_cce_text(conn->cce, who, sizeof who), (long)in.pid, wrong);
     else
-        enl_log_often(conn->program, ENL_OFTEN_MALFORMED,
+        enl_log_often(&conn->program->self, ENL_OFTEN_MALFORMED,
                       "message of %s (pid %ld) not understood: %s; its connection is ended",
                       kinds[conn->kind], (long)in.pid, wrong);
     return -1;
@@ -104,7 +104,7 @@ struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind ki
         close(fd);
         return NULL;
     }
-    conn->watch = enl_watch_start(program, fd, on_readable, conn);
+    conn->watch = enl_watch_start(&program->self, fd, on_readable, conn);
     if (conn->watch == NULL) {
         free(conn);
         return NULL;
@@ -155,7 +155,8 @@ void enl_conn_wait(struct enl_program *program, int fd, pid_t pid, const struct 
     else
         program->waiting = conn;
     program->waiting_last = conn;
-    enl_log_often(program, ENL_OFTEN_WAITS, "pid %ld waits to be enlisted as %s", (long)pid, conn->ccename);
+    enl_log_often(&program->self, ENL_OFTEN_WAITS, "pid %ld waits to be enlisted as %s", (long)pid,
+                  conn->ccename);
 }
 
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)
@@ -192,6 +193,7 @@ void enl_conn_close(struct enl_conn *conn)
     if (conn == program->parent) {
         program->parent = NULL;
         program->upward = NULL;
+        program->self.report.upward = NULL;
     }
     enl_session_unseen(conn);
     enl_enlist_forget(program, conn);
@@ -214,7 +216,7 @@ void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, co
     int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
     if (error == 0 || error == -EPIPE || error == -ECONNRESET)
         return; /* on_readable reads the end in a moment */
-    enl_log_often(conn->program, ENL_OFTEN_UNREAD,
+    enl_log_often(&conn->program->self, ENL_OFTEN_UNREAD,
                   "%s for pid %ld cannot be sent (%s); its connection is ended",
                   bcri_control_name(message->type), (long)(conn->cce != NULL ? conn->cce->pid : conn->pid),
                   strerror(-error));
@@ -285,7 +287,8 @@ static bool show_out(struct enl_program *program)
             silent = conn;
     if (silent == NULL)
         return false;
-    enl_log_often(program, ENL_OFTEN_SILENT, "a visitor that says nothing has to make room for another");
+    enl_log_often(&program->self, ENL_OFTEN_SILENT,
+                  "a visitor that says nothing has to make room for another");
     enl_conn_close(silent);
     return true;
 }
@@ -305,8 +308,8 @@ static int accept_visitor(struct enl_program *program)
     if (fd >= 0)
         close(fd);
     program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    enl_log_often(program, ENL_OFTEN_FULL, "a visitor was turned away: enl has no descriptors left (%s)",
-                  strerror(EMFILE));
+    enl_log_often(&program->self, ENL_OFTEN_FULL,
+                  "a visitor was turned away: enl has no descriptors left (%s)", strerror(EMFILE));
     return -1;
 }
 
@@ -324,7 +327,7 @@ static void on_visit(void *data)
         return;
     }
     if (peer.uid != geteuid() && peer.uid != 0) {
-        enl_log_often(program, ENL_OFTEN_STRANGER, "a connection of user %ld (pid %ld) was refused",
+        enl_log_often(&program->self, ENL_OFTEN_STRANGER, "a connection of user %ld (pid %ld) was refused",
                       (long)peer.uid, (long)peer.pid);
         close(fd);
         return;
@@ -339,7 +342,7 @@ static void on_visit(void *data)
 int enl_conn_bind(const struct enl_program *program)
 {
     struct sockaddr_un address;
-    socklen_t length = bcri_channel_address(&address, geteuid(), program->socket_name);
+    socklen_t length = bcri_channel_address(&address, geteuid(), program->self.socket_name);
     int on = 1;
     if (length == 0)
         return -ENAMETOOLONG;
@@ -369,6 +372,6 @@ int enl_conn_listen(struct enl_program *program)
     }
     program->address_fd = -1;
     program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    program->listening = enl_watch_start(program, fd, on_visit, program);
+    program->listening = enl_watch_start(&program->self, fd, on_visit, program);
     return program->listening != NULL ? 0 : -ENOMEM;
 }

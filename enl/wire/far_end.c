@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See far_end.h. */
 #include "wire/far_end.h"
+#include "bcri/environment.h"
 
 #include <fcntl.h>
 #include <limits.h>

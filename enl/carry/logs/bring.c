@@ -92,24 +92,25 @@ static void send_more(struct enl_program *program)
 void enl_bring_log(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     char path[PATH_MAX + 8];
-    if (program->config.logdir == NULL || !program->options.child || program->parent == NULL ||
+    if (program->self.config.logdir == NULL || !program->self.is_child || program->parent == NULL ||
         bring.done != NULL) {
         done(program);
         return;
     }
-    bcri_log_write(&program->log, BCRI_LOG_INFO, "program %s: host %u ends, and sends this log to the root",
-                   program->name, program->host_number);
-    if (program->log.turns != 0) {
-        snprintf(path, sizeof path, "%s.old", program->log.path);
+    bcri_log_write(&program->self.log, BCRI_LOG_INFO,
+                   "program %s: host %u ends, and sends this log to the root", program->self.name,
+                   program->self.host_number);
+    if (program->self.log.turns != 0) {
+        snprintf(path, sizeof path, "%s.old", program->self.log.path);
         bring.fds[0] = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", program->log.fd);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", program->self.log.fd);
     bring.fds[1] = open(path, O_RDONLY | O_CLOEXEC);
     bring.done = done;
     bring.may_send = ENL_WINDOW_BYTES;
     bring.sent = 0;
     bring.until_ms = enl_boottime_ms() + BRING_MSEC;
-    if (program->log.fd < 0)
+    if (program->self.log.fd < 0)
         end(program, ENL_BRING_NO_LOG, "there is none");
     else if (bring.fds[1] < 0)
         end(program, 1, "it cannot be opened there");

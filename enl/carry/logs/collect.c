@@ -31,16 +31,16 @@ struct enl_log_copy {
 
 int enl_collect_open(struct enl_program *program, char *error, size_t error_size)
 {
-    const char *path = program->config.logdir;
+    const char *path = program->self.config.logdir;
     program->logs_folder = -1;
     if (path == NULL)
         return 0;
-    if (program->config.log != BCRI_LOG_TO_FILE)
+    if (program->self.config.log != BCRI_LOG_TO_FILE)
         return bcri_refuse(
             error, error_size, -1,
             "%s is to get the logs of all hosts (logdir), and there are none (log %s); say log "
             "file, or leave out one of the two",
-            path, program->config.settings[BCRI_CONFIG_log].text);
+            path, program->self.config.settings[BCRI_CONFIG_log].text);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return bcri_refuse(error, error_size, -1, "the directory %s for logs (logdir) cannot be made: %s",
                            path, strerror(errno));
@@ -60,7 +60,7 @@ static const char *name_of(const struct enl_program *program, uint32_t host, con
     char number[16] = "";
     if (host != 0)
         snprintf(number, sizeof number, ".%u", host);
-    snprintf(out, NAME_MAX, "bcr.%s%s.log%s", program->name, number, end);
+    snprintf(out, NAME_MAX, "bcr.%s%s.log%s", program->self.name, number, end);
     return out;
 }
 
@@ -123,10 +123,10 @@ static void refuse(struct enl_child *child, int error)
     remove_part(program, child->number);
     enl_child_send(child, &end);
     if (!told)
-        enl_report(program, BCRI_LOG_ERROR,
+        enl_report(&program->self, BCRI_LOG_ERROR,
                    "%s (logdir) does not take the log of host %s: %s; logs that do not come stay on their "
                    "hosts, each in its tempdir",
-                   program->config.logdir, child->host->name, strerror(error));
+                   program->self.config.logdir, child->host->name, strerror(error));
     told = true;
 }
 
@@ -149,22 +149,24 @@ static void tell_part(const struct enl_child *child, uint32_t status, const char
     if (status == ENL_BRING_NO_LOG)
         return; /* it has said so when it began */
     if (child->log != NULL && child->log->bytes != 0)
-        enl_report(program, BCRI_LOG_WARN, "the log of host %s is not whole in %s/%s: %s; all of it is there",
-                   child->host->name, program->config.logdir, name_of(program, child->number, ".part", name),
-                   why);
+        enl_report(&program->self, BCRI_LOG_WARN,
+                   "the log of host %s is not whole in %s/%s: %s; all of it is there", child->host->name,
+                   program->self.config.logdir, name_of(program, child->number, ".part", name), why);
     else
-        enl_report(program, BCRI_LOG_WARN,
+        enl_report(&program->self, BCRI_LOG_WARN,
                    "the log of host %s is not in %s: %s; it is there, as %s in its tempdir",
-                   child->host->name, program->config.logdir, why, name_of(program, child->number, "", name));
+                   child->host->name, program->self.config.logdir, why,
+                   name_of(program, child->number, "", name));
 }
 
 const char *enl_collect_take(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_program *program = child->program;
     char why[BCRI_CONTROL_TEXT_MAX + 1];
-    struct enl_log_copy *copy = program->config.logdir != NULL ? copy_of(child) : NULL;
+    struct enl_log_copy *copy = program->self.config.logdir != NULL ? copy_of(child) : NULL;
     if (copy == NULL)
-        return program->config.logdir != NULL ? "there is no memory for its log" : "nobody wants its log";
+        return program->self.config.logdir != NULL ? "there is no memory for its log"
+                                                   : "nobody wants its log";
     if (copy->over)
         return NULL; /* it does not know yet */
     int error = 0;
@@ -193,7 +195,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
 
 void enl_collect_gone(struct enl_child *child)
 {
-    if (child->program->config.logdir == NULL || !child->was_up)
+    if (child->program->self.config.logdir == NULL || !child->was_up)
         return;
     if (child->log == NULL || !child->log->over)
         tell_part(child, 1, "it has ended before it could send it");
@@ -228,7 +230,7 @@ static bool lies_there(const struct enl_program *program)
 {
     char name[NAME_MAX];
     struct stat own, there;
-    return fstat(program->log.fd, &own) == 0 &&
+    return fstat(program->self.log.fd, &own) == 0 &&
            fstatat(program->logs_folder, name_of(program, 0, "", name), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
            own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
@@ -236,16 +238,16 @@ static bool lies_there(const struct enl_program *program)
 void enl_collect_own(struct enl_program *program)
 {
     char path[PATH_MAX + 8];
-    if (program->config.logdir == NULL || program->options.child || program->log.fd < 0)
+    if (program->self.config.logdir == NULL || program->self.is_child || program->self.log.fd < 0)
         return;
     if (!lies_there(program)) {
         const int to = open_part(program, 0);
         int error = to < 0 ? errno : 0;
-        if (error == 0 && program->log.turns != 0) {
-            snprintf(path, sizeof path, "%s.old", program->log.path);
+        if (error == 0 && program->self.log.turns != 0) {
+            snprintf(path, sizeof path, "%s.old", program->self.log.path);
             (void)copy_file(path, O_NOFOLLOW | O_NONBLOCK, to);
         }
-        snprintf(path, sizeof path, "/proc/self/fd/%d", program->log.fd);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", program->self.log.fd);
         if (error == 0)
             error = copy_file(path, 0, to);
         if (to >= 0 && close(to) != 0 && error == 0)
@@ -255,7 +257,7 @@ void enl_collect_own(struct enl_program *program)
         if (error != 0) {
             remove_part(program, 0);
             fprintf(stderr, "enl: %s (logdir) does not take the log of this host: %s; it is %s\n",
-                    program->config.logdir, strerror(error), program->log.path);
+                    program->self.config.logdir, strerror(error), program->self.log.path);
         }
     }
     close(program->logs_folder);

@@ -50,7 +50,7 @@ static int fill(struct enl_push *push, const char *path, char *error, size_t err
 
 int enl_push_begin(struct enl_program *program, const char *path, char *error, size_t error_size)
 {
-    if (program->config.push == 0 || program->hosts.count == 0)
+    if (program->self.config.push == 0 || program->hosts.count == 0)
         return 0;
     program->push = calloc(1, sizeof *program->push);
     if (program->push == NULL)

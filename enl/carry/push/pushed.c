@@ -70,22 +70,22 @@ static bool extend_search(struct enl_program *program)
 {
     const char *before = NULL;
     char *list = NULL;
-    for (char **at = program->environment; *at != NULL; at++)
+    for (char **at = program->self.environment; *at != NULL; at++)
         if (strncmp(*at, SEARCH_VARIABLE "=", sizeof SEARCH_VARIABLE) == 0)
             before = *at + sizeof SEARCH_VARIABLE;
     search = before != NULL ? strdup(before) : NULL;
     if (asprintf(&list, "%s/lib%s%s", folder, before != NULL ? ":" : "", before != NULL ? before : "") < 0)
         return false;
-    char **environment = enl_environment_with(program->environment, SEARCH_VARIABLE, list);
-    free(program->environment);
+    char **environment = enl_environment_with(program->self.environment, SEARCH_VARIABLE, list);
+    free(program->self.environment);
     free(list);
-    program->environment = environment;
+    program->self.environment = environment;
     return environment != NULL;
 }
 
 char **enl_pushed_outside(const struct enl_program *program)
 {
-    return folder != NULL ? enl_environment_with(program->environment, SEARCH_VARIABLE, search) : NULL;
+    return folder != NULL ? enl_environment_with(program->self.environment, SEARCH_VARIABLE, search) : NULL;
 }
 
 bool enl_pushed_use(struct enl_program *program)

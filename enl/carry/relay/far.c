@@ -52,7 +52,7 @@ static struct enl_far *far_new(struct enl_program *program, struct enl_conn *pee
     for (const struct enl_far *far = program->fars; far != NULL; far = far->next)
         count++;
     struct enl_far *far = count < FARS_MAX ? calloc(1, sizeof *far) : NULL;
-    if (far == NULL || uv_poll_init(&program->loop, &far->poll, fd) != 0) {
+    if (far == NULL || uv_poll_init(&program->self.loop, &far->poll, fd) != 0) {
         free(far);
         close(fd);
         return NULL;
@@ -240,7 +240,7 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 uint32_t enl_far_hosts(const struct enl_program *program)
 {
-    return program->tree != NULL && !program->options.child ? program->tree->last_number + 1 : 1;
+    return program->tree != NULL && !program->self.is_child ? program->tree->last_number + 1 : 1;
 }
 
 static struct enl_child *child_of(const struct enl_program *program, uint32_t host)
@@ -308,7 +308,7 @@ const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *me
     char text[BCRI_CONTROL_TEXT_MAX + 1];
     int pair[2];
     struct enl_far *far = NULL;
-    if (message->host != program->host_number)
+    if (message->host != program->self.host_number)
         return "it asks for a relay of another host";
     if (program->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is ending");

@@ -68,7 +68,7 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
     const char *const words[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
     const struct enl_own_start start = {
         .words = words, .in = wish->stream, .out = wish->stream, .keep = pair[1]};
-    relay->pid = enl_own_start(program, &start, reason, reason_size);
+    relay->pid = enl_own_start(&program->self, &start, reason, reason_size);
     close(pair[1]);
     if (relay->pid < 0) {
         close(pair[0]);

@@ -37,7 +37,7 @@ const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
     if (program->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is %s",
                  program->phase == ENL_PREPARING ? "not running yet" : "ending");
-    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->host_number)
+    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->self.host_number)
         code = enl_far_ask(conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
     else if (enl_relay_start(program, &wish, reason, sizeof reason) > 0)
         code = 0;

@@ -27,7 +27,7 @@ static void on_look(uv_timer_t *timer);
 /* How long something about a crash may take that takes `msec` without local variables. */
 static uint64_t patience_ns(const struct enl_program *program, unsigned msec)
 {
-    const bool locals = program->config.crashreport == BCRI_CRASHREPORT_LOCALS;
+    const bool locals = program->self.config.crashreport == BCRI_CRASHREPORT_LOCALS;
     return ((uint64_t)msec + (locals ? LOCALS_MSEC : 0)) * 1000000;
 }
 
@@ -39,8 +39,8 @@ static struct enl_crashes *crashes_of(struct enl_program *program)
         return crashes;
     crashes->program = program;
     crashes->open_end = &crashes->open;
-    uv_timer_init(&program->loop, &crashes->look);
-    uv_timer_init(&program->loop, &crashes->gather);
+    uv_timer_init(&program->self.loop, &crashes->look);
+    uv_timer_init(&program->self.loop, &crashes->gather);
     crashes->look.data = crashes->gather.data = crashes;
     crashes->handles = 2;
     program->crashes = crashes;
@@ -216,7 +216,7 @@ void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
     if (cce->crash != NULL)
         enl_crash_take_trace(crashes, cce->crash);
     const struct enl_crash_text text = enl_crash_account(cce, core_file);
-    *report = (struct enl_crash_report){.host = program->hostname,
+    *report = (struct enl_crash_report){.host = program->self.hostname,
                                         .signal = signal,
                                         .count = 1,
                                         .ordinal = cce->ordinal,

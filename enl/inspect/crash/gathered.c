@@ -57,8 +57,8 @@ void enl_crash_flush(struct enl_program *program)
         enl_crash_report_free(report);
     }
     if (crashes->reports.left_out != 0)
-        enl_report(program, BCRI_LOG_ERROR, "%u more CCEs crashed at that time, in other ways, on %s",
-                   crashes->reports.left_out, program->hostname);
+        enl_report(&program->self, BCRI_LOG_ERROR, "%u more CCEs crashed at that time, in other ways, on %s",
+                   crashes->reports.left_out, program->self.hostname);
     crashes->reports.left_out = 0;
 }
 

@@ -111,8 +111,8 @@ static void show_lines(struct enl_program *program, uint32_t ordinal, const char
         const size_t bounded = line < LINE_MAX_BYTES ? line : LINE_MAX_BYTES;
         char shown[4 * LINE_MAX_BYTES + 1];
         bcri_escape(text, bounded, shown, sizeof shown, NULL);
-        enl_report_shown(program, "  [%u] %s\n", ordinal, shown);
-        bcri_log_write(enl_report_log(program), BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
+        enl_report_shown(&program->self, "  [%u] %s\n", ordinal, shown);
+        bcri_log_write(enl_report_log(&program->self), BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
         const size_t skip = bounded + (bounded == line && newline != NULL ? 1 : 0); /* a long line goes on */
         text += skip;
         length -= skip;
@@ -126,8 +126,8 @@ void enl_crash_report_show(struct enl_program *program, const struct enl_crash_r
     enl_ordinals_tell(&report->ordinals, report->count, ordinals, sizeof ordinals);
     if (report->count > 1)
         snprintf(all, sizeof all, "%u CCEs crashed alike (%s); of them ", report->count, ordinals);
-    enl_report(program, BCRI_LOG_ERROR, "crash: %s%s, signal %d (%s)", all, report->who, report->signal,
-               strsignal(report->signal));
+    enl_report(&program->self, BCRI_LOG_ERROR, "crash: %s%s, signal %d (%s)", all, report->who,
+               report->signal, strsignal(report->signal));
     show_lines(program, report->ordinal, report->text, key);
     if (key < report->length)
         show_lines(program, report->ordinal, report->text + key + 1, report->length - key - 1);

@@ -77,7 +77,7 @@ static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
     snprintf(numbers[1], sizeof numbers[1], "%u", crash->thread);
     snprintf(numbers[2], sizeof numbers[2], "%llu", (unsigned long long)crash->context);
     snprintf(numbers[3], sizeof numbers[3], "%llu", (unsigned long long)crash->coroutines);
-    const char *locals = program->config.crashreport == BCRI_CRASHREPORT_LOCALS ? "locals" : NULL;
+    const char *locals = program->self.config.crashreport == BCRI_CRASHREPORT_LOCALS ? "locals" : NULL;
     const char *const words[] = {"enl",      "--trace",  numbers[0], numbers[1],
                                  numbers[2], numbers[3], locals,     NULL};
     char reason[256];
@@ -86,14 +86,14 @@ static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
         return false;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
-    const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
+    const pid_t pid = enl_own_start(&program->self, &start, reason, sizeof reason);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
         return false;
     }
     crash->tracer = pid;
-    crash->watch = enl_watch_start(program, pair[0], on_trace, crash);
+    crash->watch = enl_watch_start(&program->self, pair[0], on_trace, crash);
     crashes->tracers += crash->watch != NULL;
     return crash->watch != NULL;
 }

@@ -122,16 +122,16 @@ static void open_debuggers(struct enl_program *program)
     char reason[512];
     if (where == NULL || strncmp(where, "batch:", 6) == 0)
         where = display != NULL && display[0] != '\0' ? display : "server";
-    const char *const words[] = {"enl", "attach", "-D", where, program->name, NULL};
+    const char *const words[] = {"enl", "attach", "-D", where, program->self.name, NULL};
     const struct enl_own_start start = {.words = words, .in = -1, .out = 2, .keep = -1, .outlives = true};
-    if (enl_own_start(program, &start, reason, sizeof reason) < 0)
-        enl_report(program, BCRI_LOG_ERROR, "%s", reason);
+    if (enl_own_start(&program->self, &start, reason, sizeof reason) < 0)
+        enl_report(&program->self, BCRI_LOG_ERROR, "%s", reason);
 }
 
 /* The deadlock was explained, or could not be. */
 static void act(struct enl_program *program)
 {
-    const int what = program->config.ondeadlock;
+    const int what = program->self.config.ondeadlock;
     const struct bcri_control message = {
         .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
     struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
@@ -157,12 +157,13 @@ static void show(struct enl_program *program, const struct text *text)
             text->count);
     const char *const reasons = text->length != 0 && text->bytes != NULL ? text->bytes : "";
     if (text->whole || reasons[0] != '\0')
-        enl_report_shown(program, "%s%s", first, reasons);
+        enl_report_shown(&program->self, "%s%s", first, reasons);
     if (first[0] != '\0')
-        bcri_log_write(enl_report_log(program), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
+        bcri_log_write(enl_report_log(&program->self), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"),
+                       first);
     for (const char *at = reasons; *at != '\0';) {
         const size_t line = strcspn(at, "\n");
-        bcri_log_write(enl_report_log(program), BCRI_LOG_WARN, "%.*s", (int)line, at);
+        bcri_log_write(enl_report_log(&program->self), BCRI_LOG_WARN, "%.*s", (int)line, at);
         at += line + (at[line] == '\n');
     }
 }
@@ -221,7 +222,8 @@ static void bound_text(struct enl_deadlock *deadlock)
 static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
 {
     struct enl_program *program = deadlock->program;
-    const char *const words[] = {"enl", "--explain", whole ? "all" : "locks", program->socket_name, NULL};
+    const char *const words[] = {"enl", "--explain", whole ? "all" : "locks", program->self.socket_name,
+                                 NULL};
     char reason[512];
     int pair[2];
     drop_text(&deadlock->text);
@@ -230,12 +232,12 @@ static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
     if (pipe2(pair, O_CLOEXEC) != 0)
         return false;
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
-    const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
+    const pid_t pid = enl_own_start(&program->self, &start, reason, sizeof reason);
     close(pair[1]);
     deadlock->text.pid = pid;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     if (pid > 0 && (deadlock->text.bytes = malloc(TEXT_MAX + 1)) != NULL &&
-        (deadlock->text.watch = enl_watch_start(program, pair[0], on_text, deadlock)) != NULL)
+        (deadlock->text.watch = enl_watch_start(&program->self, pair[0], on_text, deadlock)) != NULL)
         return true;
     if (deadlock->text.bytes == NULL)
         close(pair[0]);
@@ -266,7 +268,7 @@ static void tell(struct enl_deadlock *deadlock)
     if (program->parent != NULL)
         enl_conn_send(program->parent, &message, NULL, 0);
     else if (program->upward == NULL)
-        heed(deadlock, enl_judge_hear(&deadlock->judge, program->host_number, message.id, told));
+        heed(deadlock, enl_judge_hear(&deadlock->judge, program->self.host_number, message.id, told));
 }
 
 static void look(struct enl_deadlock *deadlock, uint32_t round)
@@ -334,7 +336,7 @@ static bool know_hosts(struct enl_deadlock *deadlock)
         count++;
     if (count > sizeof few / sizeof few[0] && (numbers = malloc(count * sizeof *numbers)) == NULL)
         return false;
-    numbers[0] = deadlock->program->host_number;
+    numbers[0] = deadlock->program->self.host_number;
     count = 1;
     for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
          child = child->next)
@@ -353,7 +355,7 @@ static void on_timer(uv_timer_t *timer)
     if (program->phase != ENL_RUNNING)
         return;
     const struct enl_stillness seen = look_at_records(program, &lockers);
-    bcri_log_write(&program->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
+    bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
                    ++deadlock->looks, seen.count,
                    seen.still ? "and nothing else is under way" : "others do not");
     bound_text(deadlock);
@@ -400,11 +402,11 @@ const char *enl_deadlock_of_parent(struct enl_program *program, const struct bcr
 void enl_deadlock_start(struct enl_program *program)
 {
     struct enl_deadlock *deadlock;
-    if (program->config.ondeadlock == BCRI_ONDEADLOCK_IGNORE ||
+    if (program->self.config.ondeadlock == BCRI_ONDEADLOCK_IGNORE ||
         (deadlock = calloc(1, sizeof *deadlock)) == NULL)
         return;
     deadlock->program = program;
-    uv_timer_init(&program->loop, &deadlock->timer);
+    uv_timer_init(&program->self.loop, &deadlock->timer);
     deadlock->timer.data = deadlock;
     uv_timer_start(&deadlock->timer, on_timer, LOOK_MSEC, LOOK_MSEC);
     program->deadlock = deadlock;

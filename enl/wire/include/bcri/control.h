@@ -116,18 +116,6 @@
 #define BCRI_ADDRESSES_BYTES_MAX 152u /* where a host can be reached: docs/protocol.md */
 #define BCRI_BIRTH_BYTES_MAX     64u  /* the region that a new CCE finds in cell 0 */
 
-/* The environment variable that carries the number of the inherited socket. */
-#define BCRI_CONTROL_ENV "BCRI_SOCKET"
-/* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
- * finds it set, the program was started in enl's place. */
-#define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
-/* Variables of the loader that are the CCEs' and not enl's: bcr_init puts the prefix before them in a process that becomes
- * enl, and enl takes it away in the environments of CCEs. */
-#define BCRI_KEPT_PREFIX "BCRI_KEPT_"
-#define BCRI_KEPT_VARIABLES                                        \
-    {                                                              \
-        BCRI_KEPT_PREFIX "LD_PRELOAD", BCRI_KEPT_PREFIX "LD_AUDIT" \
-    }
 /* The owner of a note in enl's ELF file: a file without it is not executed as enl
  * (enl/client/marker.c). */
 #define BCRI_ENL_NOTE "BCR enl"

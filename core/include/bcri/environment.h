@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Environment variables by which the daemon, the library and processes of enl find each other. */
+#ifndef BCRI_ENVIRONMENT_H
+#define BCRI_ENVIRONMENT_H
+
+/* The environment variable that carries the number of the inherited socket. */
+#define BCRI_CONTROL_ENV "BCRI_SOCKET"
+/* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
+ * finds it set, the program was started in enl's place. */
+#define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
+/* Variables of the loader that are the CCEs' and not enl's: bcr_init puts the prefix before them in a process that becomes
+ * enl, and enl takes it away in the environments of CCEs. */
+#define BCRI_KEPT_PREFIX "BCRI_KEPT_"
+#define BCRI_KEPT_VARIABLES                                        \
+    {                                                              \
+        BCRI_KEPT_PREFIX "LD_PRELOAD", BCRI_KEPT_PREFIX "LD_AUDIT" \
+    }
+
+#endif

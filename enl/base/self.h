@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* This daemon: what every part of it may ask and use. */
+#ifndef ENL_SELF_H
+#define ENL_SELF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "base/often.h"
+#include "base/report.h"
+#include "base/spawn.h"
+#include "bcri/config.h"
+#include "bcri/host.h"
+#include "bcri/log.h"
+
+struct enl_self {
+    uv_loop_t loop;
+    struct bcri_config config;
+    struct bcri_log log;
+    char *no_log;  /* why there is none, though one is wanted; NULL: there is one, or none is wanted */
+    bool is_child; /* another daemon has started this one, and is its way to the user */
+    struct enl_inherited inherited;
+    char **environment; /* what CCEs get: without BCR's own variables */
+
+    char name[BCRI_PROGRAM_NAME_MAX]; /* of the program (own_name.c) */
+    uint32_t host_number;             /* of this host in the program; the root's has 0 */
+    uint32_t daemon_number;           /* of this daemon among the program's on this machine, from 0 */
+    /* This daemon's own: NAME for daemon 0, NAME:K for others. */
+    char socket_name[BCRI_PROGRAM_NAME_MAX + 16];
+    char hostname[BCRI_LOG_HOST_MAX + 1];
+    char address[64]; /* of this host, for the scripts */
+
+    struct enl_report report; /* how it speaks to its user */
+    struct enl_often often[ENL_OFTEN_KINDS];
+};
+
+#endif
