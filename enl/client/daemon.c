@@ -195,7 +195,8 @@ int bcri_client_start_daemon(void)
     int pair[2];
     int error = bcri_channel_pair(pair);
     if (error != 0) {
-        bcri_client_complain("no socket for enl: socketpair: %s", strerror(-error));
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        bcri_client_complain("no socket for enl: %s", bcri_failure_text("", failure));
         return -bcrE_ENLIST;
     }
     sigset_t all, before; /* between fork and exec no handler of the program runs: the signal would be lost */

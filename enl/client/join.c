@@ -26,6 +26,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/client.h"
+#include "bcri/failure.h"
 #include "bcri/signature.h"
 
 static int fd_of_cell(void *up, bcri_ref cell, int fd)
@@ -142,6 +143,8 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
 
     int pair[2];
     if (bcri_channel_pair(pair) != 0) {
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        bcri_client_complain("no socket for enl: %s", bcri_failure_text("", failure));
         close(fd);
         return bcrE_NOMEM;
     }
@@ -168,6 +171,16 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     struct bcri_incoming in;
     int came = error == 0 ? bcri_channel_recv(client->fd, &in, true) : 0;
     int code = bcrE_ENLIST;
+    /* The other end is gone with the first two. */
+    const bool refused_here = (error != 0 && error != -EPIPE && error != -ECONNRESET) || came < 0;
+    if (refused_here) {
+        bcri_client_complain("cannot %s enl: %s: %s", error != 0 ? "tell" : "hear",
+                             error != 0 ? "sendmsg" : "recvmsg", strerror(error != 0 ? -error : -came));
+        if (client->direct)
+            exit(127);
+        close(client->fd);
+        return code;
+    }
     if (came <= 0 && client->direct) {
         bcri_client_complain(
             "enl ended before this program was its root; unless it has said why, see whether "

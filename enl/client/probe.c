@@ -20,6 +20,7 @@
 
 #include "bcri/client.h"
 #include "bcri/descriptor.h"
+#include "bcri/failure.h"
 
 extern char **environ;
 
@@ -137,7 +138,8 @@ bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why
     int pair[2];
     int error = -bcri_channel_pair(pair);
     if (error != 0) {
-        snprintf(why, size, "cannot be asked whether it is enl: socketpair: %s", strerror(error));
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        snprintf(why, size, "cannot be asked whether it is enl: %s", bcri_failure_text("", failure));
         return false;
     }
     const int null = bcri_descriptor_aside(open("/dev/null", O_RDONLY | O_CLOEXEC));

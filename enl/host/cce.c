@@ -251,8 +251,9 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     int failed = bcri_channel_pair(pair);
     if (failed != 0) {
         enl_started_free(&started);
-        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: socketpair: %s",
-                           text_of(-failed));
+        char failure[BCRI_FAILURE_TEXT_MAX];
+        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s",
+                           failed == -EMFILE ? text_of(EMFILE) : bcri_failure_text("", failure));
     }
     spawn.keep = pair[1];
     char number[16];
@@ -294,6 +295,8 @@ bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
 {
     cce->process = process;
     cce->handshake = enl_conn_new(cce->program, ENL_HANDSHAKE, handshake, cce);
+    /* It may have ended before this process was an enl that hears of that: the signal came too early, and would not come again. */
+    kill(getpid(), SIGCHLD);
     return cce->handshake != NULL;
 }
 

@@ -11,16 +11,20 @@
 #include <unistd.h>
 
 #include "bcri/descriptor.h"
+#include "bcri/failure.h"
 
 int bcri_channel_pair(int fds_out[2])
 {
     int fds[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+        bcri_failure_note("socketpair");
         return -errno;
+    }
     int on = 1;
     fds[0] = bcri_descriptor_aside(fds[0]);
     fds[1] = bcri_descriptor_aside(fds[1]);
     if (fds[0] < 0 || fds[1] < 0 || setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+        bcri_failure_note(fds[0] < 0 || fds[1] < 0 ? "fcntl" : "setsockopt");
         int error = errno;
         for (int i = 0; i < 2; i++)
             if (fds[i] >= 0)

@@ -353,10 +353,10 @@ int enl_conn_bind(const struct enl_program *program)
     }
     /* Accepted sockets inherit SO_PASSCRED, so a message that is sent before accept has its
      * credentials, too. */
-    if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
-        bind(fd, (struct sockaddr *)&address, length) != 0) {
+    const bool has_option = setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0;
+    if (!has_option || bind(fd, (struct sockaddr *)&address, length) != 0) {
         int error = errno;
-        bcri_failure_note("bind");
+        bcri_failure_note(has_option ? "bind" : "setsockopt");
         close(fd);
         return -error;
     }

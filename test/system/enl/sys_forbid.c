@@ -30,6 +30,9 @@ static const struct {
     {"bind", SYS_bind},
     {"listen", SYS_listen},
     {"getsockopt", SYS_getsockopt},
+    {"setsockopt", SYS_setsockopt},
+    {"sendmsg", SYS_sendmsg},
+    {"recvmsg", SYS_recvmsg},
     {"pidfd_open", SYS_pidfd_open},
     {"process_vm_readv", SYS_process_vm_readv},
 #ifdef SYS_vfork

@@ -283,6 +283,29 @@ TEST(what_the_root_needs_is_named_with_what_the_system_says)
     CHECK_PTR(strstr(run.error, "is not of user"), NULL);
     with_forbidden("getsockopt", run_cce(), NULL);
     run_check_error(&run, "cannot see who has started it: getsockopt: Operation not permitted\n");
+    with_forbidden("setsockopt", run_enl(), run_cce());
+    run_check_error(&run, ": setsockopt: Operation not permitted\n");
+    with_forbidden("setsockopt", run_cce(), NULL);
+    run_check_error(&run, "no socket for enl: setsockopt: Operation not permitted\n");
+    with_forbidden("recvmsg", run_enl(), run_cce());
+    run_check_error(&run, "cannot hear enl: recvmsg: Operation not permitted\n");
+    with_forbidden("sendmsg", run_enl(), run_cce());
+    run_check_error(&run, "cannot tell enl: sendmsg: Operation not permitted\n");
+#endif
+}
+
+/* Before the process that becomes enl is one, which then is not told of that end any more. */
+TEST(a_root_that_ends_at_once_ends_the_program)
+{
+    if (test_is_instrumented())
+        SKIP("a sanitizer makes such calls itself");
+#ifndef SYS_socketcall
+    with_forbidden("sendmsg", run_cce(), NULL);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "cannot tell enl: sendmsg: Operation not permitted\n");
+    with_forbidden("recvmsg", run_cce(), NULL);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "cannot hear enl: recvmsg: Operation not permitted\n");
 #endif
 }
 
