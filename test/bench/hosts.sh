@@ -37,7 +37,8 @@ shift
 exec $there taskset -c 1 sh -c "\$*"
 THERE
 chmod +x "$work/there"
-printf 'away addr=10.177.0.2 enl=%s\nhere addr=10.177.0.1\n' "$(realpath "$1")" >"$work/hosts"
+ln -s "$(realpath "$1")" "$work/enl" # words of a hosts file have no blanks, and folders may
+printf 'away addr=10.177.0.2 enl=%s\nhere addr=10.177.0.1\n' "$work/enl" >"$work/hosts"
 enl=$1
 shift
 BCR_RSHPATH="$work/there" taskset -c 0 "$enl" --hosts "$work/hosts" "$@"
