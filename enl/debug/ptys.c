@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bcri/failure.h"
 #include "debug/session_part.h"
 #include "wire/conn.h"
 
@@ -46,15 +47,19 @@ struct enl_pane *enl_pane_of(const struct enl_program *program, uint32_t host, u
     return pane;
 }
 
-/* Opens a pty. Returns the daemon's end and the debugger's in `slave_out`, or -errno. */
+/* Opens a pty. Returns the daemon's end and the debugger's in `slave_out`, or -errno, which is noted. */
 static int open_pty(int *slave_out)
 {
     const struct winsize size = {.ws_row = 24, .ws_col = 80};
+    const char *call = "posix_openpt";
     int slave = -1, fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0 && grantpt(fd) == 0 && unlockpt(fd) == 0)
+    if (fd >= 0 && (call = "grantpt", grantpt(fd) == 0) && (call = "unlockpt", unlockpt(fd) == 0)) {
+        call = "ioctl (TIOCGPTPEER)";
         slave = ioctl(fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    }
     if (slave < 0) {
         const int error = errno;
+        bcri_failure_note(call);
         if (fd >= 0)
             close(fd);
         return -error;
@@ -79,8 +84,10 @@ int enl_pane_files(struct enl_spawn *spawn, bool serves)
 {
     int pair[2] = {-1, -1};
     if (serves) {
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+            bcri_failure_note("socketpair");
             return -errno;
+        }
         fcntl(pair[0], F_SETFL, O_NONBLOCK);
         take_files(spawn, pair[1], false);
         return pair[0];

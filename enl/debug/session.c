@@ -8,6 +8,7 @@
 
 #include <bcr/error.h>
 
+#include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "debug/serving.h"
 #include "debug/session_part.h"
@@ -24,6 +25,8 @@ int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***word
     const char *batch = session->where == ENL_WHERE_BATCH ? session->value : NULL;
     char **words = serves ? enl_serving_words(spawn->path, spawn->argv)
                           : enl_debugger_starts(&session->debugger, batch, spawn->path, spawn->argv);
+    char failure[BCRI_FAILURE_TEXT_MAX];
+    bcri_failure_forget();
     const int fd = batch != NULL ? -1 : enl_pane_files(spawn, serves);
     struct enl_pane *pane = words != NULL && (fd >= 0 || batch != NULL)
                                 ? enl_pane_new(cce->program, cce->index, cce->ordinal, fd)
@@ -32,7 +35,8 @@ int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***word
         free(words);
         if (fd >= 0)
             close(fd);
-        return bcri_refuse(error, error_size, bcrE_NOMEM, "no memory or terminal for its debugger");
+        return bcri_refuse(error, error_size, bcrE_NOMEM, "its debugger cannot have what it needs: %s",
+                           bcri_failure_text("no memory", failure));
     }
     pane->serves = serves;
     spawn->argv = *words_out = words;

@@ -47,6 +47,15 @@ ends $root 0
 # It has ended meanwhile.
 refused "$name: no program of yours has that name" attach -d 'gdb -nx' "$name" 0
 
+# Where there are no terminals to be had.
+if command -v tmux > /dev/null && unshare -m sh -c 'mount -t tmpfs none /dev && mknod /dev/null c 1 3' 2> /dev/null; then
+    unshare -m sh -c "mount -t tmpfs none /dev && mknod /dev/null c 1 3 && exec '$enl' -D tmux -d gdb '$SYS_CCE'" > ptys.out 2>&1 < /dev/null &&
+        fail "a session without terminals ended well"
+    has ptys.out 'its debugger cannot have what it needs: posix_openpt: No such file or directory' || fail "no word of the missing terminal"
+else
+    echo "skip a part of $test_name: there is no tmux, or another /dev is for root"
+fi
+
 # Under an emulator, as the guide has it: each CCE has a socket, where gdb reaches its emulator.
 emulator=qemu-$(uname -m)-static
 if command -v "$emulator" > /dev/null && command -v gdb-multiarch > /dev/null && [ "$(timeout 20 "$emulator" "$SYS_PLAIN" 2> /dev/null)" = plain ]; then
