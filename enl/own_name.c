@@ -116,14 +116,14 @@ int enl_own_name_take(struct enl_program *program, char *error, size_t error_siz
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
         char log_name[sizeof program->self.socket_name];
         name_all(program, attempt, log_name, sizeof log_name);
-        if (bound < 0 && (bound = enl_conn_bind(program)) < 0) {
+        if (bound < 0 && (bound = enl_conn_bind(&program->self)) < 0) {
             failed = bound;
             if (failed != -EADDRINUSE || given)
                 break;
             continue;
         }
         if (open_log(program, log_name, attempt + 1 == ATTEMPTS) == 0) {
-            program->address_fd = bound;
+            program->conns.address_fd = bound;
             return 0;
         }
         if (!given) {

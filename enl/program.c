@@ -56,11 +56,7 @@ static bool thread_left; /* a thread is stuck: the process must end by _exit */
 static void close_all(struct enl_program *program)
 {
     enl_signals_stop(program);
-    enl_watch_stop(program->listening);
-    program->listening = NULL;
-    close(program->spare_fd);
-    while (program->conns != NULL)
-        enl_conn_close(program->conns);
+    enl_conns_close(&program->conns);
     enl_far_close(program);
     enl_introduce_end(program);
     enl_crash_close(program);
@@ -118,8 +114,7 @@ static void end(struct enl_program *program)
     uv_timer_stop(&program->linger);
     enl_crash_flush(program);
     enl_enlist_drop(program);
-    while (program->waiting != NULL)
-        enl_conn_close(program->waiting);
+    enl_conns_close_waiting(&program->conns);
     enl_script_run(program, program->self.config.endscript, 1, endscript_done);
 }
 
@@ -475,7 +470,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     program->linger.data = (void *)on_linger;
     failed = enl_signals_start(program);
     if (failed == 0)
-        failed = enl_conn_listen(program);
+        failed = enl_conns_listen(&program->conns);
     if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
         failed = -EAGAIN;
     if (failed == 0)
@@ -525,6 +520,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     program.self.is_child = options->child;
     program.self.log = (struct bcri_log)BCRI_LOG_INIT;
     root_argv = argv;
+    enl_conns_init(&program.conns, &program.self, &enl_program_conn_ops, &program);
     enl_inherited_take(&program.self.inherited);
     enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);

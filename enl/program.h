@@ -27,6 +27,7 @@
 #include "host/cores.h"
 #include "hosts/hosts.h"
 #include "verbs/options.h"
+#include "wire/conn.h"
 
 struct enl_audit;
 struct enl_branches;
@@ -64,6 +65,7 @@ struct enl_parent_hooks {
 
 struct enl_program {
     struct enl_self self;
+    struct enl_conns conns;
     struct bcri_host *host;
     struct enl_options options;
 
@@ -94,7 +96,6 @@ struct enl_program {
     struct enl_cce *root;         /* NULL in a daemon that another has started (enl --child) */
     uint32_t alive;               /* CCEs and processes started for them that have not ended */
 
-    struct enl_conn *conns;
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
     struct enl_tree *tree;                   /* the root's; NULL: no other host has been used */
@@ -102,14 +103,9 @@ struct enl_program {
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
     struct enl_reserve_up *reserve;          /* a child's way to the root without others; NULL: it has none */
-    struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;
-    struct enl_watch *listening;
-    int address_fd;    /* bound to the daemon's address; -1: `listening` has it */
-    int spare_fd;      /* a reserve to accept a connection with (conn.c) */
-    unsigned visitors; /* connections of kind ENL_VISITOR */
-    int numbers_told;  /* segment numbers: 1: reported that few are left; 2: that none is */
+    int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 
     unsigned forgetting;           /* CCEs that the agent is to forget before their repair */
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
@@ -132,6 +128,13 @@ struct enl_program {
     uv_timer_t linger;      /* from the end of a CCE's connection to its SIGKILL */
     uv_timer_t audit_pause; /* between two looks of the audits in `audits` */
 };
+
+static inline struct enl_program *enl_program_of(const struct enl_conn *conn)
+{
+    return conn->conns->owner;
+}
+/* What it does with connections: requests.c. */
+extern const struct enl_conn_ops enl_program_conn_ops;
 
 /* Runs argv[0..] as `options` say, until the program has ended. Returns the exit status. */
 int enl_program_run(const struct enl_options *options, char **argv);

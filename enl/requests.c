@@ -12,6 +12,8 @@
 #include "bcri/machine.h"
 #include "bcri/outbox.h"
 #include "bcri/stopped.h"
+#include "carry/peer.h"
+#include "carry/relay/far.h"
 #include "carry/relay/relay.h"
 #include "debug/session.h"
 #include "host/audit.h"
@@ -22,6 +24,7 @@
 #include "job/enlist.h"
 #include "links/links.h"
 #include "links/ways.h"
+#include "program.h"
 #include "tree/parent.h"
 #include "tree/states.h"
 #include "tree/tree.h"
@@ -50,7 +53,7 @@ static const char *hello_on_handshake(struct enl_conn *conn, struct bcri_incomin
  * private socket waits. */
 static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming *in)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     const char *wrong = enl_hello_wrong(&in->message);
     if (!is_private_socket(in->fds[0]))
         return "hello without a socket";
@@ -62,7 +65,7 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
         wrong = "enl cannot watch this process (another pid namespace?)";
     int fd = bcri_incoming_take(in, 0);
     if (wrong == NULL) {
-        enl_conn_wait(program, fd, in->pid, &in->message);
+        enl_conn_wait(&program->conns, fd, in->pid, &in->message);
         return NULL;
     }
     struct bcri_control reply = {.type = BCRI_MSG_reply,
@@ -100,7 +103,8 @@ static void watch_numbers(struct enl_program *program, int code)
 static bool cces_make(const struct enl_conn *conn, const struct bcri_control *message)
 {
     if (message->kind == BCRI_SEG_OUTBOX)
-        return conn->program->links != NULL && message->size == BCRI_OUTBOX_BYTES && !conn->cce->has_outbox;
+        return enl_program_of(conn)->links != NULL && message->size == BCRI_OUTBOX_BYTES &&
+               !conn->cce->has_outbox;
     return message->kind == BCRI_SEG_HEAP || message->kind == BCRI_SEG_SLOTS;
 }
 
@@ -110,7 +114,7 @@ static int tell_agent(struct enl_conn *conn, uint32_t kind, uint32_t seg)
 {
     if (kind != BCRI_SEG_OUTBOX)
         return 0;
-    conn->cce->has_outbox = enl_links_outbox(conn->program, conn->cce->index, bcri_ref_make(seg, 0));
+    conn->cce->has_outbox = enl_links_outbox(enl_program_of(conn), conn->cce->index, bcri_ref_make(seg, 0));
     return conn->cce->has_outbox ? 0 : bcrE_NOMEM;
 }
 
@@ -121,7 +125,7 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     if (in->fds[0] < 0 || !cces_make(conn, message))
         return "segment_add without a descriptor, or of a kind that CCEs do not make";
-    int code = bcri_host_segment_add(conn->program->host, in->fds[0], message->size,
+    int code = bcri_host_segment_add(enl_program_of(conn)->host, in->fds[0], message->size,
                                      (enum bcri_seg_kind)message->kind, conn->cce->index, &reply.seg);
     if (code == 0) {
         bcri_incoming_take(in, 0);
@@ -131,7 +135,7 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
         reply.present |= BCRI_HAS(seg);
     reply.status = (uint32_t)code;
     enl_conn_send(conn, &reply, NULL, 0);
-    watch_numbers(conn->program, code);
+    watch_numbers(enl_program_of(conn), code);
     return NULL;
 }
 
@@ -141,7 +145,7 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     if (!cces_make(conn, message))
         return "segment_again of a kind that CCEs do not make";
-    if (bcri_host_segment_again(conn->program->host, message->size, (enum bcri_seg_kind)message->kind,
+    if (bcri_host_segment_again(enl_program_of(conn)->host, message->size, (enum bcri_seg_kind)message->kind,
                                 conn->cce->index, &reply.seg) &&
         tell_agent(conn, message->kind, reply.seg) == 0)
         reply.present |= BCRI_HAS(seg);
@@ -153,7 +157,7 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
  * CCE that has ended needs none any more; the pages that it got before its end go with it. */
 static const char *pages_take(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     const struct enl_cce *owner = enl_cce_at(program, message->index);
@@ -181,21 +185,22 @@ static const char *pages_take(struct enl_conn *conn, const struct bcri_control *
 
 static const char *pages_back(struct enl_conn *conn, const struct bcri_control *message)
 {
-    bcri_host_pages_back(conn->program->host, conn->cce->index,
+    bcri_host_pages_back(enl_program_of(conn)->host, conn->cce->index,
                          (const bcri_ref[]){message->cell, message->rings});
     return NULL;
 }
 
 static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *message)
 {
-    int fd = bcri_host_segment_dup(conn->program->host, message->seg); /* the worker may drop the segment */
+    int fd =
+        bcri_host_segment_dup(enl_program_of(conn)->host, message->seg); /* the worker may drop the segment */
     enl_conn_reply_fd(conn, message->id, fd);
     return NULL;
 }
 
 static const char *give_fd(struct enl_conn *conn, struct bcri_incoming *in)
 {
-    struct bcri_eventfds *eventfds = bcri_host_eventfds(conn->program->host);
+    struct bcri_eventfds *eventfds = bcri_host_eventfds(enl_program_of(conn)->host);
     int fd = in->fds[0];
     int code = bcri_eventfds_set(eventfds, in->message.cell, conn->cce->index, fd);
     if (code == 0 && fd >= 0)
@@ -206,15 +211,15 @@ static const char *give_fd(struct enl_conn *conn, struct bcri_incoming *in)
 
 static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *message)
 {
-    bcri_eventfds_ring(bcri_host_eventfds(conn->program->host), message->cell);
+    bcri_eventfds_ring(bcri_host_eventfds(enl_program_of(conn)->host), message->cell);
     return NULL;
 }
 
 static void write_note(struct enl_conn *conn, const struct bcri_control *message)
 {
     char who[ENL_CCE_TEXT_MAX];
-    enl_log_often(&conn->program->self, ENL_OFTEN_NOTE, "%s %.*s", enl_cce_text(conn->cce, who, sizeof who),
-                  (int)message->text.length, message->text.bytes);
+    enl_log_often(&enl_program_of(conn)->self, ENL_OFTEN_NOTE, "%s %.*s",
+                  enl_cce_text(conn->cce, who, sizeof who), (int)message->text.length, message->text.bytes);
 }
 
 static uint32_t state_of(const struct enl_cce *cce)
@@ -234,7 +239,7 @@ static void send_row(struct enl_conn *conn, struct bcri_control *row, const char
         row->ccename.bytes += row->ccename.length - 255;
         row->ccename.length = 255;
     }
-    row->program = bcri_view_of(conn->program->self.name);
+    row->program = bcri_view_of(enl_program_of(conn)->self.name);
     enl_conn_send(conn, row, NULL, 0);
 }
 
@@ -242,10 +247,10 @@ static void send_row(struct enl_conn *conn, struct bcri_control *row, const char
  * False: there are fewer. */
 static bool send_waiting(struct enl_conn *conn, const struct bcri_control *message, uint32_t nth)
 {
-    const struct enl_conn *waiting = conn->program->waiting;
+    const struct enl_conn *waiting = TAILQ_FIRST(&conn->conns->waiting);
     for (uint32_t i = 0; i < nth && waiting != NULL; i++)
-        waiting = waiting->wait_next;
-    const size_t index = conn->program->cce_room + nth;
+        waiting = TAILQ_NEXT(waiting, waits);
+    const size_t index = enl_program_of(conn)->cce_room + nth;
     if (waiting == NULL || index >= BCRI_CCE_MAX)
         return false;
     struct bcri_control row = {.id = message->id,
@@ -260,7 +265,7 @@ static bool send_waiting(struct enl_conn *conn, const struct bcri_control *messa
  * queue. */
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     for (uint32_t index = message->index; index < program->cce_room; index++) {
         const struct enl_cce *cce = program->cces[index];
         if (cce == NULL || cce->life == ENL_OVER)
@@ -283,7 +288,7 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 /* The host of that place in the list; of a program without a list there is this one, with a slot for each processor. */
 static const char *host_name(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     const struct enl_hosts *hosts = &program->hosts;
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
@@ -306,7 +311,7 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
 /* How CCEs of that host represent data, also of one that is gone. */
 static const char *host_arch(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     const uint32_t archtype = enl_tree_arch(program, message->host);
     const struct bcri_control reply = {.type = BCRI_MSG_reply,
                                        .present = BCRI_HAS(id) | BCRI_HAS(status) |
@@ -331,7 +336,7 @@ static void tell_killer(struct enl_program *program, pid_t pid)
 
 static const char *end_program(struct enl_conn *conn, const struct bcri_incoming *in)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     enl_conn_reply(conn, in->message.id, 0, NULL);
     if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
         if (conn->kind == ENL_PARENT)
@@ -347,7 +352,7 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
     return NULL;
 }
 
-const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
+static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
 {
     const struct bcri_control *message = &in->message;
     switch (conn->kind) {
@@ -403,13 +408,13 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_pages_take: return pages_take(conn, message);
         case BCRI_MSG_pages_back: return pages_back(conn, message);
         case BCRI_MSG_segment_fd: return segment_fd(conn, message);
-        case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
+        case BCRI_MSG_segment_freed: enl_worker_look(enl_program_of(conn)->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
         case BCRI_MSG_crashed: return enl_crash_begun(conn->cce, in);
         case BCRI_MSG_note: write_note(conn, message); return NULL;
         case BCRI_MSG_blocked_by:
-            enl_blocked_by(conn->program, message->index, conn->cce->index);
+            enl_blocked_by(enl_program_of(conn), message->index, conn->cce->index);
             return NULL;
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
         case BCRI_MSG_host_name: return host_name(conn, message);
@@ -420,3 +425,33 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
     }
     return "not a message for this connection";
 }
+
+static void on_closing(struct enl_conn *conn)
+{
+    struct enl_program *program = enl_program_of(conn);
+    if (conn->cce != NULL && conn->cce->handshake == conn)
+        conn->cce->handshake = NULL;
+    if (conn->cce != NULL && conn->cce->control == conn)
+        conn->cce->control = NULL;
+    if (conn == program->parent) {
+        program->parent = NULL;
+        program->upward = NULL;
+        program->self.report.upward = NULL;
+    }
+    enl_session_unseen(conn);
+    enl_enlist_forget(program, conn);
+    enl_tree_forget(program, conn);
+    enl_relay_forget(program, conn);
+    enl_far_forget(program, conn);
+}
+
+static void on_cce_left(struct enl_cce *cce, enum enl_conn_kind kind)
+{
+    if (kind == ENL_HANDSHAKE)
+        enl_cce_handshake_closed(cce);
+    else if (kind == ENL_CONTROL)
+        enl_cce_disconnected(cce);
+}
+
+const struct enl_conn_ops enl_program_conn_ops = {request,      on_closing,    on_cce_left,
+                                                  enl_cce_text, enl_peer_send, enl_peer_close};

@@ -40,7 +40,7 @@ static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t i
 
 const char *enl_session_pane(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_pane *pane = enl_pane_of(conn->program, 0, message->index);
+    struct enl_pane *pane = enl_pane_of(enl_program_of(conn), 0, message->index);
     if (pane != NULL)
         return give(conn, pane, message->id);
     enl_conn_reply(conn, message->id, bcrE_NOCCE, "it has no debugger");
@@ -166,7 +166,7 @@ static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control
 
 const char *enl_session_attach(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     char reason[1024];
     const bool serves = message->object.length == 0;
     /* A gdbserver that has started a CCE waits for its first visitor. */

@@ -168,9 +168,10 @@ static void summary(const struct enl_audit *audit, char *text, size_t size)
 static void answer(struct enl_program *program, struct enl_audit *audit, int code)
 {
     char text[512];
-    struct enl_conn *conn = program->conns;
-    while (conn != NULL && conn->audit != audit)
-        conn = conn->next;
+    struct enl_conn *conn;
+    LIST_FOREACH(conn, &program->conns.all, entry)
+    if (conn->audit == audit)
+        break;
     if (code == 0)
         summary(audit, text, sizeof text);
     else
@@ -198,7 +199,7 @@ static void wait_for_turn(struct enl_program *program, struct enl_audit *audit)
 
 const char *enl_audit_ask(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     if (conn->audit != NULL)
         return "audit while one is under way";
     struct enl_work work = {.kind = ENL_WORK_AUDIT, .audit = calloc(1, sizeof *work.audit)};

@@ -18,6 +18,7 @@
 #include <bcr/error.h>
 
 #include "bcri/archtype.h"
+#include "bcri/bell.h"
 #include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
@@ -285,7 +286,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     cce->own_group = spawn.own_group || spawn.own_session;
     cce->core = spawn.core;
     enl_cores_take(&program->cores, cce->core);
-    cce->handshake = enl_conn_new(program, ENL_HANDSHAKE, pair[0], cce);
+    cce->handshake = enl_conn_new(&program->conns, ENL_HANDSHAKE, pair[0], cce);
     bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
     return 0; /* without a handshake socket (no memory) its bcr_init fails, which is reported */
@@ -294,7 +295,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
 bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
 {
     cce->process = process;
-    cce->handshake = enl_conn_new(cce->program, ENL_HANDSHAKE, handshake, cce);
+    cce->handshake = enl_conn_new(&cce->program->conns, ENL_HANDSHAKE, handshake, cce);
     /* It may have ended before this process was an enl that hears of that: the signal came too early, and would not come again. */
     kill(getpid(), SIGCHLD);
     return cce->handshake != NULL;
@@ -441,9 +442,11 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
     cce->pid = pid;
     cce->flags = (int)hello->flags;
     cce->hello_id = hello->id;
-    cce->control = enl_conn_new(cce->program, ENL_CONTROL, fd, cce);
-    if (cce->control != NULL)
-        hold(cce);
+    cce->control = enl_conn_new(&cce->program->conns, ENL_CONTROL, fd, cce);
+    if (cce->control == NULL)
+        return;
+    cce->control->pid = pid;
+    hold(cce);
 }
 
 bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
@@ -463,8 +466,16 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
     cce->flags = (int)conn->flags;
     cce->hello_id = conn->hello_id;
     enl_conn_adopt(conn, cce);
+    cce->control = conn;
     hold(cce);
     return true;
+}
+
+void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply)
+{
+    enl_conn_send(conn, reply, NULL, 0);
+    if (conn->cce != NULL)
+        bcri_bell_ring(bcri_host_ctx(conn->cce->program->host), conn->cce->record);
 }
 
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group)

@@ -130,6 +130,10 @@ void enl_cce_release(struct enl_cce *cce);
 /* NULL, or a sentence that says why a hello cannot be accepted. */
 const char *enl_hello_wrong(const struct bcri_control *hello);
 
+/* Sends the answer to a call of a CCE's that may run handlers meanwhile: such a CCE sleeps on its
+ * bell. The connection may be a child daemon's, too. */
+void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply);
+
 struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index);
 /* Sends a signal to the process that was started for it and to the CCE itself. With `group`, to the
  * group that the process leads. */

@@ -284,7 +284,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     }
     /* It has said all that it will, and a part may be unread: it may have rung another CCE and exited. */
     cce->has_ended = true;
-    enl_conn_take_rest(cce);
+    enl_conn_take_rest(&cce->control);
     enl_output_drain(cce);
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);

@@ -75,7 +75,7 @@ static void reply(struct enl_conn *conn, uint32_t id, int status, const char *te
         if (message.text.length > 1023)
             message.text.length = 1023;
     }
-    enl_conn_answer(conn, &message);
+    enl_cce_answer(conn, &message);
 }
 
 static void answer(struct enl_program *program, struct enl_job *job)
@@ -117,7 +117,7 @@ static bool start_one(struct enl_program *program, struct enl_job *job)
         enl_cce_drop(cce);
         return false;
     }
-    while ((waiting = enl_conn_waiting(program, job->object)) != NULL) {
+    while ((waiting = enl_conn_waiting(&program->conns, job->object)) != NULL) {
         if (enl_cce_take(cce, waiting, job->core))
             return true;
         enl_conn_close(waiting);
@@ -161,7 +161,7 @@ static void on_turn(uv_idle_t *idle)
 void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, const char *host, int code,
                        const char *reason)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
     enl_report(&program->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal,
@@ -174,8 +174,8 @@ static void report_others(struct enl_program *program, const struct bcri_control
 {
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
-    const struct enl_conn *other = program->waiting;
-    if (other != NULL && enl_conn_waiting(program, object) == NULL)
+    const struct enl_conn *other = TAILQ_FIRST(&program->conns.waiting);
+    if (other != NULL && enl_conn_waiting(&program->conns, object) == NULL)
         enl_report(&program->self, BCRI_LOG_INFO,
                    "no process waits to be enlisted as %s; pid %ld waits as %s (enl ps lists all)", object,
                    (long)other->pid, other->ccename);
@@ -183,7 +183,7 @@ static void report_others(struct enl_program *program, const struct bcri_control
 
 void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     char reason[1024];
     const int core = request->core >= 0 ? enl_cores_nth(&program->cores, request->core) : -1;
     if (program->phase != ENL_RUNNING) {
@@ -215,7 +215,7 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     }
     job->has_path = enl_object_find_in(program->programs, program->self.config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;
-    if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
+    if (!job->has_path && enl_conn_waiting(&program->conns, job->object) == NULL) {
         enl_enlist_refuse(conn, request, program->self.hostname, bcrE_NOPROG, job->reason);
         free(job);
         return;
@@ -246,8 +246,8 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
         whole.present |= BCRI_HAS(enlistor);
     }
     bcri_view_copy(request->machine, machine, sizeof machine);
-    const char *host = machine[0] != '\0' ? machine : conn->program->self.hostname;
-    if (conn->program->phase != ENL_RUNNING) {
+    const char *host = machine[0] != '\0' ? machine : enl_program_of(conn)->self.hostname;
+    if (enl_program_of(conn)->phase != ENL_RUNNING) {
         enl_enlist_refuse(conn, &whole, host, code, "the program is ending");
         return NULL;
     }

@@ -113,7 +113,7 @@ const char *enl_ways_ask(struct enl_conn *conn, const struct bcri_control *messa
     for (const struct way *way = ways; way != NULL; way = way->next)
         if (way->host >= message->host && way->way != BCRI_WAY_USUAL &&
             (found == NULL || way->host < found->host) &&
-            enl_introduce_name(conn->program, way->host) != NULL)
+            enl_introduce_name(enl_program_of(conn), way->host) != NULL)
             found = way;
     struct bcri_control answer = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};

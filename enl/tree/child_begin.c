@@ -59,7 +59,7 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
     child->runs = true;
     const bool listens = enl_said_begin(&child->said, program, child->host->name, launch.err);
     struct enl_peer *peer = enl_peer_new(program, launch.in, launch.out, NULL, &enl_child_peer_ops, child);
-    child->conn = peer != NULL ? enl_conn_of_peer(program, ENL_CHILD, peer) : NULL;
+    child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL || !listens)
         enl_child_cut(child, "no memory");
     else
@@ -83,7 +83,7 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
     const struct enl_host *host = child->host;
     struct enl_peer *pipes = enl_peer_pipes(starter->conn->peer);
     struct enl_peer *peer = enl_peer_new_by(program, pipes, child->number);
-    child->conn = peer != NULL ? enl_conn_of_peer(program, ENL_CHILD, peer) : NULL;
+    child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL)
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
     struct bcri_control begin = {.type = BCRI_MSG_begin,

@@ -181,7 +181,7 @@ static const char *take_request(struct enl_child *child, const struct bcri_contr
          bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number))
         return "it enlists in the name of a CCE that it has not";
     in.message = *message;
-    return enl_request(child->conn, &in);
+    return child->conn->conns->ops->request(child->conn, &in);
 }
 
 static void take_failed(struct enl_child *child, const struct bcri_control *message)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "carry/peer.h"
+#include "host/cce.h"
 #include "wire/conn.h"
 
 bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const struct bcri_control *request)
@@ -74,7 +75,7 @@ bool enl_errand_answer(struct enl_errands *errands, const struct bcri_control *r
     take_out(errands, before, errand);
     if (errand->conn != NULL && bcri_control_decode(errand->bytes, errand->length, &request) == NULL) {
         answer.id = request.id;
-        enl_conn_answer(errand->conn, &answer);
+        enl_cce_answer(errand->conn, &answer);
     }
     free(errand);
     return true;

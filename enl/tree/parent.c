@@ -121,7 +121,7 @@ static const struct enl_parent_hooks upward = {up_printed, up_full, up_alive, up
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     if (program->parent == NULL || !enl_errand_add(&parent.errands, conn, request))
         return false;
     enl_errands_send(&parent.errands, program->parent->peer, NULL);
@@ -157,7 +157,7 @@ static const char *request(struct enl_program *program, const struct bcri_contro
 {
     static struct bcri_incoming in = {.fds = {-1, -1}};
     in.message = *message;
-    return enl_request(program->parent, &in);
+    return program->conns.ops->request(program->parent, &in);
 }
 
 static const char *on_message(void *owner, const struct bcri_control *message)
@@ -252,7 +252,7 @@ bool enl_parent_open(struct enl_program *program)
     struct enl_peer *peer =
         enl_peer_new(program, greeting->in, greeting->out, greeting->frames, &ops, program);
     greeting->in = greeting->out = -1;
-    program->parent = peer != NULL ? enl_conn_of_peer(program, ENL_PARENT, peer) : NULL;
+    program->parent = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {
         enl_report(
             &program->self, BCRI_LOG_ERROR,

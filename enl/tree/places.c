@@ -85,7 +85,7 @@ static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, cons
                             const struct bcri_control *request, int *code_out, char *reason,
                             size_t reason_size)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     struct bcri_control there = *request;
     there.machine = bcri_view_of("");
     *code_out = bcrE_NOHOST;
@@ -112,7 +112,7 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
                                    const struct bcri_control *request, int *code_out, char *reason,
                                    size_t reason_size)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     char address[600];
     const struct enl_host *host =
         enl_entry_for(&program->self.config, &program->hosts, machine, address, sizeof address);
@@ -148,7 +148,7 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
                              char *reason, size_t reason_size)
 {
     char machine[256];
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     bcri_view_copy(request->machine, machine, sizeof machine);
     if (machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 || conn->kind == ENL_PARENT)
         return ENL_WAY_HERE;

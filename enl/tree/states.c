@@ -69,7 +69,7 @@ static void put(struct bcri_control *answer, uint32_t number, uint32_t state, ui
 
 const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *message)
 {
-    const struct enl_program *program = conn->program;
+    const struct enl_program *program = enl_program_of(conn);
     struct bcri_control answer = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     const struct enl_tree *tree = program->self.is_child ? NULL : program->tree;

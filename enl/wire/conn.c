@@ -12,30 +12,22 @@
 #include <bcr/error.h>
 
 #include "base/often.h"
-#include "bcri/bell.h"
+#include "base/watch.h"
 #include "bcri/failure.h"
-#include "carry/peer.h"
-#include "carry/relay/far.h"
-#include "carry/relay/relay.h"
-#include "debug/session.h"
-#include "host/cce.h"
-#include "job/enlist.h"
-#include "tree/tree.h"
 
 /* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
  * it has its answer. */
-enum { VISITORS_MAX = 64 };
+enum { VISITORS_MAX = 64, WHO_BYTES = 512 };
 
 /* The peer has ended a connection, or must not use it any more. */
-static void ended(struct enl_conn *conn)
+static void end_by_peer(struct enl_conn *conn)
 {
+    const struct enl_conn_ops *ops = conn->conns->ops;
     struct enl_cce *cce = conn->cce;
     enum enl_conn_kind kind = conn->kind;
     enl_conn_close(conn);
-    if (kind == ENL_HANDSHAKE && cce != NULL)
-        enl_cce_handshake_closed(cce);
-    else if (kind == ENL_CONTROL && cce != NULL)
-        enl_cce_disconnected(cce);
+    if (cce != NULL)
+        ops->cce_left(cce, kind);
 }
 
 /* Reads one message, if there is one, and does what it asks for, which may close the connection. Returns
@@ -49,7 +41,7 @@ static int take_one(struct enl_conn *conn)
     const char *wrong = in.wrong;
     conn->spoke = wrong == NULL;
     if (wrong == NULL)
-        wrong = enl_request(conn, &in);
+        wrong = conn->conns->ops->request(conn, &in);
     else if ((in.message.present & BCRI_HAS(id)) != 0)
         enl_conn_reply(conn, in.message.id, bcrE_ENLIST, wrong);
     bcri_incoming_close(&in);
@@ -57,13 +49,13 @@ static int take_one(struct enl_conn *conn)
         return 1;
     static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
                                         "a helper",           "a pane"};
-    char who[ENL_CCE_TEXT_MAX];
+    char who[WHO_BYTES];
     if (conn->cce != NULL)
-        bcri_log_write(&conn->program->self.log, BCRI_LOG_WARN,
+        bcri_log_write(&conn->conns->self->log, BCRI_LOG_WARN,
                        "message of %s (pid %ld) not understood: %s; its connection is ended",
-                       enl_cce_text(conn->cce, who, sizeof who), (long)in.pid, wrong);
+                       conn->conns->ops->cce_text(conn->cce, who, sizeof who), (long)in.pid, wrong);
     else
-        enl_log_often(&conn->program->self, ENL_OFTEN_MALFORMED,
+        enl_log_often(conn->conns->self, ENL_OFTEN_MALFORMED,
                       "message of %s (pid %ld) not understood: %s; its connection is ended",
                       kinds[conn->kind], (long)in.pid, wrong);
     return -1;
@@ -73,135 +65,117 @@ static void on_readable(void *data)
 {
     struct enl_conn *conn = data;
     if (take_one(conn) < 0)
-        ended(conn);
+        end_by_peer(conn);
 }
 
-void enl_conn_take_rest(struct enl_cce *cce)
+void enl_conn_take_rest(struct enl_conn *const *place)
 {
-    struct enl_conn *conn = cce->control;
+    struct enl_conn *conn = *place;
     if (conn == NULL)
         return;
     shutdown(conn->watch->fd, SHUT_RD); /* a child that it has forked may hold the socket, and add more */
-    while (cce->control == conn && take_one(conn) > 0)
+    while (*place == conn && take_one(conn) > 0)
         ;
 }
 
-static void list(struct enl_conn *conn, struct enl_program *program, enum enl_conn_kind kind)
+void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops,
+                    void *owner)
 {
-    conn->program = program;
-    conn->kind = kind;
-    conn->next = program->conns;
-    if (conn->next != NULL)
-        conn->next->previous = conn;
-    program->conns = conn;
+    *conns = (struct enl_conns){.self = self, .ops = ops, .owner = owner, .address_fd = -1, .spare_fd = -1};
+    LIST_INIT(&conns->all);
+    TAILQ_INIT(&conns->waiting);
 }
 
-struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind kind, int fd,
-                              struct enl_cce *cce)
+void enl_conns_close(struct enl_conns *conns)
+{
+    enl_watch_stop(conns->listening);
+    conns->listening = NULL;
+    if (conns->spare_fd >= 0)
+        close(conns->spare_fd);
+    while (!LIST_EMPTY(&conns->all))
+        enl_conn_close(LIST_FIRST(&conns->all));
+}
+
+void enl_conns_close_waiting(struct enl_conns *conns)
+{
+    while (!TAILQ_EMPTY(&conns->waiting))
+        enl_conn_close(TAILQ_FIRST(&conns->waiting));
+}
+
+static void list(struct enl_conn *conn, struct enl_conns *conns, enum enl_conn_kind kind)
+{
+    conn->conns = conns;
+    conn->kind = kind;
+    LIST_INSERT_HEAD(&conns->all, conn, entry);
+}
+
+struct enl_conn *enl_conn_new(struct enl_conns *conns, enum enl_conn_kind kind, int fd, struct enl_cce *cce)
 {
     struct enl_conn *conn = calloc(1, sizeof *conn);
     if (conn == NULL) {
         close(fd);
         return NULL;
     }
-    conn->watch = enl_watch_start(&program->self, fd, on_readable, conn);
+    conn->watch = enl_watch_start(conns->self, fd, on_readable, conn);
     if (conn->watch == NULL) {
         free(conn);
         return NULL;
     }
     conn->cce = cce;
-    program->visitors += kind == ENL_VISITOR;
-    list(conn, program, kind);
+    conns->visitors += kind == ENL_VISITOR;
+    list(conn, conns, kind);
     return conn;
 }
 
-struct enl_conn *enl_conn_of_peer(struct enl_program *program, enum enl_conn_kind kind, struct enl_peer *peer)
+struct enl_conn *enl_conn_of_peer(struct enl_conns *conns, enum enl_conn_kind kind, struct enl_peer *peer)
 {
     struct enl_conn *conn = calloc(1, sizeof *conn);
     if (conn == NULL) {
-        enl_peer_close(peer);
+        conns->ops->close_peer(peer);
         return NULL;
     }
     conn->peer = peer;
-    list(conn, program, kind);
+    list(conn, conns, kind);
     return conn;
 }
 
-static void wait_no_more(struct enl_conn *conn)
+void enl_conn_wait(struct enl_conns *conns, int fd, pid_t pid, const struct bcri_control *hello)
 {
-    struct enl_program *program = conn->program;
-    if (conn->wait_next != NULL)
-        conn->wait_next->wait_prev = conn->wait_prev;
-    else
-        program->waiting_last = conn->wait_prev;
-    if (conn->wait_prev != NULL)
-        conn->wait_prev->wait_next = conn->wait_next;
-    else
-        program->waiting = conn->wait_next;
-}
-
-void enl_conn_wait(struct enl_program *program, int fd, pid_t pid, const struct bcri_control *hello)
-{
-    struct enl_conn *conn = enl_conn_new(program, ENL_WAITING, fd, NULL);
+    struct enl_conn *conn = enl_conn_new(conns, ENL_WAITING, fd, NULL);
     if (conn == NULL)
         return;
     conn->pid = pid;
     conn->flags = hello->flags;
     conn->hello_id = hello->id;
     bcri_view_copy(hello->ccename, conn->ccename, sizeof conn->ccename);
-    conn->wait_prev = program->waiting_last;
-    if (conn->wait_prev != NULL)
-        conn->wait_prev->wait_next = conn;
-    else
-        program->waiting = conn;
-    program->waiting_last = conn;
-    enl_log_often(&program->self, ENL_OFTEN_WAITS, "pid %ld waits to be enlisted as %s", (long)pid,
+    TAILQ_INSERT_TAIL(&conns->waiting, conn, waits);
+    enl_log_often(conns->self, ENL_OFTEN_WAITS, "pid %ld waits to be enlisted as %s", (long)pid,
                   conn->ccename);
 }
 
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)
 {
-    wait_no_more(conn);
+    TAILQ_REMOVE(&conn->conns->waiting, conn, waits);
     conn->kind = ENL_CONTROL;
     conn->cce = cce;
-    cce->control = conn;
 }
 
 void enl_conn_becomes_pane(struct enl_conn *conn, struct enl_pane *pane)
 {
-    conn->program->visitors--;
+    conn->conns->visitors--;
     conn->kind = ENL_PANE;
     conn->pane = pane;
 }
 
 void enl_conn_close(struct enl_conn *conn)
 {
-    struct enl_program *program = conn->program;
-    if (conn->next != NULL)
-        conn->next->previous = conn->previous;
-    if (conn->previous != NULL)
-        conn->previous->next = conn->next;
-    else
-        program->conns = conn->next;
+    LIST_REMOVE(conn, entry);
     if (conn->kind == ENL_WAITING)
-        wait_no_more(conn);
-    program->visitors -= conn->kind == ENL_VISITOR;
-    if (conn->cce != NULL && conn->cce->handshake == conn)
-        conn->cce->handshake = NULL;
-    if (conn->cce != NULL && conn->cce->control == conn)
-        conn->cce->control = NULL;
-    if (conn == program->parent) {
-        program->parent = NULL;
-        program->upward = NULL;
-        program->self.report.upward = NULL;
-    }
-    enl_session_unseen(conn);
-    enl_enlist_forget(program, conn);
-    enl_tree_forget(program, conn);
-    enl_relay_forget(program, conn);
-    enl_far_forget(program, conn);
+        TAILQ_REMOVE(&conn->conns->waiting, conn, waits);
+    conn->conns->visitors -= conn->kind == ENL_VISITOR;
+    conn->conns->ops->closing(conn);
     if (conn->peer != NULL)
-        enl_peer_close(conn->peer);
+        conn->conns->ops->close_peer(conn->peer);
     enl_watch_stop(conn->watch);
     free(conn);
 }
@@ -210,16 +184,15 @@ void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, co
                    unsigned fd_count)
 {
     if (conn->peer != NULL) {
-        enl_peer_send(conn->peer, message);
+        conn->conns->ops->send_by_peer(conn->peer, message);
         return;
     }
     int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
     if (error == 0 || error == -EPIPE || error == -ECONNRESET)
         return; /* on_readable reads the end in a moment */
-    enl_log_often(&conn->program->self, ENL_OFTEN_UNREAD,
+    enl_log_often(conn->conns->self, ENL_OFTEN_UNREAD,
                   "%s for pid %ld cannot be sent (%s); its connection is ended",
-                  bcri_control_name(message->type), (long)(conn->cce != NULL ? conn->cce->pid : conn->pid),
-                  strerror(-error));
+                  bcri_control_name(message->type), (long)conn->pid, strerror(-error));
     shutdown(conn->watch->fd, SHUT_RDWR); /* on_readable reads the end, when no caller uses conn */
 }
 
@@ -249,24 +222,18 @@ void enl_conn_reply_fd(struct enl_conn *conn, uint32_t id, int fd)
         close(fd);
 }
 
-void enl_conn_answer(struct enl_conn *conn, const struct bcri_control *reply)
-{
-    enl_conn_send(conn, reply, NULL, 0);
-    if (conn->cce != NULL)
-        bcri_bell_ring(bcri_host_ctx(conn->program->host), conn->cce->record);
-}
-
 static const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
-struct enl_conn *enl_conn_waiting(struct enl_program *program, const char *object)
+struct enl_conn *enl_conn_waiting(const struct enl_conns *conns, const char *object)
 {
-    for (struct enl_conn *conn = program->waiting; conn != NULL; conn = conn->wait_next)
-        if (strcmp(last_component(conn->ccename), last_component(object)) == 0)
-            return conn;
+    struct enl_conn *conn;
+    TAILQ_FOREACH(conn, &conns->waiting, waits)
+    if (strcmp(last_component(conn->ccename), last_component(object)) == 0)
+        return conn;
     return NULL;
 }
 
@@ -279,16 +246,15 @@ static bool is_silent(const struct enl_conn *conn)
 }
 
 /* Closes the oldest silent visitor's connection. False: there is none. */
-static bool show_out(struct enl_program *program)
+static bool show_out(struct enl_conns *conns)
 {
-    struct enl_conn *silent = NULL;
-    for (struct enl_conn *conn = program->conns; conn != NULL; conn = conn->next)
-        if (is_silent(conn))
-            silent = conn;
+    struct enl_conn *conn, *silent = NULL;
+    LIST_FOREACH(conn, &conns->all, entry)
+    if (is_silent(conn))
+        silent = conn;
     if (silent == NULL)
         return false;
-    enl_log_often(&program->self, ENL_OFTEN_SILENT,
-                  "a visitor that says nothing has to make room for another");
+    enl_log_often(conns->self, ENL_OFTEN_SILENT, "a visitor that says nothing has to make room for another");
     enl_conn_close(silent);
     return true;
 }
@@ -296,29 +262,29 @@ static bool show_out(struct enl_program *program)
 /* If the daemon had no descriptor for the next connection, that would stay in the queue and be
  * reported for ever. So one descriptor is kept in reserve, to be given up for accepting the
  * connection and closing it. */
-static int accept_visitor(struct enl_program *program)
+static int accept_visitor(struct enl_conns *conns)
 {
-    int fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    int fd = accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd >= 0 || (errno != EMFILE && errno != ENFILE))
         return fd;
-    if (show_out(program))
-        return accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
-    close(program->spare_fd);
-    fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (show_out(conns))
+        return accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    close(conns->spare_fd);
+    fd = accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd >= 0)
         close(fd);
-    program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    enl_log_often(&program->self, ENL_OFTEN_FULL,
-                  "a visitor was turned away: enl has no descriptors left (%s)", strerror(EMFILE));
+    conns->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    enl_log_often(conns->self, ENL_OFTEN_FULL, "a visitor was turned away: enl has no descriptors left (%s)",
+                  strerror(EMFILE));
     return -1;
 }
 
 static void on_visit(void *data)
 {
-    struct enl_program *program = data;
+    struct enl_conns *conns = data;
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
-    int on = 1, fd = accept_visitor(program);
+    int on = 1, fd = accept_visitor(conns);
     if (fd < 0)
         return;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
@@ -327,22 +293,22 @@ static void on_visit(void *data)
         return;
     }
     if (peer.uid != geteuid() && peer.uid != 0) {
-        enl_log_often(&program->self, ENL_OFTEN_STRANGER, "a connection of user %ld (pid %ld) was refused",
+        enl_log_often(conns->self, ENL_OFTEN_STRANGER, "a connection of user %ld (pid %ld) was refused",
                       (long)peer.uid, (long)peer.pid);
         close(fd);
         return;
     }
-    if (program->visitors >= VISITORS_MAX && !show_out(program)) {
+    if (conns->visitors >= VISITORS_MAX && !show_out(conns)) {
         close(fd);
         return;
     }
-    enl_conn_new(program, ENL_VISITOR, fd, NULL);
+    enl_conn_new(conns, ENL_VISITOR, fd, NULL);
 }
 
-int enl_conn_bind(const struct enl_program *program)
+int enl_conn_bind(const struct enl_self *self)
 {
     struct sockaddr_un address;
-    socklen_t length = bcri_channel_address(&address, geteuid(), program->self.socket_name);
+    socklen_t length = bcri_channel_address(&address, geteuid(), self->socket_name);
     int on = 1;
     if (length == 0)
         return -ENAMETOOLONG;
@@ -363,15 +329,15 @@ int enl_conn_bind(const struct enl_program *program)
     return fd;
 }
 
-int enl_conn_listen(struct enl_program *program)
+int enl_conns_listen(struct enl_conns *conns)
 {
-    const int fd = program->address_fd;
+    const int fd = conns->address_fd;
     if (listen(fd, 64) != 0) {
         bcri_failure_note("listen");
         return -errno;
     }
-    program->address_fd = -1;
-    program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    program->listening = enl_watch_start(&program->self, fd, on_visit, program);
-    return program->listening != NULL ? 0 : -ENOMEM;
+    conns->address_fd = -1;
+    conns->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    conns->listening = enl_watch_start(conns->self, fd, on_visit, conns);
+    return conns->listening != NULL ? 0 : -ENOMEM;
 }

@@ -253,7 +253,7 @@ int enl_far_ask(struct enl_conn *asker, const struct bcri_control *message, int 
                 unsigned reason_size)
 {
     static uint32_t last_id;
-    struct enl_program *program = asker->program;
+    struct enl_program *program = enl_program_of(asker);
     struct enl_child *child = child_of(program, message->host);
     struct bcri_control relay = *message;
     if (child == NULL || message->id == 0) {
@@ -303,7 +303,7 @@ static void abandon(struct enl_far *far)
 
 const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *message)
 {
-    struct enl_program *program = parent->program;
+    struct enl_program *program = enl_program_of(parent);
     char reason[256] = "enl there has no memory", ordinal[16];
     char text[BCRI_CONTROL_TEXT_MAX + 1];
     int pair[2];
@@ -376,7 +376,7 @@ static void take_end(struct enl_far *far, const struct bcri_control *message)
 
 const char *enl_far_take(struct enl_conn *peer, const struct bcri_control *message)
 {
-    struct enl_far *far = peer->program->fars;
+    struct enl_far *far = enl_program_of(peer)->fars;
     while (far != NULL && (far->id != message->id || far->peer != peer))
         far = far->next;
     if (far == NULL)

@@ -16,6 +16,7 @@
 
 #include "base/own_start.h"
 #include "bcri/refuse.h"
+#include "program.h"
 #include "wire/conn.h"
 
 enum { RELAYS_MAX = 64, DEBUGS_MAX = 1024 };
@@ -80,7 +81,7 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
     relay->id = wish->id;
     relay->done = wish->done;
     relay->data = wish->data;
-    relay->helper = enl_conn_new(program, ENL_HELPER, pair[0], NULL);
+    relay->helper = enl_conn_new(&program->conns, ENL_HELPER, pair[0], NULL);
     if (relay->helper != NULL)
         relay->helper->pid = relay->pid;
     relay->next = program->relays;
@@ -98,7 +99,7 @@ static int read_only(int fd)
 
 const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message)
 {
-    const int own = bcri_host_segment_dup(conn->program->host, message->seg);
+    const int own = bcri_host_segment_dup(enl_program_of(conn)->host, message->seg);
     enl_conn_reply_fd(conn, message->id, own >= 0 ? read_only(own) : -1);
     if (own >= 0)
         close(own);

@@ -22,7 +22,7 @@ static bool is_stream(int fd)
 
 const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
 {
-    struct enl_program *program = conn->program;
+    struct enl_program *program = enl_program_of(conn);
     const struct bcri_control *message = &in->message;
     char reason[512] = "", ordinal[16], text[BCRI_CONTROL_TEXT_MAX + 1];
     int code = bcrE_ENLIST;

@@ -77,8 +77,9 @@ static bool is_held_here(const struct enl_program *program, pid_t *held)
 
 static bool daemon_is_quiet(const struct enl_program *program)
 {
-    return program->phase == ENL_RUNNING && program->stop_signal == 0 && program->waiting == NULL &&
-           program->jobs == NULL && program->forgetting == 0 && enl_worker_is_idle(program->worker);
+    return program->phase == ENL_RUNNING && program->stop_signal == 0 &&
+           TAILQ_EMPTY(&program->conns.waiting) && program->jobs == NULL && program->forgetting == 0 &&
+           enl_worker_is_idle(program->worker);
 }
 
 /* What the records of the CCEs say. */
