@@ -161,7 +161,7 @@ static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct 
  * again and again, so the data of this one probably lies where it lay the last time; a prefetch
  * there runs together with that of the header, not after it. A wrong guess only costs the prefetch.
  * Data in the header's own line needs none. The prefetch is for writing, like that of the header:
- * one for reading gains nothing (docs/performance.md). */
+ * one for reading gains nothing (docs/adr/0027). */
 static inline uint64_t *guess_at(struct bcri_ctx *ctx, bcri_ref region)
 {
     return &ctx->data_guess[(region % BCRI_PAGE_UNITS + region / BCRI_PAGE_UNITS * 43) % BCRI_DATA_GUESSES];

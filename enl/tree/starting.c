@@ -63,7 +63,7 @@ static void begin_soon(struct enl_tree *tree)
 }
 
 /* What is pushed goes over a daemon's network once for each host that it starts: there a narrow tree is faster,
- * though it takes more rounds of logins (docs/performance.md). */
+ * though it takes more rounds of logins (docs/adr/0031). */
 enum { FANOUT = 16, FANOUT_PUSHING = 4 };
 
 static uint32_t fanout_of(const struct enl_program *program)
