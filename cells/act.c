@@ -10,6 +10,7 @@
 #include "bcri/clock.h"
 #include "bcri/drop.h"
 #include "bcri/get.h"
+#include "bcri/give_back.h"
 #include "bcri/length.h"
 #include "bcri/put.h"
 #include "bcri/put_waiters.h"

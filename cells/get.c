@@ -14,21 +14,19 @@
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
-#include "bcri/hooks.h"
+#include "bcri/give_back.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/one_thread.h"
 #include "bcri/order.h"
-#include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/tiers.h"
 #include "bcri/trace.h"
-#include "bcri/wait.h"
 #include "bcri/waiters.h"
 #include "get_steps.h"
 
@@ -88,30 +86,6 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
     }
 }
 
-/* Waits until the request is served or time is up. 0: the slot is LIVE; else a code, and the slot
- * is free again. */
-static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
-                  uint64_t deadline_ns)
-{
-    bool tired = false;
-    if ((ctx->hooks == NULL || ctx->hooks->alone(ctx)) &&
-        bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
-        const struct bcri_answer answer = bcri_ticket_spin(ctx, resolved, slot, deadline_ns);
-        if (bcri_likely(answer.came))
-            return answer.error;
-        tired = ctx->hooks == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
-    }
-    for (;; tired = false) {
-        int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
-                          : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
-        if (ready < 0 && bcri_request_cancel(ctx, slot))
-            return bcrE_TIMEOUT;
-        const struct bcri_answer answer = bcri_request_complete(ctx, slot);
-        if (answer.came)
-            return answer.error;
-    }
-}
-
 static __attribute__((noinline)) bcr_region fail(struct bcri_ctx *ctx, int error)
 {
     bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
@@ -155,8 +129,9 @@ static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bc
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
         /* Elsewhere the cell decides about time. */
-        error = finish(ctx, get->resolved, slot,
-                       get->resolved != NULL ? bcri_deadline_after(get->msec) : BCRI_DEADLINE_NEVER);
+        error =
+            bcri_request_await(ctx, get->resolved, slot,
+                               get->resolved != NULL ? bcri_deadline_after(get->msec) : BCRI_DEADLINE_NEVER);
         if (bcri_unlikely(error != 0))
             return fail(ctx, error);
     } else if (get->want == BCRI_WANT_LOCK) {

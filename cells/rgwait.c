@@ -8,6 +8,7 @@
 #include "bcri/clock.h"
 #include "bcri/drop.h"
 #include "bcri/enter.h"
+#include "bcri/give_back.h"
 #include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A get that waits: noticing that it was served, taking what it was given, cancelling the request.
+/* A get that waits: waiting until it is served, taking what it was given, cancelling the
+ * request.
  *
  * Journal: COLLECT; cell, if a lock of it is taken; slot, whose own fields hold the rest: cell,
  * ticket (`key`), whether it is a write lock (`kind`), and the region's epoch (`prev`).
@@ -12,19 +13,19 @@
 #include "bcri/waiters.h"
 
 #include "bcr/error.h"
-#include "bcri/addition.h"
 #include "bcri/bell.h"
 #include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
 #include "bcri/drop.h"
+#include "bcri/give_back.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/hooks.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/order.h"
-#include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
@@ -39,12 +40,6 @@
 static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
 {
     return bcri_slot_state(bcri_load_acquire(&slot->word));
-}
-
-/* Whether a request is an order to another host, which has no cell here. */
-static bool is_elsewhere(const struct bcri_slot_shm *slot)
-{
-    return bcri_load(&slot->cell) == BCRI_REF_NONE;
 }
 
 /* The cell at which a request of this CCE waits. Requests end before their cell is freed. */
@@ -251,8 +246,8 @@ static int look_at_slot(void *arg)
 }
 
 /* Model: ticket.pml */
-struct bcri_answer bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
-                                    struct bcri_slot_shm *slot, uint64_t deadline_ns)
+static struct bcri_answer spin_for_ticket(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                          struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
     const uint64_t number = bcri_load(&slot->key);
     const int turns = bcri_spin_turns(ctx);
@@ -312,7 +307,7 @@ struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_
         entry = full_entry(&resolved, slot);
         return entry != 0 ? answered(collect_ticket(ctx, &resolved, slot, entry)) : no_answer;
     case BCRI_SLOT_FAILED:
-        if (is_elsewhere(slot))
+        if (bcri_request_is_elsewhere(slot))
             return bcri_order_collect(ctx, slot);
         return answered(collect_answered(ctx, slot));
     case BCRI_SLOT_SERVED: return answered(collect_answered(ctx, slot));
@@ -376,7 +371,7 @@ bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
 bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
-    if (is_elsewhere(slot))
+    if (bcri_request_is_elsewhere(slot))
         return bcri_order_cancel(ctx, slot);
     if (bcri_unlikely(waits_at(ctx, slot, &resolved) != 0))
         return false;
@@ -404,71 +399,23 @@ bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return cancelled;
 }
 
-/* Under both locks of its cell: the slot's region becomes the head. */
-static int back_to_head(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot)
+int bcri_request_await(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
+                       uint64_t deadline_ns)
 {
-    struct bcri_head_shm *const h = &resolved->cell->h;
-    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    const int error = bcri_queue_prepend(ctx, resolved, region, bcri_slot_ref(ctx, slot), true);
-    if (bcri_load(&h->taker) == ctx->tag &&
-        (!ctx->daemon.parks || (uint32_t)bcri_load(&h->taker_epoch) == (uint32_t)bcri_load(&slot->prev)))
-        bcri_store(&h->taker, 0);
-    return error;
-}
-
-/* Not if the cell is gone, and another one is there. */
-static bool is_of(const struct bcri_slot_shm *slot, const struct bcri_resolved *resolved)
-{
-    return resolved->open >> 32 == bcri_load(&slot->prev) >> 32;
-}
-
-/* Model: cell.inc */
-int bcri_request_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
-{
-    struct bcri_resolved resolved;
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), &resolved);
-    if (error == 0 && !is_of(slot, &resolved))
-        error = bcrE_NOCELL;
-    bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, bcri_slot_ref(ctx, slot));
-    if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
-        error = back_to_head(ctx, &resolved, slot);
-        bcri_cell_leave(ctx, &resolved);
+    bool tired = false;
+    if ((ctx->hooks == NULL || ctx->hooks->alone(ctx)) && state_of(slot) == BCRI_SLOT_TICKET) {
+        const struct bcri_answer answer = spin_for_ticket(ctx, resolved, slot, deadline_ns);
+        if (bcri_likely(answer.came))
+            return answer.error;
+        tired = ctx->hooks == NULL && state_of(slot) == BCRI_SLOT_TICKET;
     }
-    bcri_journal_close(ctx);
-    if (error == 0)
-        bcri_slot_give(ctx, slot);
-    return error;
-}
-
-int bcri_requests_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
-{
-    struct bcri_resolved resolved;
-    const bcri_ref cell = bcri_load(&youngest->cell);
-    int error = bcri_resolved_at(ctx, cell, &resolved);
-    bcri_journal_open(ctx, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
-        for (struct bcri_slot_shm *slot = youngest; slot != NULL; slot = bcri_request_older(ctx, slot))
-            if (is_of(slot, &resolved))
-                (void)back_to_head(ctx, &resolved, slot);
-        bcri_cell_leave(ctx, &resolved);
+    for (;; tired = false) {
+        int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
+                          : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
+        if (ready < 0 && bcri_request_cancel(ctx, slot))
+            return bcrE_TIMEOUT;
+        const struct bcri_answer answer = bcri_request_complete(ctx, slot);
+        if (answer.came)
+            return answer.error;
     }
-    bcri_journal_close(ctx);
-    return error;
-}
-
-void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
-{
-    if (is_elsewhere(slot))
-        bcri_order_return(ctx, slot);
-    else if (bcri_request_put_back(ctx, slot) != 0)
-        bcri_slot_drop(ctx, slot); /* no cell, or no memory for a node: no CCE can get it */
-}
-
-int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
-{
-    const int error = bcri_region_own(ctx, slot);
-    if (error != 0)
-        bcri_request_give_back(ctx, slot);
-    return error;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
+#include "bcri/give_back.h"
 #include "bcri/lookup.h"
 #include "bcri/put_waiters.h"
 #include "bcri/segment.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A get that waits, as its getter sees it: what its slot says, noticing the answer, collecting it,
- * cancelling, giving back. get_service.h serves it. */
+ * cancelling. get_service.h serves it; give_back.h undoes it. */
 #ifndef BCRI_WAITERS_H
 #define BCRI_WAITERS_H
 
@@ -29,12 +29,22 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
     return bcri_load(&slot->kind) >> 8;
 }
 
+/* Whether it is an order to another host, which has no cell here. */
+static inline bool bcri_request_is_elsewhere(const struct bcri_slot_shm *slot)
+{
+    return bcri_load(&slot->cell) == BCRI_REF_NONE;
+}
+
 /* What has become of a request. */
 struct bcri_answer {
     bool came; /* else the request still waits */
     int error; /* 0: the slot is LIVE; else why the get has failed, and the slot is free again */
 };
 
+/* Waits until a request that has just begun to wait is served, or time is up. `resolved` is its cell, unless
+ * it waits at one of another host. 0: the slot is LIVE; else a code, and the slot is free again. */
+int bcri_request_await(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
+                       uint64_t deadline_ns);
 /* `slot->cell` names the cell of a request; these routines resolve the cell again from there.
  *
  * Collects the answer. bcrE_RGID: the slot was free already. */
@@ -64,33 +74,6 @@ static inline bool bcri_watch_hit(const struct bcri_watch *watch)
 /* Writes the sleep flag of a waiting ticket. False: the request is served meanwhile. True also if
  * it was moved to the list, where it needs no flag. */
 bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* Hands the region of a LIVE slot, just taken from its cell, back to the head of that cell before
- * any other request is served there; the slot is free again. */
-void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* The same without a region that cannot go back being dropped: 0, or why, and the slot is LIVE as
- * before; bcrE_TIMEOUT: the context parks. The agent has taken regions for many CCEs: its tag at the
- * cell is that of this take only if the epoch in `prev` is. */
-int bcri_request_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* The agent's, of several slots of one cell at once: no request is served there before all are back.
- * Each names the next older one (`next`). 0, or why none went back. The slot of each that did is FREE,
- * and the caller's still. */
-int bcri_requests_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest);
-static inline struct bcri_slot_shm *bcri_request_older(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
-{
-    const bcri_ref older = bcri_load(&slot->next);
-    return older != BCRI_REF_NONE ? bcri_at_held(ctx, older) : NULL;
-}
-
-/* Finishes a write lock on a region that was taken: makes a private copy if others hold the region,
- * too. bcrE_NBYTES: no room for it; the region went back to the head of its cell, the slot is
- * free. */
-int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-
-/* For a getter that has just begun to wait by ticket at `resolved`: spins as long as an answer is
- * likely and no handler is requested, yields if spinning is pointless, and collects the answer. */
-struct bcri_answer bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
-                                    struct bcri_slot_shm *slot, uint64_t deadline_ns);
-
 /* For a request that still waits at a cell which was found closed, or whose memory is another
  * cell's: whether it stays so, and no CCE will ever answer the request. Then the cell is corrupt: a
  * living owner that closes its cells either ends their requests or opens the cells again. */

@@ -8,6 +8,7 @@
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/get.h"
+#include "bcri/give_back.h"
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
 #include "bcri/put.h"
