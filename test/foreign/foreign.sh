@@ -84,7 +84,8 @@ short_selection() {
     s390x-system) echo 'test_enl_.*|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*' ;;
     s390x-behaviour) echo 'behaviour_(bound|pending|lock|handler|ended)' ;;
     s390x-model) echo 'test_history' ;;
-    i386-system) echo 'test_enl_(wrappers|why|deadlock|top|metrics)|test_debug_.*|test_churn|test_scale|test_install' ;;
+    i386-unit) echo '(test_(reference|reclaim|lookup|blocking_many)|layout_changes)' ;;
+    i386-system) echo 'test_enl_(wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends)|test_debug_.*|test_churn|test_scale|test_install' ;;
     esac
 }
 
