@@ -64,19 +64,15 @@ static void close_all(struct enl_program *program)
     enl_tree_close(program);
     enl_branches_close(program);
     enl_parent_close(program);
-    enl_lines_stop(program);
+    enl_lines_stop(&program->here.lines);
     if (!enl_report_stop(&program->self))
         thread_left = true;
     if (!enl_links_stop(program))
         thread_left = true;
-    if (enl_worker_stop(program->worker))
-        program->worker = NULL;
-    else
+    if (!enl_here_stop(&program->here))
         thread_left = true;
     uv_close((uv_handle_t *)&program->starter, NULL);
     uv_close((uv_handle_t *)&program->grace, NULL);
-    uv_close((uv_handle_t *)&program->linger, NULL);
-    enl_audit_stop(program);
 }
 
 /* A child's last words go to its parent. */
@@ -97,7 +93,8 @@ static void bring_log(void *owner)
 static void endscript_done(struct enl_program *program)
 {
     /* Processes that CCEs have left in the background may print for ever. */
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         enl_output_close(cce);
     if (program->self.log.lost_total != 0)
         enl_report(&program->self, BCRI_LOG_WARN, "%llu lines could not be written into the log on %s: %s",
@@ -108,10 +105,10 @@ static void endscript_done(struct enl_program *program)
 
 static void end(struct enl_program *program)
 {
-    program->phase = ENL_ENDED;
+    program->self.phase = ENL_ENDED;
     program->self.report.is_over = true;
     uv_timer_stop(&program->grace);
-    uv_timer_stop(&program->linger);
+    uv_timer_stop(&program->here.linger);
     enl_crash_flush(program);
     enl_enlist_drop(program);
     enl_conns_close_waiting(&program->conns);
@@ -121,21 +118,21 @@ static void end(struct enl_program *program)
 void enl_program_check_end(struct enl_program *program)
 {
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
-    if (program->upward != NULL && program->phase == ENL_RUNNING)
+    if (program->upward != NULL && program->self.phase == ENL_RUNNING)
         program->upward->alive(program);
-    if (program->alive != 0 || program->jobs != NULL || program->phase == ENL_ENDED)
+    if (program->here.alive != 0 || program->jobs != NULL || program->self.phase == ENL_ENDED)
         return;
-    if (program->phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
+    if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
         return; /* it may enlist more */
     if (!enl_tree_over(program) || !enl_branches_over(program))
         return;
-    if (program->phase == ENL_RUNNING && enl_session_busy(program))
+    if (program->self.phase == ENL_RUNNING && enl_session_busy(program))
         return; /* a person looks at what is left */
     if (!enl_session_over(program))
         return; /* its windows are being closed */
-    if (program->phase == ENL_RUNNING) {
+    if (program->self.phase == ENL_RUNNING) {
         end(program);
-    } else if (program->phase == ENL_ENDING) {
+    } else if (program->self.phase == ENL_ENDING) {
         /* Processes that CCEs left have become children of the daemon, which is their subreaper.
          * SIGCHLD tells of the end of each. */
         const int others = enl_signals_kill_children(program);
@@ -149,23 +146,24 @@ static void on_grace(uv_timer_t *timer);
 
 void enl_program_abort(struct enl_program *program, int status)
 {
-    if (program->phase == ENL_ENDED && program->script != 0) { /* an endscript that hangs holds nobody */
+    if (program->self.phase == ENL_ENDED && program->script != 0) { /* an endscript that hangs holds nobody */
         kill(-program->script, SIGTERM);
         uv_timer_start(&program->grace, on_grace, (uint64_t)program->self.config.killafter, 0);
     }
-    if (program->phase == ENL_ENDED || enl_crash_defers_abort(program, status))
+    if (program->self.phase == ENL_ENDED || enl_crash_defers_abort(program, status))
         return;
     enl_crash_flush(program);
-    if (program->upward != NULL && program->phase != ENL_ENDING)
+    if (program->upward != NULL && program->self.phase != ENL_ENDING)
         program->upward->failed(program, status);
-    program->phase = ENL_ENDING;
+    program->self.phase = ENL_ENDING;
     if (!program->status_set)
         program->status = status;
     program->status_set = true;
     enl_enlist_drop(program);
     enl_tree_kill(program);
     enl_session_kill(program);
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         enl_cce_signal(cce, SIGKILL, true);
     enl_program_check_end(program);
 }
@@ -188,41 +186,81 @@ static void on_grace(uv_timer_t *timer)
     enl_program_abort(program, program->status);
 }
 
-static void on_linger(uv_timer_t *timer)
+/* ---- what this host asks (host/host.h) ---- */
+
+static struct enl_outcome judge(void *owner, bool is_root, bool is_normal)
 {
-    enl_cce_kill_disconnected((struct enl_program *)((char *)timer - offsetof(struct enl_program, linger)));
+    const struct enl_program *program = owner;
+    const int onfail = program->self.config.onfail;
+    const bool ends = onfail == BCRI_ONFAIL_ROOT ? is_root : !is_normal && onfail == BCRI_ONFAIL_ABORT;
+    return (struct enl_outcome){ends, enl_program_outcome(program, ends)};
 }
 
-static void on_work_done(struct enl_program *program, const struct enl_work *work)
+static void on_root_ended(void *owner, int status, bool is_decided)
 {
-    struct enl_cce *cce = enl_cce_at(program, work->index);
-    if (work->kind == ENL_WORK_REPAIR && cce != NULL) {
-        enl_cce_repaired(cce, work->code);
-    } else if (work->kind == ENL_WORK_CELL0_INIT && cce != NULL) {
-        enl_cce_cell0_ready(cce, work->code);
-    } else if (work->kind == ENL_WORK_BLOCKED_BY) {
-        enl_blocked_by(program, work->index, work->waiter);
-    } else if (work->kind == ENL_WORK_POOL) {
-        enl_links_grown(program, &work->piece, work->code == 0);
-    } else if (work->kind == ENL_WORK_WAITERS) {
-        enl_crash_waited_for(program, work);
-    } else if (work->kind == ENL_WORK_AUDIT) {
-        enl_audit_looked(program, work->audit, work->code);
-    } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN,
-                       "an error region about CCE %d could not be given to its enlistor: %s", work->ordinal,
-                       bcr_strerror(work->code));
-    }
+    struct enl_program *program = owner;
+    if (!program->status_set)
+        program->status = status;
+    program->status_set |= is_decided;
 }
+
+static bool is_debugged(void *owner, uint32_t ordinal)
+{
+    return enl_session_wants(owner, ordinal);
+}
+
+static int network_bell(void *owner)
+{
+    return enl_links_bell(owner);
+}
+
+static void send_to_host(void *owner, uint32_t number, const struct bcri_control *message)
+{
+    enl_tree_send(owner, number, message);
+}
+
+static bool forget(void *owner, uint32_t index)
+{
+    return enl_links_forget(owner, index);
+}
+
+static void abort_program(void *owner, int status)
+{
+    enl_program_abort(owner, status);
+}
+
+static void on_something_ended(void *owner)
+{
+    enl_program_check_end(owner);
+}
+
+static void on_pool_grown(void *owner, const struct bcri_heap_piece *piece, bool is_there)
+{
+    enl_links_grown(owner, piece, is_there);
+}
+
+static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
+                                             .dress = enl_session_dress,
+                                             .debugger_started = enl_session_started,
+                                             .network_bell = network_bell,
+                                             .send_to_host = send_to_host,
+                                             .judge = judge,
+                                             .root_ended = on_root_ended,
+                                             .crashed = enl_crash_ended,
+                                             .crash_dropped = enl_crash_drop,
+                                             .forget = forget,
+                                             .abort = abort_program,
+                                             .something_ended = on_something_ended,
+                                             .pool_grown = on_pool_grown};
 
 /* Makes the root CCE and starts it. False: there is no record for it; `reason` has a sentence. */
 static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
 {
     struct enl_origin nobody = {{0}};
-    struct enl_cce *root = enl_cce_new(program, root_argv[0], 0, &nobody, reason, reason_size);
+    struct enl_cce *root = enl_cce_new(&program->here, root_argv[0], 0, &nobody, reason, reason_size);
     if (root == NULL)
         return false;
-    program->root = root;
+    program->here.root = root;
     snprintf(reason, reason_size, "no memory");
     bool started = enl_cce_init_cell0(root, 0, NULL, 0);
     if (started && program->options.root_pid != 0)
@@ -251,9 +289,9 @@ static void tell_no_log(struct enl_program *program)
 static void start_root(struct enl_program *program)
 {
     char reason[1024] = "no memory";
-    if (program->phase != ENL_PREPARING)
+    if (program->self.phase != ENL_PREPARING)
         return;
-    program->phase = ENL_RUNNING;
+    program->self.phase = ENL_RUNNING;
     if (program->self.is_child) {
         if (enl_parent_open(program))
             tell_no_log(program);
@@ -362,18 +400,25 @@ static const char *why_no_thread(int said)
 static void on_written(void *owner)
 {
     struct enl_program *program = owner;
-    enl_lines_resume(program);
+    enl_lines_resume(&program->here.lines);
     enl_tree_resume(program);
     enl_report_look(&program->self);
 }
 
+static void on_unwritten(void *owner, uint32_t ordinal, const char *bytes, size_t length, int error)
+{
+    struct enl_program *program = owner;
+    enl_lines_unwritten(&program->here.lines, ordinal, bytes, length, error);
+}
+
 static int start_writers(struct enl_program *program)
 {
-    static const struct enl_writer_hooks hooks = {on_written, enl_lines_unwritten};
+    static const struct enl_writer_hooks hooks = {on_written, on_unwritten};
     program->self.report.hooks = &hooks;
     program->self.report.owner = program;
-    const int failed = enl_report_start(&program->self, !program->self.is_child && enl_lines_wanted(program));
-    return failed == 0 ? enl_lines_start(program) : failed;
+    const int failed =
+        enl_report_start(&program->self, !program->self.is_child && enl_lines_wanted(&program->here.lines));
+    return failed == 0 ? enl_lines_start(&program->here.lines) : failed;
 }
 
 /* The file of the root's program, also if bcr_init has started this daemon. */
@@ -403,7 +448,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         snprintf(error + strlen(error), error_size - strlen(error),
                  ", nor has enl a command of that name; enl --help lists them");
     if (status == 0 && !program->self.is_child &&
-        (enl_lines_open(program, error, error_size) != 0 ||
+        (enl_lines_open(&program->here.lines, error, error_size) != 0 ||
          enl_collect_open(program, error, error_size) != 0))
         status = 2;
     if (status != 0)
@@ -422,23 +467,24 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
     if (!program->self.is_child && enl_push_begin(program, root_file(program), error, error_size) != 0)
         return 2;
-    program->folder = getcwd(NULL, 0);
+    program->here.folder = getcwd(NULL, 0);
     if ((status = enl_own_name_take(program, error, error_size)) != 0)
         return status;
     error[0] = '\0'; /* it has said itself what is wrong */
     if (program->options.metrics != NULL &&
         (status = enl_metrics_start(program->options.metrics, program->self.name)) != 0)
         return status;
-    enl_cores_init(&program->cores);
+    enl_cores_init(&program->here.cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     bcri_failure_forget();
-    if (program->self.environment == NULL || bcri_host_init(program->self.name, program->self.host_number,
-                                                            bcri_layout_signature(), &program->host) != 0) {
+    if (program->self.environment == NULL ||
+        bcri_host_init(program->self.name, program->self.host_number, bcri_layout_signature(),
+                       &program->here.host) != 0) {
         char failure[BCRI_FAILURE_TEXT_MAX];
         return bcri_refuse(error, error_size, 1, "the program's host segment cannot be made: %s%s",
                            bcri_failure_text("no memory", failure), limits_here(bcri_failure_errno()));
     }
-    bcri_host_set_name(program->host, program->self.hostname);
+    bcri_host_set_name(program->here.host, program->self.hostname);
     if (!enl_links_prepare(program, error, error_size))
         return 1;
     return 0;
@@ -464,15 +510,12 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     bcri_failure_forget();
     uv_idle_init(loop, &program->starter);
     uv_timer_init(loop, &program->grace);
-    uv_timer_init(loop, &program->linger);
-    uv_timer_init(loop, &program->audit_pause);
     program->grace.data = (void *)on_grace;
-    program->linger.data = (void *)on_linger;
     failed = enl_signals_start(program);
     if (failed == 0)
         failed = enl_conns_listen(&program->conns);
-    if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
-        failed = -EAGAIN;
+    if (failed == 0)
+        failed = enl_here_start(&program->here);
     if (failed == 0)
         failed = start_writers(program);
     if (failed == 0)
@@ -490,16 +533,16 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
 
 static void free_all(struct enl_program *program)
 {
-    while (program->first != NULL) {
-        struct enl_cce *cce = program->first;
-        program->first = cce->next;
+    struct enl_cce *cce;
+    while ((cce = TAILQ_FIRST(&program->here.all)) != NULL) {
+        TAILQ_REMOVE(&program->here.all, cce, entry);
         free(cce->object);
         free(cce);
     }
-    free(program->cces);
-    if (program->worker == NULL && program->links == NULL) {
+    free(program->here.cces);
+    if (program->here.worker == NULL && program->links == NULL) {
         uv_loop_close(&program->self.loop);
-        bcri_host_fini(program->host);
+        bcri_host_fini(program->here.host);
     }
     enl_session_free(program);
     bcri_log_close(&program->self.log);
@@ -507,7 +550,7 @@ static void free_all(struct enl_program *program)
     bcri_config_fini(&program->self.config);
     enl_hosts_free(&program->hosts);
     free(program->self.environment);
-    free(program->folder);
+    free(program->here.folder);
     free(program->programs);
     enl_push_end(program);
 }
@@ -521,6 +564,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     program.self.log = (struct bcri_log)BCRI_LOG_INIT;
     root_argv = argv;
     enl_conns_init(&program.conns, &program.self, &enl_program_conn_ops, &program);
+    enl_here_init(&program.here, &program.self, &program.conns, &here_ops, &program);
     enl_inherited_take(&program.self.inherited);
     enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);
@@ -538,7 +582,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
         bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s: %s", program.self.name, argv[0]);
     enl_script_run(&program, program.self.config.startscript, 0, start_root);
     uv_run(&program.self.loop, UV_RUN_DEFAULT);
-    status = program.status == 0 && program.lines_lost ? 1 : program.status;
+    status = program.status == 0 && program.here.lines.is_lost ? 1 : program.status;
     bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.self.name,
                    status);
     enl_collect_own(&program);

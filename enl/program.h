@@ -4,14 +4,7 @@
  * One thread, the loop's, owns all of it. What may block is done by other threads, with which the
  * loop talks through queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody
  * reads), which uses a helper (helper.h).
- *
- *   PREPARING --> RUNNING --> ENDING --> ENDED
- *   startscript   the root    all is     all processes have ended: endscript, then the last
- *   runs          is started  killed     messages are written (report.c), then the loop stops
- *
- * RUNNING goes to ENDED without ENDING when the last CCE ends by itself. A daemon that another has
- * started (parent.h) has no root: it begins to listen to its parent instead, and RUNNING also needs
- * the parent to end. */
+ */
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 
@@ -24,7 +17,8 @@
 
 #include "base/self.h"
 #include "base/watch.h"
-#include "host/cores.h"
+#include "host/cce.h"
+#include "host/host.h"
 #include "hosts/hosts.h"
 #include "verbs/options.h"
 #include "wire/conn.h"
@@ -52,12 +46,8 @@ struct enl_watch;
 struct enl_session;
 struct enl_worker;
 
-enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
-
 /* What a child daemon tells its parent, beside reports (report.h). */
 struct enl_parent_hooks {
-    void (*printed)(struct enl_program *program, const struct enl_printed *text);
-    bool (*full)(void); /* no more should be printed now; enl_lines_resume is called when it should */
     void (*alive)(struct enl_program *program); /* program->alive may have changed */
     void (*failed)(struct enl_program *program, int status);
     void (*flush)(struct enl_program *program, void (*done)(struct enl_program *program));
@@ -66,35 +56,24 @@ struct enl_parent_hooks {
 struct enl_program {
     struct enl_self self;
     struct enl_conns conns;
-    struct bcri_host *host;
+    struct enl_here here;
     struct enl_options options;
 
     char script_name[4200];   /* "startscript" or "endscript", and the script's path */
     char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
-    char *folder;             /* the root's working directory; NULL: unknown */
     struct enl_push *push;    /* what hosts get that have no BCR; NULL: nothing */
     char *programs; /* folders where they are looked for first (path= in a hosts file); NULL: none */
 
-    struct enl_cores cores;
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
 
-    enum enl_phase phase;
-    int status;       /* enl's exit status */
-    bool status_set;  /* `status` is decided, and the root's end does not change it */
-    bool lines_lost;  /* lines of CCEs could not be shown, other than by EPIPE */
-    int lines_folder; /* of --output-dir; -1: none */
-    int logs_folder;  /* of logdir; -1: none */
-    bool insists;     /* and has said so again since */
-    bool dismissed;   /* the parent lets this daemon end */
-    bool all_end;     /* the parent has told this daemon to end, as it then tells all others */
+    int status;      /* enl's exit status */
+    bool status_set; /* `status` is decided, and the root's end does not change it */
+    int logs_folder; /* of logdir; -1: none */
+    bool insists;    /* and has said so again since */
+    bool dismissed;  /* the parent lets this daemon end */
+    bool all_end;    /* the parent has told this daemon to end, as it then tells all others */
     bool stop_from_terminal;
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
-
-    struct enl_cce **cces; /* by index; NULL where there is none */
-    size_t cce_room;
-    struct enl_cce *first, *last; /* all, in order of age */
-    struct enl_cce *root;         /* NULL in a daemon that another has started (enl --child) */
-    uint32_t alive;               /* CCEs and processes started for them that have not ended */
 
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
@@ -107,31 +86,25 @@ struct enl_program {
     uv_idle_t starter;
     int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 
-    unsigned forgetting;           /* CCEs that the agent is to forget before their repair */
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
     struct enl_deadlock *deadlock; /* NULL: nobody looks for deadlocks */
-    struct enl_audit *audits;      /* that wait until there are none, or look again soon */
     struct enl_relay *relays;
     struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
     struct enl_links *links;     /* NULL: the program will have no other host */
     struct enl_session *session; /* debuggers (session.h) */
-    struct enl_worker *worker;
-    struct enl_outlet { /* what CCEs print goes to them by these */
-        struct enl_program *program;
-        int fd;
-        struct enl_mux *mux; /* NULL: that of the second is for both */
-    } outlets[2];
     struct enl_watch *signals;
     pid_t script; /* running now, or 0 */
     void (*script_done)(struct enl_program *program);
-    uv_timer_t grace;       /* from a signal to SIGKILL */
-    uv_timer_t linger;      /* from the end of a CCE's connection to its SIGKILL */
-    uv_timer_t audit_pause; /* between two looks of the audits in `audits` */
+    uv_timer_t grace; /* from a signal to SIGKILL */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)
 {
     return conn->conns->owner;
+}
+static inline struct enl_program *enl_program_of_cce(const struct enl_cce *cce)
+{
+    return cce->here->owner;
 }
 /* What it does with connections: requests.c. */
 extern const struct enl_conn_ops enl_program_conn_ops;

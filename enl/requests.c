@@ -59,7 +59,7 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
         return "hello without a socket";
     shutdown(conn->watch->fd,
              SHUT_RDWR); /* others may hold it open: enl --join's watch, forks of the process */
-    if (program->phase != ENL_RUNNING && program->phase != ENL_PREPARING)
+    if (program->self.phase != ENL_RUNNING && program->self.phase != ENL_PREPARING)
         wrong = "the program is ending";
     if (in->pid == 0)
         wrong = "enl cannot watch this process (another pid namespace?)";
@@ -82,7 +82,7 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
  * used up. */
 static void watch_numbers(struct enl_program *program, int code)
 {
-    const uint32_t used = bcri_host_segment_count(program->host);
+    const uint32_t used = bcri_host_segment_count(program->here.host);
     if (code == bcrE_NOMEM && used == BCRI_SEG_MAX && program->numbers_told < 2) {
         program->numbers_told = 2;
         enl_report(
@@ -125,7 +125,7 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     if (in->fds[0] < 0 || !cces_make(conn, message))
         return "segment_add without a descriptor, or of a kind that CCEs do not make";
-    int code = bcri_host_segment_add(enl_program_of(conn)->host, in->fds[0], message->size,
+    int code = bcri_host_segment_add(enl_program_of(conn)->here.host, in->fds[0], message->size,
                                      (enum bcri_seg_kind)message->kind, conn->cce->index, &reply.seg);
     if (code == 0) {
         bcri_incoming_take(in, 0);
@@ -145,8 +145,8 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     if (!cces_make(conn, message))
         return "segment_again of a kind that CCEs do not make";
-    if (bcri_host_segment_again(enl_program_of(conn)->host, message->size, (enum bcri_seg_kind)message->kind,
-                                conn->cce->index, &reply.seg) &&
+    if (bcri_host_segment_again(enl_program_of(conn)->here.host, message->size,
+                                (enum bcri_seg_kind)message->kind, conn->cce->index, &reply.seg) &&
         tell_agent(conn, message->kind, reply.seg) == 0)
         reply.present |= BCRI_HAS(seg);
     enl_conn_send(conn, &reply, NULL, 0);
@@ -160,13 +160,13 @@ static const char *pages_take(struct enl_conn *conn, const struct bcri_control *
     struct enl_program *program = enl_program_of(conn);
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
-    const struct enl_cce *owner = enl_cce_at(program, message->index);
+    const struct enl_cce *owner = enl_cce_at(&program->here, message->index);
     const bool too_many = message->size > UINT32_MAX || message->rings > UINT32_MAX;
     const uint32_t pages[] = {(uint32_t)message->size, (uint32_t)message->rings};
     struct bcri_pages got;
     int code = owner == NULL || owner->life == ENL_OVER || too_many
                    ? bcrE_NOMEM
-                   : bcri_host_pages_take(program->host, message->index, pages, &got);
+                   : bcri_host_pages_take(program->here.host, message->index, pages, &got);
     int fds[BCRI_PAGE_SORTS];
     unsigned fd_count = 0;
     for (int sort = 0; sort < BCRI_PAGE_SORTS && code == 0; sort++)
@@ -185,22 +185,22 @@ static const char *pages_take(struct enl_conn *conn, const struct bcri_control *
 
 static const char *pages_back(struct enl_conn *conn, const struct bcri_control *message)
 {
-    bcri_host_pages_back(enl_program_of(conn)->host, conn->cce->index,
+    bcri_host_pages_back(enl_program_of(conn)->here.host, conn->cce->index,
                          (const bcri_ref[]){message->cell, message->rings});
     return NULL;
 }
 
 static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *message)
 {
-    int fd =
-        bcri_host_segment_dup(enl_program_of(conn)->host, message->seg); /* the worker may drop the segment */
+    int fd = bcri_host_segment_dup(enl_program_of(conn)->here.host,
+                                   message->seg); /* the worker may drop the segment */
     enl_conn_reply_fd(conn, message->id, fd);
     return NULL;
 }
 
 static const char *give_fd(struct enl_conn *conn, struct bcri_incoming *in)
 {
-    struct bcri_eventfds *eventfds = bcri_host_eventfds(enl_program_of(conn)->host);
+    struct bcri_eventfds *eventfds = bcri_host_eventfds(enl_program_of(conn)->here.host);
     int fd = in->fds[0];
     int code = bcri_eventfds_set(eventfds, in->message.cell, conn->cce->index, fd);
     if (code == 0 && fd >= 0)
@@ -211,7 +211,7 @@ static const char *give_fd(struct enl_conn *conn, struct bcri_incoming *in)
 
 static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *message)
 {
-    bcri_eventfds_ring(bcri_host_eventfds(enl_program_of(conn)->host), message->cell);
+    bcri_eventfds_ring(bcri_host_eventfds(enl_program_of(conn)->here.host), message->cell);
     return NULL;
 }
 
@@ -250,7 +250,7 @@ static bool send_waiting(struct enl_conn *conn, const struct bcri_control *messa
     const struct enl_conn *waiting = TAILQ_FIRST(&conn->conns->waiting);
     for (uint32_t i = 0; i < nth && waiting != NULL; i++)
         waiting = TAILQ_NEXT(waiting, waits);
-    const size_t index = enl_program_of(conn)->cce_room + nth;
+    const size_t index = enl_program_of(conn)->here.cce_room + nth;
     if (waiting == NULL || index >= BCRI_CCE_MAX)
         return false;
     struct bcri_control row = {.id = message->id,
@@ -266,8 +266,8 @@ static bool send_waiting(struct enl_conn *conn, const struct bcri_control *messa
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = enl_program_of(conn);
-    for (uint32_t index = message->index; index < program->cce_room; index++) {
-        const struct enl_cce *cce = program->cces[index];
+    for (uint32_t index = message->index; index < program->here.cce_room; index++) {
+        const struct enl_cce *cce = program->here.cces[index];
         if (cce == NULL || cce->life == ENL_OVER)
             continue;
         struct bcri_control row = {.id = message->id,
@@ -278,7 +278,7 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
         send_row(conn, &row, cce->object);
         return NULL;
     }
-    const size_t room = program->cce_room;
+    const size_t room = program->here.cce_room;
     if (send_waiting(conn, message, message->index > room ? (uint32_t)(message->index - room) : 0))
         return NULL;
     enl_conn_reply(conn, message->id, 0, NULL);
@@ -338,7 +338,7 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
 {
     struct enl_program *program = enl_program_of(conn);
     enl_conn_reply(conn, in->message.id, 0, NULL);
-    if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
+    if (program->self.phase == ENL_PREPARING || program->self.phase == ENL_RUNNING) {
         if (conn->kind == ENL_PARENT)
             bcri_log_write(&program->self.log, BCRI_LOG_WARN,
                            "program %s is ended by the daemon that started this one", program->self.name);
@@ -365,7 +365,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_hello: return hello_of_visitor(conn, in);
         case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_host_next: return enl_states_ask(conn, message);
-        case BCRI_MSG_audit: return enl_audit_ask(conn, message);
+        case BCRI_MSG_audit: return enl_audit_ask(&enl_program_of(conn)->here, conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         case BCRI_MSG_relay: return enl_relay_ask(conn, in);
         case BCRI_MSG_pane: return enl_session_pane(conn, message);
@@ -408,13 +408,13 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_pages_take: return pages_take(conn, message);
         case BCRI_MSG_pages_back: return pages_back(conn, message);
         case BCRI_MSG_segment_fd: return segment_fd(conn, message);
-        case BCRI_MSG_segment_freed: enl_worker_look(enl_program_of(conn)->worker); return NULL;
+        case BCRI_MSG_segment_freed: enl_worker_look(enl_program_of(conn)->here.worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
         case BCRI_MSG_crashed: return enl_crash_begun(conn->cce, in);
         case BCRI_MSG_note: write_note(conn, message); return NULL;
         case BCRI_MSG_blocked_by:
-            enl_blocked_by(enl_program_of(conn), message->index, conn->cce->index);
+            enl_blocked_by(&enl_program_of(conn)->here, message->index, conn->cce->index);
             return NULL;
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
         case BCRI_MSG_host_name: return host_name(conn, message);
@@ -437,6 +437,7 @@ static void on_closing(struct enl_conn *conn)
         program->parent = NULL;
         program->upward = NULL;
         program->self.report.upward = NULL;
+        program->here.lines.upward = NULL;
     }
     enl_session_unseen(conn);
     enl_enlist_forget(program, conn);

@@ -15,7 +15,17 @@
 #include "bcri/host.h"
 #include "bcri/log.h"
 
+/*   PREPARING --> RUNNING --> ENDING --> ENDED
+ *   startscript   the root    all is     all processes have ended: endscript, then the last
+ *   runs          is started  killed     messages are written (report.c), then the loop stops
+ *
+ * RUNNING goes to ENDED without ENDING when the last CCE ends by itself. A daemon that another has
+ * started (tree/parent.h) has no root: it begins to listen to its parent instead, and RUNNING also needs
+ * the parent to end. */
+enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
+
 struct enl_self {
+    enum enl_phase phase; /* of the program here */
     uv_loop_t loop;
     struct bcri_config config;
     struct bcri_log log;

@@ -54,7 +54,8 @@ static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_c
 {
     struct enl_cce *found = NULL;
     const bool by_pid = (message->present & BCRI_HAS(pid)) != 0;
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry) {
         const bool same = by_pid ? (uint32_t)cce->pid == message->pid : cce->ordinal == message->ordinal;
         if (!same || cce->life != ENL_ALIVE)
             continue;
@@ -78,7 +79,7 @@ static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_c
 static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *debugger, const char *server,
                                char *reason, size_t size)
 {
-    struct enl_program *program = cce->program;
+    struct enl_program *program = enl_program_of_cce(cce);
     char pid[16], program_link[ENL_PROGRAM_LINK_MAX];
     const pid_t thread = (pid_t)bcri_process_thread((uint32_t)cce->pid);
     const bool replaced = enl_debugger_program(thread, program_link);
@@ -198,7 +199,7 @@ void enl_session_unseen(struct enl_conn *conn)
     pane->fd = -1;
     if (pane->attached)
         return; /* it detaches, and ends by itself or with the program */
-    struct enl_cce *cce = enl_cce_at(pane->program, pane->index);
+    struct enl_cce *cce = enl_cce_at(&pane->program->here, pane->index);
     if (cce != NULL && !pane->serves && cce->process == pane->pid && pane->pid != 0)
         enl_cce_signal(cce, SIGKILL, true);
 }

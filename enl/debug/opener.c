@@ -41,7 +41,7 @@ static void windows_say(struct enl_program *program, const char *line)
     char *end;
     const uint32_t host = (uint32_t)strtoul(line + 7, &end, 10);
     const struct enl_pane *pane = enl_pane_of(program, host, (uint32_t)strtoul(end, NULL, 10));
-    if (pane == NULL || pane->seen || program->phase != ENL_RUNNING)
+    if (pane == NULL || pane->seen || program->self.phase != ENL_RUNNING)
         return;
     if (program->session->where == ENL_WHERE_DISPLAY)
         enl_report(
@@ -120,7 +120,7 @@ void enl_opener_reaped(struct enl_program *program, int wait_status)
     enl_watch_stop(session->windows);
     session->windows = NULL;
     enl_report_hold(&program->self, false);
-    if (program->phase == ENL_RUNNING && wait_status != 0 && program->alive != 0) {
+    if (program->self.phase == ENL_RUNNING && wait_status != 0 && program->here.alive != 0) {
         enl_report(&program->self, BCRI_LOG_ERROR, "the process that opens windows has ended");
         enl_program_abort(program, 1);
     }

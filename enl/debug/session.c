@@ -18,7 +18,7 @@
 int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out, char *error,
                       size_t error_size)
 {
-    struct enl_session *session = cce->program->session;
+    struct enl_session *session = enl_program_of_cce(cce)->session;
     if (session->missing[0] != '\0')
         return bcri_refuse(error, error_size, bcrE_NOPROG, "%s", session->missing);
     const bool serves = session->where == ENL_WHERE_SERVER;
@@ -29,7 +29,7 @@ int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***word
     bcri_failure_forget();
     const int fd = batch != NULL ? -1 : enl_pane_files(spawn, serves);
     struct enl_pane *pane = words != NULL && (fd >= 0 || batch != NULL)
-                                ? enl_pane_new(cce->program, cce->index, cce->ordinal, fd)
+                                ? enl_pane_new(enl_program_of_cce(cce), cce->index, cce->ordinal, fd)
                                 : NULL;
     if (pane == NULL) {
         free(words);
@@ -58,7 +58,7 @@ static void show(struct enl_program *program, const struct enl_pane *pane, const
 
 void enl_session_started(struct enl_cce *cce, pid_t pid)
 {
-    struct enl_program *program = cce->program;
+    struct enl_program *program = enl_program_of_cce(cce);
     struct enl_pane *pane = enl_pane_of(program, 0, cce->index);
     if (pid <= 0) {
         enl_pane_free(pane);
@@ -116,7 +116,7 @@ int enl_session_start(struct enl_program *program, char *error, size_t error_siz
 /* A debugger that is killed, or hung up, while it attaches has stopped its CCE and may not let it on. */
 static void let_on(const struct enl_pane *pane)
 {
-    const struct enl_cce *cce = pane->attached ? enl_cce_at(pane->program, pane->index) : NULL;
+    const struct enl_cce *cce = pane->attached ? enl_cce_at(&pane->program->here, pane->index) : NULL;
     if (cce != NULL && cce->life == ENL_ALIVE && !pane->found_stopped)
         kill(cce->pid, SIGCONT);
 }

@@ -28,6 +28,7 @@ struct keys {
 };
 
 struct enl_audit {
+    struct enl_call call;
     struct enl_audit *next; /* of those that wait for the agent */
     uint32_t id;
     unsigned count; /* of sentences */
@@ -42,7 +43,7 @@ struct enl_audit {
     char finding[FINDINGS_MAX][SENTENCE_MAX];
 };
 
-void enl_audit_free(struct enl_audit *audit)
+static void free_audit(struct enl_audit *audit)
 {
     if (audit == NULL)
         return;
@@ -119,8 +120,10 @@ static void see_work(struct enl_audit *audit, struct bcri_ctx *ctx)
     }
 }
 
-int enl_audit_perform(struct enl_audit *audit, struct bcri_ctx *ctx)
+/* One look, behind all repairs that were queued before. */
+static int look(struct enl_call *call, struct bcri_ctx *ctx)
 {
+    struct enl_audit *audit = (struct enl_audit *)call;
     struct keys *now = &audit->now;
     if (audit->before == NULL && !note_work(audit, ctx))
         return bcrE_NOMEM;
@@ -165,18 +168,18 @@ static void summary(const struct enl_audit *audit, char *text, size_t size)
 }
 
 /* Tells it, if the asker is still connected, and frees it. */
-static void answer(struct enl_program *program, struct enl_audit *audit, int code)
+static void answer(struct enl_here *here, struct enl_audit *audit, int code)
 {
     char text[512];
     struct enl_conn *conn;
-    LIST_FOREACH(conn, &program->conns.all, entry)
-    if (conn->audit == audit)
-        break;
+    LIST_FOREACH (conn, &here->conns->all, entry)
+        if (conn->audit == audit)
+            break;
     if (code == 0)
         summary(audit, text, sizeof text);
     else
         snprintf(text, sizeof text, "enl has no memory for an audit");
-    enl_log_often(&program->self, ENL_OFTEN_AUDIT, "audit: %s", text);
+    enl_log_often(here->self, ENL_OFTEN_AUDIT, "audit: %s", text);
     for (unsigned i = 0; conn != NULL && i < audit->count; i++) {
         struct bcri_control message = {.type = BCRI_MSG_finding,
                                        .present = BCRI_HAS(id) | BCRI_HAS(text),
@@ -188,69 +191,82 @@ static void answer(struct enl_program *program, struct enl_audit *audit, int cod
         conn->audit = NULL;
         enl_conn_reply(conn, audit->id, code != 0 || audit->now.count != 0, text);
     }
-    enl_audit_free(audit);
+    free_audit(audit);
 }
 
-static void wait_for_turn(struct enl_program *program, struct enl_audit *audit)
+static void wait_for_turn(struct enl_here *here, struct enl_audit *audit)
 {
-    audit->next = program->audits;
-    program->audits = audit;
-}
-
-const char *enl_audit_ask(struct enl_conn *conn, const struct bcri_control *message)
-{
-    struct enl_program *program = enl_program_of(conn);
-    if (conn->audit != NULL)
-        return "audit while one is under way";
-    struct enl_work work = {.kind = ENL_WORK_AUDIT, .audit = calloc(1, sizeof *work.audit)};
-    if (work.audit != NULL && program->phase == ENL_RUNNING) {
-        work.audit->id = message->id;
-        if (program->forgetting != 0)
-            wait_for_turn(program, work.audit);
-        if (program->forgetting != 0 || enl_worker_add(program->worker, &work)) {
-            conn->audit = work.audit;
-            return NULL;
-        }
-    }
-    enl_audit_free(work.audit);
-    enl_conn_reply(conn, message->id, bcrE_NOMEM,
-                   program->phase == ENL_RUNNING ? "enl has no memory for an audit"
-                                                 : "the program is not running");
-    return NULL;
-}
-
-void enl_audit_go_on(struct enl_program *program)
-{
-    while (program->audits != NULL && program->forgetting == 0) {
-        struct enl_work work = {.kind = ENL_WORK_AUDIT, .audit = program->audits};
-        program->audits = work.audit->next;
-        if (!enl_worker_add(program->worker, &work))
-            answer(program, work.audit, bcrE_NOMEM);
-    }
+    audit->next = here->audits;
+    here->audits = audit;
 }
 
 static void on_pause_over(uv_timer_t *timer)
 {
-    enl_audit_go_on((struct enl_program *)((char *)timer - offsetof(struct enl_program, audit_pause)));
+    enl_audit_go_on(timer->data);
 }
 
-void enl_audit_looked(struct enl_program *program, struct enl_audit *audit, int code)
+/* The worker has looked: it is looked at again, or is over, and what was found is sent. */
+static void take_look(struct enl_here *here, struct enl_call *call, int code)
 {
-    if (code != 0 || audit->now.count == 0 || audit->looks == LOOKS_MAX || program->phase != ENL_RUNNING) {
-        answer(program, audit, code);
+    struct enl_audit *audit = (struct enl_audit *)call;
+    if (code != 0 || audit->now.count == 0 || audit->looks == LOOKS_MAX || here->self->phase != ENL_RUNNING) {
+        answer(here, audit, code);
         return;
     }
-    wait_for_turn(program, audit);
-    if (!uv_is_active((uv_handle_t *)&program->audit_pause))
-        uv_timer_start(&program->audit_pause, on_pause_over, APART_MSEC, 0);
+    wait_for_turn(here, audit);
+    if (!uv_is_active((uv_handle_t *)&here->audit_pause))
+        uv_timer_start(&here->audit_pause, on_pause_over, APART_MSEC, 0);
 }
 
-void enl_audit_stop(struct enl_program *program)
+static void drop_look(struct enl_call *call)
+{
+    free_audit((struct enl_audit *)call);
+}
+
+static bool have_looked_at(struct enl_here *here, struct enl_audit *audit)
+{
+    const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &audit->call};
+    audit->call = (struct enl_call){look, take_look, drop_look};
+    return enl_worker_add(here->worker, &work);
+}
+
+const char *enl_audit_ask(struct enl_here *here, struct enl_conn *conn, const struct bcri_control *message)
+{
+    const bool running = here->self->phase == ENL_RUNNING;
+    if (conn->audit != NULL)
+        return "audit while one is under way";
+    struct enl_audit *audit = running ? calloc(1, sizeof *audit) : NULL;
+    if (audit != NULL) {
+        audit->id = message->id;
+        if (here->forgetting != 0)
+            wait_for_turn(here, audit);
+        if (here->forgetting != 0 || have_looked_at(here, audit)) {
+            conn->audit = audit;
+            return NULL;
+        }
+    }
+    free_audit(audit);
+    enl_conn_reply(conn, message->id, bcrE_NOMEM,
+                   running ? "enl has no memory for an audit" : "the program is not running");
+    return NULL;
+}
+
+void enl_audit_go_on(struct enl_here *here)
+{
+    while (here->audits != NULL && here->forgetting == 0) {
+        struct enl_audit *audit = here->audits;
+        here->audits = audit->next;
+        if (!have_looked_at(here, audit))
+            answer(here, audit, bcrE_NOMEM);
+    }
+}
+
+void enl_audit_stop(struct enl_here *here)
 {
     struct enl_audit *audit;
-    while ((audit = program->audits) != NULL) {
-        program->audits = audit->next;
-        enl_audit_free(audit);
+    while ((audit = here->audits) != NULL) {
+        here->audits = audit->next;
+        free_audit(audit);
     }
-    uv_close((uv_handle_t *)&program->audit_pause, NULL);
+    uv_close((uv_handle_t *)&here->audit_pause, NULL);
 }

@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-#include "program.h"
+#include "host/host.h"
 
 /* CCE `waiter` (or the repair of what it has left) has waited for CCE `holder` for a second. The
  * daemon says so on stderr, once a minute for each holder, and each time in the log. */
-void enl_blocked_by(struct enl_program *program, uint32_t holder, uint32_t waiter);
+void enl_blocked_by(struct enl_here *here, uint32_t holder, uint32_t waiter);
 
 #endif

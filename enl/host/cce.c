@@ -17,30 +17,29 @@
 
 #include <bcr/error.h>
 
+#include "base/watch.h"
 #include "bcri/archtype.h"
 #include "bcri/bell.h"
 #include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
-#include "debug/session.h"
-#include "debug/started.h"
 #include "host/death.h"
 #include "host/lines.h"
+#include "host/started.h"
 #include "host/worker.h"
-#include "links/links.h"
 #include "wire/conn.h"
 
-struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index)
+struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index)
 {
-    return index < program->cce_room ? program->cces[index] : NULL;
+    return index < here->cce_room ? here->cces[index] : NULL;
 }
 
 const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
 {
     enum { OBJECT_SHOWN = 300 };
     const pid_t pid = cce->pid != 0 ? cce->pid : cce->process;
-    const char *host = cce->program->self.hostname;
+    const char *host = cce->here->self->hostname;
     const size_t length = strlen(cce->object), left_out = length > OBJECT_SHOWN ? length - OBJECT_SHOWN : 0;
     char object[OBJECT_SHOWN + 4];
     snprintf(object, sizeof object, "%s%s", left_out != 0 ? "..." : "", cce->object + left_out);
@@ -51,23 +50,23 @@ const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
     return buffer;
 }
 
-static bool room_at(struct enl_program *program, uint32_t index)
+static bool room_at(struct enl_here *here, uint32_t index)
 {
-    if (index < program->cce_room)
+    if (index < here->cce_room)
         return true;
-    size_t room = program->cce_room != 0 ? program->cce_room * 2 : 64;
+    size_t room = here->cce_room != 0 ? here->cce_room * 2 : 64;
     while (room <= index)
         room *= 2;
-    struct enl_cce **cces = realloc(program->cces, room * sizeof(struct enl_cce *));
+    struct enl_cce **cces = realloc(here->cces, room * sizeof(struct enl_cce *));
     if (cces == NULL)
         return false;
-    memset(cces + program->cce_room, 0, (room - program->cce_room) * sizeof(struct enl_cce *));
-    program->cces = cces;
-    program->cce_room = room;
+    memset(cces + here->cce_room, 0, (room - here->cce_room) * sizeof(struct enl_cce *));
+    here->cces = cces;
+    here->cce_room = room;
     return true;
 }
 
-struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uint32_t ordinal,
+struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
                             const struct enl_origin *origin, char *error, size_t error_size)
 {
     uint32_t index;
@@ -75,31 +74,26 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
     struct enl_cce *cce = calloc(1, sizeof *cce);
     bcri_failure_forget();
     if (cce == NULL || (cce->object = strdup(object)) == NULL ||
-        bcri_host_cce_add(program->host, ordinal, &index) != 0) {
+        bcri_host_cce_add(here->host, ordinal, &index) != 0) {
         bcri_refuse(error, error_size, 0, "no room for one more CCE's record (%s); free some, or end CCEs",
                     bcri_failure_text("no memory", failure));
         goto free_cce;
     }
-    if (!room_at(program, index)) {
+    if (!room_at(here, index)) {
         bcri_refuse(error, error_size, 0, "no memory for one more CCE");
-        bcri_host_cce_release(program->host, index);
+        bcri_host_cce_release(here->host, index);
         goto free_cce;
     }
-    cce->program = program;
+    cce->here = here;
     cce->index = index;
     cce->ordinal = ordinal;
-    cce->record = bcri_host_record(program->host, index);
+    cce->record = bcri_host_record(here->host, index);
     cce->kill_socket = -1;
     cce->core = -1;
     cce->origin = *origin;
-    program->cces[index] = cce;
-    cce->previous = program->last;
-    if (program->last != NULL)
-        program->last->next = cce;
-    else
-        program->first = cce;
-    program->last = cce;
-    program->alive++;
+    here->cces[index] = cce;
+    TAILQ_INSERT_TAIL(&here->all, cce, entry);
+    here->alive++;
     return cce;
 
 free_cce:
@@ -120,14 +114,13 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
  * is the root's. */
 static const char *folder_for(const struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     struct stat status;
-    if (program->folder == NULL || stat(program->folder, &status) == 0)
+    if (here->folder == NULL || stat(here->folder, &status) == 0)
         return NULL;
-    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s",
-                   program->folder, cce->object,
-                   program->self.config.home != NULL ? program->self.config.home : "/");
-    return program->self.config.home != NULL ? program->self.config.home : "/";
+    bcri_log_write(&here->self->log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s", here->folder,
+                   cce->object, here->self->config.home != NULL ? here->self->config.home : "/");
+    return here->self->config.home != NULL ? here->self->config.home : "/";
 }
 
 /* The standard files of a CCE. The root keeps the daemon's, unless its lines are wanted. Returns 0
@@ -135,8 +128,8 @@ static const char *folder_for(const struct enl_cce *cce)
 static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char **step_out)
 {
     int ends[2];
-    const bool root = cce == cce->program->root;
-    if (root && !enl_lines_of_root_wanted(cce->program))
+    const bool root = cce == cce->here->root;
+    if (root && !enl_lines_of_root_wanted(&cce->here->lines))
         return 0;
     spawn->in = root ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (!root && spawn->in < 0) {
@@ -186,16 +179,16 @@ static uint64_t stat_of(pid_t pid, int number)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-void enl_cce_begin_cores(struct enl_program *program)
+void enl_cce_begin_cores(struct enl_here *here)
 {
-    if (!program->cores.begun && program->root != NULL)
-        enl_cores_begin(&program->cores, (int)stat_of(program->root->pid, STAT_CORE));
+    if (!here->cores.begun && here->root != NULL)
+        enl_cores_begin(&here->cores, (int)stat_of(here->root->pid, STAT_CORE));
 }
 
-static int choose_core(struct enl_program *program)
+static int choose_core(struct enl_here *here)
 {
-    enl_cce_begin_cores(program);
-    return enl_cores_choose(&program->cores);
+    enl_cce_begin_cores(here);
+    return enl_cores_choose(&here->cores);
 }
 
 static const char *text_of(int error)
@@ -228,13 +221,13 @@ static int code_of(int error)
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size)
 {
-    struct enl_program *program = cce->program;
-    bool root = cce == program->root;
+    struct enl_here *here = cce->here;
+    bool root = cce == here->root;
     struct enl_started started;
-    const bool debugged = enl_session_wants(program, cce->ordinal);
+    const bool debugged = here->ops->is_debugged(here->owner, cce->ordinal);
     char **words = NULL; /* of its debugger */
-    int code = enl_started_make(&started, debugged ? NULL : program->self.config.wrap, path, argv, error,
-                                error_size);
+    int code =
+        enl_started_make(&started, debugged ? NULL : here->self->config.wrap, path, argv, error, error_size);
     if (code != 0)
         return code;
     struct enl_spawn spawn = {.path = started.path,
@@ -242,12 +235,12 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                               .in = -1,
                               .out = -1,
                               .err = -1,
-                              .core = core >= 0 || root ? core : choose_core(program),
+                              .core = core >= 0 || root ? core : choose_core(here),
                               .core_is_wanted = core >= 0,
                               .own_group = !root,
                               .die_with_parent = true,
                               .folder = root ? NULL : folder_for(cce),
-                              .inherited = &program->self.inherited};
+                              .inherited = &here->self->inherited};
     int pair[2];
     int failed = bcri_channel_pair(pair);
     if (failed != 0) {
@@ -259,17 +252,17 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     spawn.keep = pair[1];
     char number[16];
     snprintf(number, sizeof number, "%d", pair[1]);
-    char **environment = enl_environment_with(program->self.environment, BCRI_CONTROL_ENV, number);
+    char **environment = enl_environment_with(here->self->environment, BCRI_CONTROL_ENV, number);
     spawn.environment = environment;
     if (environment != NULL)
         enl_environment_give_back(environment);
     const char *step = "get its files";
     failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn, &step);
     if (failed == 0 && debugged)
-        code = enl_session_dress(cce, &spawn, &words, error, error_size);
+        code = here->ops->dress(cce, &spawn, &words, error, error_size);
     pid_t pid = code != 0 ? -EAGAIN : failed != 0 ? failed : enl_spawn(&spawn, &step);
     if (words != NULL)
-        enl_session_started(cce, pid);
+        here->ops->debugger_started(cce, pid);
     free(words);
     free(environment);
     enl_started_free(&started);
@@ -285,9 +278,9 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     cce->process = pid;
     cce->own_group = spawn.own_group || spawn.own_session;
     cce->core = spawn.core;
-    enl_cores_take(&program->cores, cce->core);
-    cce->handshake = enl_conn_new(&program->conns, ENL_HANDSHAKE, pair[0], cce);
-    bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
+    enl_cores_take(&here->cores, cce->core);
+    cce->handshake = enl_conn_new(here->conns, ENL_HANDSHAKE, pair[0], cce);
+    bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
     return 0; /* without a handshake socket (no memory) its bcr_init fails, which is reported */
 }
@@ -295,7 +288,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
 bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
 {
     cce->process = process;
-    cce->handshake = enl_conn_new(&cce->program->conns, ENL_HANDSHAKE, handshake, cce);
+    cce->handshake = enl_conn_new(cce->here->conns, ENL_HANDSHAKE, handshake, cce);
     /* It may have ended before this process was an enl that hears of that: the signal came too early, and would not come again. */
     kill(getpid(), SIGCHLD);
     return cce->handshake != NULL;
@@ -303,7 +296,7 @@ bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
 
 static void welcome(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         int error = errno;
@@ -321,17 +314,18 @@ static void welcome(struct enl_cce *cce)
                                    .id = cce->hello_id,
                                    .index = cce->index,
                                    .enlistor = {(const char *)cce->origin.identity, BCRI_IDENTITY_BYTES},
-                                   .program = bcri_view_of(program->self.name)};
-    if (program->self.config.crashreport != 0) {
+                                   .program = bcri_view_of(here->self->name)};
+    if (here->self->config.crashreport != 0) {
         message.present |= BCRI_HAS(flags);
         message.flags = BCRI_WELCOME_CRASHES;
-        if (program->self.config.crashreport == BCRI_CRASHREPORT_LOCALS)
+        if (here->self->config.crashreport == BCRI_CRASHREPORT_LOCALS)
             message.flags |= BCRI_WELCOME_LOCALS;
     }
-    const int fds[] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1], enl_links_bell(program)};
+    const int fds[] = {bcri_host_segment_fd(here->host, BCRI_HOST_SEG), pair[1],
+                       here->ops->network_bell(here->owner)};
     enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);
     close(pair[1]);
-    bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
+    bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
                    (long)cce->pid);
 }
 
@@ -355,7 +349,7 @@ bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data
         work.length = length;
         memcpy(work.data, data, length);
     }
-    return enl_worker_add(cce->program->worker, &work);
+    return enl_worker_add(cce->here->worker, &work);
 }
 
 void enl_cce_cell0_ready(struct enl_cce *cce, int code)
@@ -378,7 +372,7 @@ static int watch_pid(struct enl_cce *cce, pid_t pid)
     if (pidfd < 0)
         return errno;
     fcntl(pidfd, F_SETFD, FD_CLOEXEC);
-    cce->pid_watch = enl_watch_start(&cce->program->self, pidfd, enl_death_of_pid, cce);
+    cce->pid_watch = enl_watch_start(cce->here->self, pidfd, enl_death_of_pid, cce);
     return cce->pid_watch != NULL ? 0 : ENOMEM;
 }
 
@@ -392,7 +386,7 @@ static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const c
     char who[ENL_CCE_TEXT_MAX];
     bcri_channel_send(fd, &reply, NULL, 0, false);
     close(fd);
-    enl_log_often(&cce->program->self, ENL_OFTEN_HELLO, "hello of %s refused: %s",
+    enl_log_often(cce->here->self, ENL_OFTEN_HELLO, "hello of %s refused: %s",
                   enl_cce_text(cce, who, sizeof who), text);
 }
 
@@ -434,15 +428,15 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
     if (wrong != NULL) {
         char who[ENL_CCE_TEXT_MAX];
         cce->refused = true;
-        enl_report(&cce->program->self, BCRI_LOG_ERROR, "%s is refused: %s",
-                   enl_cce_text(cce, who, sizeof who), wrong);
+        enl_report(cce->here->self, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who),
+                   wrong);
         refuse(cce, fd, hello->id, bcrE_ENLIST, wrong);
         return;
     }
     cce->pid = pid;
     cce->flags = (int)hello->flags;
     cce->hello_id = hello->id;
-    cce->control = enl_conn_new(&cce->program->conns, ENL_CONTROL, fd, cce);
+    cce->control = enl_conn_new(cce->here->conns, ENL_CONTROL, fd, cce);
     if (cce->control == NULL)
         return;
     cce->control->pid = pid;
@@ -460,7 +454,7 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
         CPU_SET((size_t)core, &set);
         sched_setaffinity(pid, sizeof set, &set);
         cce->core = core;
-        enl_cores_take(&cce->program->cores, core);
+        enl_cores_take(&cce->here->cores, core);
     }
     cce->pid = pid;
     cce->flags = (int)conn->flags;
@@ -475,7 +469,7 @@ void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply)
 {
     enl_conn_send(conn, reply, NULL, 0);
     if (conn->cce != NULL)
-        bcri_bell_ring(bcri_host_ctx(conn->cce->program->host), conn->cce->record);
+        bcri_bell_ring(bcri_host_ctx(conn->cce->here->host), conn->cce->record);
 }
 
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group)

@@ -23,8 +23,8 @@
 
 #include "bcri/channel.h"
 #include "bcri/ctx.h"
+#include "host/host.h"
 #include "host/output.h"
-#include "program.h"
 
 enum enl_cce_life { ENL_STARTED, ENL_HELD, ENL_ALIVE, ENL_OVER };
 
@@ -34,8 +34,8 @@ struct enl_origin {
 };
 
 struct enl_cce {
-    struct enl_program *program;
-    struct enl_cce *next, *previous;
+    struct enl_here *here;
+    TAILQ_ENTRY(enl_cce) entry; /* here->all */
     struct bcri_record_shm *record;
     enum enl_cce_life life;
     uint32_t index;
@@ -72,7 +72,7 @@ struct enl_cce {
 };
 
 /* Gives out a record. Returns NULL and a sentence if there is no room. */
-struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uint32_t ordinal,
+struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
                             const struct enl_origin *origin, char *error, size_t error_size);
 struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
 /* Takes back a CCE for which no process could be started; the caller has reported why. */
@@ -80,8 +80,7 @@ void enl_cce_drop(struct enl_cce *cce);
 /* Tells the enlistor that CCE `ordinal` did not start, and by `code` why: by an error region in its
  * cell 0, if the enlistor lives and asked for error regions. If it is on another host, that
  * is told. */
-void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
-                          int code);
+void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code);
 /* A CCE was started and did not become one: reports why, tells the enlistor, and ends it. `code` is
  * for the error region. */
 void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
@@ -96,7 +95,7 @@ bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size);
 /* The turn of cores begins behind the core on which the root runs now. */
-void enl_cce_begin_cores(struct enl_program *program);
+void enl_cce_begin_cores(struct enl_here *here);
 /* The root's process is there already: it made this daemon. `handshake` is the daemon's end of its
  * socket. */
 bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake);
@@ -111,15 +110,15 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
  * The CCE, or its connection, may have ended meanwhile. */
 void enl_cce_cell0_ready(struct enl_cce *cce, int code);
 /* A child with this pid has ended and is still in the process table. */
-void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
+void enl_cce_look_at_dead(struct enl_here *here, pid_t pid);
 /* A child with this pid has ended; it need not belong to a known CCE. */
-void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status);
+void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status);
 /* Its inherited socket has ended: no process holds it any more. */
 void enl_cce_handshake_closed(struct enl_cce *cce);
 /* Its private socket has ended, or the daemon has ended it. */
 void enl_cce_disconnected(struct enl_cce *cce);
 /* Kills the CCEs that are disconnected and still run: their time is up. */
-void enl_cce_kill_disconnected(struct enl_program *program);
+void enl_cce_kill_disconnected(struct enl_here *here);
 /* The agent does not know it any more: the worker repairs. */
 void enl_cce_forgotten(struct enl_cce *cce);
 /* The worker has done the repair; with a `code`, only as far as corrupt memory lets it. */
@@ -134,7 +133,7 @@ const char *enl_hello_wrong(const struct bcri_control *hello);
  * bell. The connection may be a child daemon's, too. */
 void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply);
 
-struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index);
+struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index);
 /* Sends a signal to the process that was started for it and to the CCE itself. With `group`, to the
  * group that the process leads. */
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group);

@@ -34,15 +34,13 @@
 
 #include <bcr.h>
 
+#include "base/watch.h"
 #include "bcri/environment.h"
 #include "bcri/eventfds.h"
 #include "bcri/repair.h"
 #include "host/audit.h"
 #include "host/cce.h"
 #include "host/worker.h"
-#include "inspect/crash/crash.h"
-#include "links/links.h"
-#include "tree/tree.h"
 #include "wire/conn.h"
 
 /* How a process ended. */
@@ -53,11 +51,12 @@ struct end {
     int number;  /* status or signal */
 };
 
-void enl_cce_look_at_dead(struct enl_program *program, pid_t pid)
+void enl_cce_look_at_dead(struct enl_here *here, pid_t pid)
 {
-    struct enl_cce *cce = program->first;
-    while (cce != NULL && cce->process != pid)
-        cce = cce->next;
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &here->all, entry)
+        if (cce->process == pid)
+            break;
     if (cce == NULL || cce->life != ENL_STARTED)
         return;
     char path[64], name[16] = "";
@@ -69,11 +68,18 @@ void enl_cce_look_at_dead(struct enl_program *program, pid_t pid)
     close(fd);
 }
 
+/* Whether `signal` ends a process by a mistake of its own. */
+static bool is_crash(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+           signal == SIGABRT || signal == SIGSYS;
+}
+
 static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status)
 {
     const uint32_t recorded = bcri_load_acquire(&cce->record->id.exit_status);
     const int number = (int)(recorded & 0xffu);
-    const bool crashed = (recorded & BCRI_CRASHED) != 0 && enl_crash_is(number);
+    const bool crashed = (recorded & BCRI_CRASHED) != 0 && is_crash(number);
     if (waited && WIFSIGNALED(wait_status))
         return (struct end){.known = true, .signalled = true, .number = WTERMSIG(wait_status)};
     if (crashed)
@@ -112,41 +118,41 @@ static const char *text_of(struct end end, char *buffer, size_t size)
 /* Finishes a CCE once both its processes are gone. */
 static void finish_life(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     if (cce->life != ENL_OVER || cce->process != 0 || cce->finished)
         return;
     cce->finished = true;
-    program->alive--;
-    enl_cores_give(&program->cores, cce->core);
+    here->alive--;
+    enl_cores_give(&here->cores, cce->core);
     enl_cce_release(cce);
-    enl_program_check_end(program);
+    here->ops->something_ended(here->owner);
 }
 
 static void repair(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
     char who[ENL_CCE_TEXT_MAX];
-    cce->repairing = enl_worker_add(program->worker, &work);
+    cce->repairing = enl_worker_add(here->worker, &work);
     if (!cce->repairing)
-        enl_report(&program->self, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
+        enl_report(here->self, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
                    enl_cce_text(cce, who, sizeof who));
 }
 
 void enl_cce_forgotten(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     cce->repairing = false;
-    if (program->phase == ENL_RUNNING)
+    if (here->self->phase == ENL_RUNNING)
         repair(cce);
-    if (--program->forgetting == 0)
-        enl_audit_go_on(program);
+    if (--here->forgetting == 0)
+        enl_audit_go_on(here);
     enl_cce_release(cce);
 }
 
 static void finish(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     cce->life = ENL_OVER;
     cce->pid = 0; /* another process may get this pid soon */
     if (cce->control != NULL)
@@ -156,15 +162,15 @@ static void finish(struct enl_cce *cce)
     cce->kill_socket = -1;
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
-    enl_crash_drop(cce);
-    bcri_eventfds_drop(bcri_host_eventfds(program->host), cce->index);
-    bcri_cce_dying(program->host, cce->index);
-    if (program->phase != ENL_RUNNING)
+    here->ops->crash_dropped(cce);
+    bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
+    bcri_cce_dying(here->host, cce->index);
+    if (here->self->phase != ENL_RUNNING)
         return;
     /* The agent first: it passes on holds that the repair would drop. */
-    if (cce->has_outbox && enl_links_forget(program, cce->index)) {
+    if (cce->has_outbox && here->ops->forget(here->owner, cce->index)) {
         cce->repairing = true;
-        program->forgetting++;
+        here->forgetting++;
     } else {
         repair(cce);
     }
@@ -177,26 +183,24 @@ void enl_cce_drop(struct enl_cce *cce)
 }
 
 /* The enlistor's host is told. */
-static void tell_host(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
-                      int code)
+static void tell_host(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code)
 {
     const struct bcri_control message = {.type = BCRI_MSG_unstarted,
                                          .present = BCRI_HAS(enlistor) | BCRI_HAS(ordinal) | BCRI_HAS(status),
                                          .enlistor = {(const char *)origin->identity, BCRI_IDENTITY_BYTES},
                                          .ordinal = ordinal,
                                          .status = (uint32_t)code};
-    enl_tree_send(program, bcri_identity_host(origin->identity), &message);
+    here->ops->send_to_host(here->owner, bcri_identity_host(origin->identity), &message);
 }
 
-void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
-                          int code)
+void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code)
 {
-    if (bcri_identity_host(origin->identity) != program->self.host_number) {
-        tell_host(program, origin, ordinal, code);
+    if (bcri_identity_host(origin->identity) != here->self->host_number) {
+        tell_host(here, origin, ordinal, code);
         return;
     }
     const uint32_t index = bcri_identity_index(origin->identity);
-    const struct enl_cce *enlistor = enl_cce_at(program, index);
+    const struct enl_cce *enlistor = enl_cce_at(here, index);
     if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0 ||
         memcmp(enlistor->record->id.identity, origin->identity, BCRI_IDENTITY_BYTES) != 0)
         return;
@@ -205,12 +209,12 @@ void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *
                             .code = code,
                             .operation = bcr_op_enlist,
                             .ordinal = (int32_t)ordinal};
-    enl_worker_add(program->worker, &work);
+    enl_worker_add(here->worker, &work);
 }
 
 void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     char text[1024], who[ENL_CCE_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -218,11 +222,11 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     enl_output_drain(cce);
-    if (program->phase == ENL_RUNNING) {
-        enl_report(&program->self, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who),
+    if (here->self->phase == ENL_RUNNING) {
+        enl_report(here->self, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who),
                    text);
         enl_output_show_tail(cce);
-        enl_cce_tell_failure(program, &cce->origin, cce->ordinal, code);
+        enl_cce_tell_failure(here, &cce->origin, cce->ordinal, code);
     }
     finish(cce);
     finish_life(cce);
@@ -232,14 +236,12 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
  * has come. */
 static void fail_without_hello(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     struct end end = end_of(cce, true, cce->wait_status);
     char how[128];
     text_of(end, how, sizeof how);
-    if (cce == program->root && !program->status_set) {
-        program->status = status_of(end) != 0 ? status_of(end) : 1;
-        program->status_set = true;
-    }
+    if (cce == here->root)
+        here->ops->root_ended(here->owner, status_of(end) != 0 ? status_of(end) : 1, true);
     if (cce->refused)
         enl_cce_fail(cce, bcrE_ENLIST, "it was refused, and then %s", how);
     else if (cce->hello_late)
@@ -259,12 +261,12 @@ static void fail_without_hello(struct enl_cce *cce)
             "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
             "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
             how);
-    else if (program->self.config.wrap != NULL)
+    else if (here->self->config.wrap != NULL)
         enl_cce_fail(
             cce, bcrE_ENLIST,
             "it %s and never called bcr_init; the command before it (%s) must end by running it, and "
             "it must be a CCE",
-            how, program->self.config.wrap);
+            how, here->self->config.wrap);
     else
         enl_cce_fail(cce, bcrE_ENLIST,
                      "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "
@@ -275,7 +277,7 @@ static void fail_without_hello(struct enl_cce *cce)
 /* The CCE itself has ended. */
 static void ended(struct enl_cce *cce, bool waited, int wait_status)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     struct end end = end_of(cce, waited, wait_status);
     char who[ENL_CCE_TEXT_MAX], how[128];
     if (cce->life == ENL_HELD) {
@@ -288,30 +290,29 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_output_drain(cce);
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);
-    const bool running = program->phase == ENL_RUNNING, blamed = running && !is_normal(end);
-    const bool ends = program->self.config.onfail == BCRI_ONFAIL_ROOT
-                          ? running && cce == program->root
-                          : blamed && program->self.config.onfail == BCRI_ONFAIL_ABORT;
+    const bool running = here->self->phase == ENL_RUNNING, blamed = running && !is_normal(end);
+    const struct enl_outcome verdict =
+        running ? here->ops->judge(here->owner, cce == here->root, !blamed) : (struct enl_outcome){0};
     /* If a signal has ended the program, the signal's status is better than none. */
-    if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
-        program->status = status_of(end);
+    if (cce == here->root && (end.known || running))
+        here->ops->root_ended(here->owner, status_of(end), false);
     if (blamed) {
-        enl_report(&program->self, BCRI_LOG_ERROR, "%s %s; %s", who, how, enl_program_outcome(program, ends));
-        if (program->self.config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
-            enl_crash_ended(cce, end.number, waited && WCOREDUMP(wait_status));
+        enl_report(here->self, BCRI_LOG_ERROR, "%s %s; %s", who, how, verdict.says);
+        if (here->self->config.crashreport != 0 && end.signalled && is_crash(end.number))
+            here->ops->crashed(cce, end.number, waited && WCOREDUMP(wait_status));
         else
             enl_output_show_tail(cce);
     } else {
-        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "%s %s%s%s", who, how, ends ? "; " : "",
-                       ends ? enl_program_outcome(program, ends) : "");
+        bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s %s%s%s", who, how, verdict.ends ? "; " : "",
+                       verdict.ends ? verdict.says : "");
     }
-    bcri_host_count_end(program->host, blamed, blamed && end.signalled && enl_crash_is(end.number));
+    bcri_host_count_end(here->host, blamed, blamed && end.signalled && is_crash(end.number));
     if (end.known) /* for enl why, as long as no other CCE has the record */
         bcri_store(&cce->record->id.exit_status,
                    (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
     finish(cce);
-    if (ends)
-        enl_program_abort(program, status_of(end));
+    if (verdict.ends)
+        here->ops->abort(here->owner, status_of(end));
     finish_life(cce);
 }
 
@@ -324,11 +325,10 @@ void enl_death_of_pid(void *data)
     ended(cce, waited, wait_status);
 }
 
-void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status)
+void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
 {
-    struct enl_cce *next;
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = next) {
-        next = cce->next;
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &here->all, entry) {
         if (cce->process != pid && cce->pid != pid)
             continue;
         bool was_cce = cce->pid == pid && cce->life != ENL_OVER;
@@ -358,7 +358,7 @@ static void report_disconnected(struct enl_cce *cce)
 {
     char who[ENL_CCE_TEXT_MAX];
     if (!cce->disconnect_reported)
-        enl_report(&cce->program->self, BCRI_LOG_ERROR,
+        enl_report(cce->here->self, BCRI_LOG_ERROR,
                    "%s gave up its connection to enl and runs on (an exec, or it closed descriptors that are "
                    "not its own); it is killed",
                    enl_cce_text(cce, who, sizeof who));
@@ -396,17 +396,10 @@ static void kill_orphan(struct enl_cce *cce)
     syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, SIGKILL, NULL, 0);
 }
 
-void enl_cce_disconnected(struct enl_cce *cce)
+void enl_cce_kill_disconnected(struct enl_here *here)
 {
-    cce->disconnected = true;
-    kill_orphan(cce);
-    uv_timer_t *timer = &cce->program->linger;
-    uv_timer_start(timer, (uv_timer_cb)timer->data, 1000, 0);
-}
-
-void enl_cce_kill_disconnected(struct enl_program *program)
-{
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &here->all, entry) {
         if (!cce->disconnected || cce->life == ENL_OVER)
             continue;
         report_disconnected(cce);
@@ -414,11 +407,23 @@ void enl_cce_kill_disconnected(struct enl_program *program)
     }
 }
 
+static void on_linger(uv_timer_t *timer)
+{
+    enl_cce_kill_disconnected(timer->data);
+}
+
+void enl_cce_disconnected(struct enl_cce *cce)
+{
+    cce->disconnected = true;
+    kill_orphan(cce);
+    uv_timer_start(&cce->here->linger, on_linger, 1000, 0);
+}
+
 void enl_cce_repaired(struct enl_cce *cce, int code)
 {
     char who[ENL_CCE_TEXT_MAX];
     if (code != 0)
-        enl_report(&cce->program->self, BCRI_LOG_ERROR,
+        enl_report(cce->here->self, BCRI_LOG_ERROR,
                    "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
                    enl_cce_text(cce, who, sizeof who));
     cce->repairing = false;
@@ -427,20 +432,13 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
 
 void enl_cce_release(struct enl_cce *cce)
 {
-    struct enl_program *program = cce->program;
+    struct enl_here *here = cce->here;
     if (!cce->finished || cce->repairing || !enl_output_ended(cce) || cce->handshake != NULL ||
-        cce == program->root)
+        cce == here->root)
         return;
-    if (cce->next != NULL)
-        cce->next->previous = cce->previous;
-    else
-        program->last = cce->previous;
-    if (cce->previous != NULL)
-        cce->previous->next = cce->next;
-    else
-        program->first = cce->next;
-    if (program->cces[cce->index] == cce) /* the record may be another's by now */
-        program->cces[cce->index] = NULL;
+    TAILQ_REMOVE(&here->all, cce, entry);
+    if (here->cces[cce->index] == cce) /* the record may be another's by now */
+        here->cces[cce->index] = NULL;
     enl_output_close(cce);
     free(cce->object);
     free(cce);

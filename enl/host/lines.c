@@ -21,25 +21,27 @@
 #include "base/write_all.h"
 #include "base/writer.h"
 #include "bcri/refuse.h"
+#include "host/host.h"
 #include "host/output.h"
 
 enum { TIME_BYTES = 40, PREFIX_BYTES = TIME_BYTES + 16 };
 
 /* `no` and `none` are one. */
-static enum bcri_output output_of(const struct enl_program *program)
+static enum bcri_output output_of(const struct enl_lines *lines)
 {
-    const enum bcri_output output = (enum bcri_output)program->self.config.output;
+    const enum bcri_output output = (enum bcri_output)lines->here->self->config.output;
     return output == BCRI_OUTPUT_NO ? BCRI_OUTPUT_NONE : output;
 }
 
-bool enl_lines_wanted(const struct enl_program *program)
+bool enl_lines_wanted(const struct enl_lines *lines)
 {
-    return output_of(program) != BCRI_OUTPUT_NONE || program->self.config.outputdir != NULL;
+    return output_of(lines) != BCRI_OUTPUT_NONE || lines->here->self->config.outputdir != NULL;
 }
 
-bool enl_lines_of_root_wanted(const struct enl_program *program)
+bool enl_lines_of_root_wanted(const struct enl_lines *lines)
 {
-    return program->self.config.output == BCRI_OUTPUT_LABEL || program->self.config.outputdir != NULL;
+    return lines->here->self->config.output == BCRI_OUTPUT_LABEL ||
+           lines->here->self->config.outputdir != NULL;
 }
 
 /* cce.N.out or cce.N.err. */
@@ -70,10 +72,10 @@ static int remove_old(int folder)
     return error;
 }
 
-int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
+int enl_lines_open(struct enl_lines *lines, char *error, size_t error_size)
 {
-    const char *path = program->self.config.outputdir;
-    program->lines_folder = -1;
+    const char *path = lines->here->self->config.outputdir;
+    lines->folder = -1;
     if (path == NULL)
         return 0;
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
@@ -85,7 +87,7 @@ int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
         failed = errno;
     if (failed == 0)
         failed = remove_old(folder);
-    program->lines_folder = folder;
+    lines->folder = folder;
     return failed == 0 ? 0
                        : bcri_refuse(error, error_size, -1, "%s cannot take what CCEs print: %s", path,
                                      strerror(failed));
@@ -96,61 +98,63 @@ int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
 static bool is_full(void *owner)
 {
     const struct enl_outlet *outlet = owner;
-    const struct enl_program *program = outlet->program;
-    if (program->upward != NULL)
-        return program->upward->full();
-    if (program->self.is_child)
+    const struct enl_lines *lines = outlet->lines;
+    if (lines->upward != NULL)
+        return lines->upward->is_full(lines->owner);
+    if (lines->here->self->is_child)
         return false;
-    return enl_writer_full(outlet->fd == 1 ? program->self.report.out : program->self.report.err);
+    return enl_writer_full(outlet->fd == 1 ? lines->here->self->report.out : lines->here->self->report.err);
 }
 
 static void pass(void *owner, const struct enl_printed *text);
 
-int enl_lines_start(struct enl_program *program)
+int enl_lines_start(struct enl_lines *lines)
 {
     static const struct enl_mux_ops ops = {is_full, pass};
-    const bool one = program->self.report.out == program->self.report.err && !program->self.is_child;
+    const bool one =
+        lines->here->self->report.out == lines->here->self->report.err && !lines->here->self->is_child;
     for (int i = one ? 1 : 0; i < 2; i++) {
-        struct enl_outlet *outlet = &program->outlets[i];
-        *outlet = (struct enl_outlet){.program = program, .fd = 1 + i};
-        outlet->mux = enl_mux_new(&program->self.loop, (unsigned)program->self.config.linehold, &ops, outlet);
+        struct enl_outlet *outlet = &lines->outlets[i];
+        *outlet = (struct enl_outlet){.lines = lines, .fd = 1 + i};
+        outlet->mux =
+            enl_mux_new(&lines->here->self->loop, (unsigned)lines->here->self->config.linehold, &ops, outlet);
         if (outlet->mux == NULL)
             return -ENOMEM;
     }
     return 0;
 }
 
-struct enl_mux *enl_lines_mux(const struct enl_program *program, int fd, bool root)
+struct enl_mux *enl_lines_mux(const struct enl_lines *lines, int fd, bool root)
 {
-    if (program->upward == NULL && !root && output_of(program) == BCRI_OUTPUT_NONE)
+    if (lines->upward == NULL && !root && output_of(lines) == BCRI_OUTPUT_NONE)
         return NULL;
-    if (!enl_lines_wanted(program))
+    if (!enl_lines_wanted(lines))
         return NULL;
-    return program->outlets[fd == 1 && program->outlets[0].mux != NULL ? 0 : 1].mux;
+    return lines->outlets[fd == 1 && lines->outlets[0].mux != NULL ? 0 : 1].mux;
 }
 
-void enl_lines_resume(struct enl_program *program)
+void enl_lines_resume(struct enl_lines *lines)
 {
     for (int i = 0; i < 2; i++)
-        if (program->outlets[i].mux != NULL)
-            enl_mux_resume(program->outlets[i].mux);
+        if (lines->outlets[i].mux != NULL)
+            enl_mux_resume(lines->outlets[i].mux);
 }
 
-void enl_lines_stop(struct enl_program *program)
+void enl_lines_stop(struct enl_lines *lines)
 {
     for (int i = 0; i < 2; i++)
-        if (program->outlets[i].mux != NULL)
-            enl_mux_close(program->outlets[i].mux);
+        if (lines->outlets[i].mux != NULL)
+            enl_mux_close(lines->outlets[i].mux);
 }
 
 /* ---- what lines begin with ---- */
 
 /* Such as "2026-11-23T12:13:28.123 "; nothing unless it is wanted. */
-static size_t put_time(const struct enl_program *program, char text[TIME_BYTES])
+static size_t put_time(const struct enl_lines *lines, char text[TIME_BYTES])
 {
     struct timespec now;
     struct tm parts;
-    if (program->self.config.timestamp == 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+    if (lines->here->self->config.timestamp == 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
         localtime_r(&now.tv_sec, &parts) == NULL)
         return 0;
     const size_t used = strftime(text, TIME_BYTES - 8, "%Y-%m-%dT%H:%M:%S", &parts);
@@ -159,10 +163,10 @@ static size_t put_time(const struct enl_program *program, char text[TIME_BYTES])
 
 /* A file that is there counts only if it is one that enl could have made: a FIFO would stop the
  * daemon, and what another user has put there is that user's. */
-static int open_file(const struct enl_program *program, const char *name)
+static int open_file(const struct enl_lines *lines, const char *name)
 {
     struct stat status;
-    const int file = openat(program->lines_folder, name,
+    const int file = openat(lines->folder, name,
                             O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
         return file;
@@ -172,10 +176,10 @@ static int open_file(const struct enl_program *program, const char *name)
 }
 
 /* Such as "2026-11-23T12:13:28.123 [7] ". */
-static size_t put_prefix(const struct enl_program *program, const struct enl_printed *text, bool label,
+static size_t put_prefix(const struct enl_lines *lines, const struct enl_printed *text, bool label,
                          char prefix[PREFIX_BYTES])
 {
-    const size_t used = put_time(program, prefix);
+    const size_t used = put_time(lines, prefix);
     return used + (label ? (size_t)snprintf(prefix + used, PREFIX_BYTES - used, "[%u] ", text->ordinal) : 0);
 }
 
@@ -209,54 +213,55 @@ static char *with_prefixes(const struct enl_printed *text, const char *prefix, s
 }
 
 /* Calls `put` with the text as it is to be seen. False: no memory. */
-static bool put_prefixed(struct enl_program *program, const struct enl_printed *text, bool label,
-                         void (*put)(struct enl_program *program, const struct enl_printed *text))
+static bool put_prefixed(struct enl_lines *lines, const struct enl_printed *text, bool label,
+                         void (*put)(struct enl_lines *lines, const struct enl_printed *text))
 {
     char prefix[PREFIX_BYTES];
-    const size_t prefix_length = put_prefix(program, text, label, prefix);
+    const size_t prefix_length = put_prefix(lines, text, label, prefix);
     struct enl_printed seen = *text;
     if (prefix_length == 0) {
-        put(program, text);
+        put(lines, text);
         return true;
     }
     char *copy = with_prefixes(text, prefix, prefix_length, &seen.length);
     if (copy == NULL)
         return false;
     seen.bytes = copy;
-    put(program, &seen);
+    put(lines, &seen);
     free(copy);
     return true;
 }
 
 /* ---- files ---- */
 
-static void put_in_file(struct enl_program *program, const struct enl_printed *text)
+static void put_in_file(struct enl_lines *lines, const struct enl_printed *text)
 {
     char name[32];
     snprintf(name, sizeof name, "cce.%u.%s", text->ordinal, text->fd == 1 ? "out" : "err");
-    const int file = open_file(program, name);
+    const int file = open_file(lines, name);
     const int error = file < 0 ? errno : enl_write_all(file, text->bytes, text->length);
     if (file >= 0)
         close(file);
     if (error == 0)
         return;
-    if (enl_lines_mux(program, text->fd, text->root) == NULL) /* it is not shown either */
-        enl_lines_log(program, text->ordinal, text->bytes, text->length);
-    if (!program->lines_lost)
-        enl_report(&program->self, BCRI_LOG_ERROR, "what CCEs print can no longer be written to %s/%s (%s)",
-                   program->self.config.outputdir, name, strerror(error));
-    program->lines_lost = true;
+    if (enl_lines_mux(lines, text->fd, text->root) == NULL) /* it is not shown either */
+        enl_lines_log(lines, text->ordinal, text->bytes, text->length);
+    if (!lines->is_lost)
+        enl_report(lines->here->self, BCRI_LOG_ERROR,
+                   "what CCEs print can no longer be written to %s/%s (%s)",
+                   lines->here->self->config.outputdir, name, strerror(error));
+    lines->is_lost = true;
 }
 
 /* ---- text ---- */
 
-void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length)
+void enl_lines_log(struct enl_lines *lines, uint32_t ordinal, const char *bytes, size_t length)
 {
-    const struct bcri_log_who who = {program->self.hostname, program->self.log.pid, (int)ordinal};
+    const struct bcri_log_who who = {lines->here->self->hostname, lines->here->self->log.pid, (int)ordinal};
     while (length > 0) {
         const char *newline = memchr(bytes, '\n', length);
         const size_t line = newline != NULL ? (size_t)(newline - bytes) : length;
-        bcri_log_bytes(&program->self.log, BCRI_LOG_INFO, &who, bytes, line);
+        bcri_log_bytes(&lines->here->self->log, BCRI_LOG_INFO, &who, bytes, line);
         const size_t skip = line + (newline != NULL ? 1 : 0);
         bytes += skip;
         length -= skip;
@@ -264,52 +269,52 @@ void enl_lines_log(struct enl_program *program, uint32_t ordinal, const char *by
 }
 
 /* That is said once for a program, unless the reader has gone. */
-void enl_lines_unwritten(void *owner, uint32_t ordinal, const char *bytes, size_t length, int error)
+void enl_lines_unwritten(struct enl_lines *lines, uint32_t ordinal, const char *bytes, size_t length,
+                         int error)
 {
-    struct enl_program *program = owner;
-    const uint64_t log_lost = program->self.log.lost_total;
-    enl_lines_log(program, ordinal, bytes, length);
-    if (error == EPIPE || program->lines_lost)
+    const uint64_t log_lost = lines->here->self->log.lost_total;
+    enl_lines_log(lines, ordinal, bytes, length);
+    if (error == EPIPE || lines->is_lost)
         return;
-    program->lines_lost = true;
-    enl_report(&program->self, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
-               strerror(error), enl_report_log_has(&program->self, log_lost) ? "; the log has it" : "");
+    lines->is_lost = true;
+    enl_report(lines->here->self, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s)%s",
+               strerror(error), enl_report_log_has(lines->here->self, log_lost) ? "; the log has it" : "");
 }
 
-static void tell_no_memory(struct enl_program *program)
+static void tell_no_memory(struct enl_lines *lines)
 {
-    if (!program->lines_lost)
-        enl_report(&program->self, BCRI_LOG_ERROR, "what CCEs print cannot all be shown (no memory)");
-    program->lines_lost = true;
+    if (!lines->is_lost)
+        enl_report(lines->here->self, BCRI_LOG_ERROR, "what CCEs print cannot all be shown (no memory)");
+    lines->is_lost = true;
 }
 
-static void show(struct enl_program *program, const struct enl_printed *text)
+static void show(struct enl_lines *lines, const struct enl_printed *text)
 {
-    enl_report_clear(&program->self);
-    if (!enl_writer_printed(text->fd == 1 ? program->self.report.out : program->self.report.err,
+    enl_report_clear(lines->here->self);
+    if (!enl_writer_printed(text->fd == 1 ? lines->here->self->report.out : lines->here->self->report.err,
                             text->ordinal, text->bytes, text->length))
-        tell_no_memory(program);
+        tell_no_memory(lines);
 }
 
 /* Its turn has come. */
 static void pass(void *owner, const struct enl_printed *text)
 {
-    struct enl_program *program = ((struct enl_outlet *)owner)->program;
-    const enum bcri_output output = output_of(program);
+    struct enl_lines *lines = ((struct enl_outlet *)owner)->lines;
+    const enum bcri_output output = output_of(lines);
     const bool label = output == BCRI_OUTPUT_LABEL || (output == BCRI_OUTPUT_YES && !text->root);
-    if (program->upward != NULL)
-        program->upward->printed(program, text);
-    else if (program->self.is_child) /* its parent is lost */
-        enl_lines_log(program, text->ordinal, text->bytes, text->length);
-    else if (!put_prefixed(program, text, label, show))
-        tell_no_memory(program);
+    if (lines->upward != NULL)
+        lines->upward->printed(lines->owner, text);
+    else if (lines->here->self->is_child) /* its parent is lost */
+        enl_lines_log(lines, text->ordinal, text->bytes, text->length);
+    else if (!put_prefixed(lines, text, label, show))
+        tell_no_memory(lines);
 }
 
-void enl_lines_take(struct enl_program *program, struct enl_source *source, const struct enl_printed *text)
+void enl_lines_take(struct enl_lines *lines, struct enl_source *source, const struct enl_printed *text)
 {
-    if (program->upward == NULL && program->self.config.outputdir != NULL &&
-        !put_prefixed(program, text, false, put_in_file))
-        tell_no_memory(program);
+    if (lines->upward == NULL && lines->here->self->config.outputdir != NULL &&
+        !put_prefixed(lines, text, false, put_in_file))
+        tell_no_memory(lines);
     if (source != NULL && !enl_source_give(source, text))
-        tell_no_memory(program);
+        tell_no_memory(lines);
 }

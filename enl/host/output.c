@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/watch.h"
 #include "bcri/escape.h"
 #include "host/cce.h"
 #include "host/lines.h"
@@ -49,10 +50,10 @@ static void keep_tail(struct enl_output *output, int fd, const char *bytes, size
 static void log_line(struct enl_stream *stream)
 {
     const struct enl_cce *cce = stream->cce;
-    struct enl_program *program = cce->program;
-    const struct bcri_log_who who = {program->self.hostname, cce->pid != 0 ? cce->pid : cce->process,
+    struct enl_here *here = cce->here;
+    const struct bcri_log_who who = {here->self->hostname, cce->pid != 0 ? cce->pid : cce->process,
                                      (int)cce->ordinal};
-    bcri_log_bytes(&program->self.log, BCRI_LOG_INFO, &who, stream->line, stream->length);
+    bcri_log_bytes(&here->self->log, BCRI_LOG_INFO, &who, stream->line, stream->length);
     stream->length = 0;
 }
 
@@ -79,10 +80,10 @@ static void log_bytes(struct enl_stream *stream, const char *bytes, size_t lengt
 static void take_bytes(struct enl_stream *stream, const char *bytes, size_t length)
 {
     struct enl_cce *cce = stream->cce;
-    const bool root = cce == cce->program->root;
+    const bool root = cce == cce->here->root;
     if (!root) /* the root's are shown in any case */
         keep_tail(&cce->output, stream->fd, bytes, length);
-    if (!enl_lines_wanted(cce->program)) {
+    if (!enl_lines_wanted(&cce->here->lines)) {
         log_bytes(stream, bytes, length);
         return;
     }
@@ -94,7 +95,7 @@ static void take_bytes(struct enl_stream *stream, const char *bytes, size_t leng
                                      .length = length,
                                      .cost = length};
     stream->in_line = bytes[length - 1] != '\n';
-    enl_lines_take(cce->program, stream->source, &text);
+    enl_lines_take(&cce->here->lines, stream->source, &text);
 }
 
 static void end_stream(struct enl_stream *stream)
@@ -161,12 +162,12 @@ static void on_passed(void *owner, size_t cost)
 static int open_stream(struct enl_stream *stream, int *end_out)
 {
     static const struct enl_source_ops ops = {on_turn, on_passed};
-    struct enl_program *program = stream->cce->program;
-    struct enl_mux *mux = enl_lines_mux(program, stream->fd, stream->cce == program->root);
+    struct enl_here *here = stream->cce->here;
+    struct enl_mux *mux = enl_lines_mux(&here->lines, stream->fd, stream->cce == here->root);
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0)
         return -errno;
-    stream->watch = enl_watch_start(&program->self, pair[0], on_readable, stream);
+    stream->watch = enl_watch_start(here->self, pair[0], on_readable, stream);
     if (stream->watch != NULL && mux != NULL)
         stream->source = enl_source_new(mux, &ops, stream);
     *end_out = pair[1];
@@ -221,13 +222,13 @@ void enl_output_show_tail(struct enl_cce *cce)
     size_t at = 0;
     if (length == 0)
         return;
-    enl_report_shown(&cce->program->self, "enl: the last it printed:\n");
+    enl_report_shown(cce->here->self, "enl: the last it printed:\n");
     while (at < length) {
         const char *newline = memchr(text + at, '\n', length - at);
         size_t line = newline != NULL ? (size_t)(newline - text) - at : length - at;
         char shown[4 * ENL_TAIL_BYTES + 1];
         bcri_escape(text + at, line, shown, sizeof shown, NULL);
-        enl_report_shown(&cce->program->self, "  [%u] %s\n", cce->ordinal, shown);
+        enl_report_shown(cce->here->self, "  [%u] %s\n", cce->ordinal, shown);
         at += line + 1;
     }
 }

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "program.h"
-
 #define ENL_TAIL_BYTES 4096u /* kept of both streams together */
 
 struct enl_stream {

@@ -18,8 +18,7 @@
 #include "bcri/lookup.h"
 #include "bcri/reclaim.h"
 #include "bcri/repair.h"
-#include "host/audit.h"
-#include "inspect/crash/waiters.h"
+#include "host/host.h"
 
 /* How long enl waits for the thread to end. The thread itself waits for nobody, unless shared
  * memory is corrupt. */
@@ -35,8 +34,8 @@ struct queue {
 };
 
 struct enl_worker {
-    struct enl_program *program;
-    void (*done)(struct enl_program *program, const struct enl_work *work);
+    struct enl_here *here;
+    void (*done)(struct enl_here *here, const struct enl_work *work);
     uv_async_t bell;       /* thread -> loop: something is finished */
     pthread_mutex_t mutex; /* of todo and finished */
     struct queue todo, finished;
@@ -50,7 +49,7 @@ struct enl_worker {
 
 static struct bcri_ctx *context(const struct enl_worker *worker)
 {
-    return bcri_host_ctx(worker->program->host);
+    return bcri_host_ctx(worker->here->host);
 }
 
 static void queue_init(struct queue *queue)
@@ -138,10 +137,9 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
     case ENL_WORK_CELL0_INIT: return do_birth(context(worker), work);
     case ENL_WORK_ERROR: return do_error(context(worker), work);
     case ENL_WORK_REPAIR: return do_repair(worker, work);
-    case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;
     case ENL_WORK_BLOCKED_BY: return true;
     case ENL_WORK_POOL: work->code = bcri_heap_piece_reserve(context(worker), &work->piece); return true;
-    case ENL_WORK_WAITERS: enl_waiters_resolve(context(worker), work->waiters); return true;
+    case ENL_WORK_CALL: work->code = work->call->perform(work->call, context(worker)); return true;
     case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
     }
     return true;
@@ -258,8 +256,8 @@ static void *work_on(void *data)
 static void drop(struct enl_work *work)
 {
     free(work->free_records);
-    enl_audit_free(work->audit);
-    free(work->waiters);
+    if (work->call != NULL)
+        work->call->drop(work->call);
     free(work);
 }
 
@@ -274,16 +272,19 @@ static struct enl_work *take_finished(struct enl_worker *worker)
 static void on_bell(uv_async_t *bell)
 {
     struct enl_worker *worker = bell->data;
-    struct enl_program *program = worker->program;
+    struct enl_here *here = worker->here;
     /* `done` may stop the worker, which closes the bell; the worker's memory stays until the loop's
      * next turn. */
     for (struct enl_work *work;
          !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
         worker->pending -= work->kind != ENL_WORK_BLOCKED_BY; /* that the thread has added */
-        worker->done(program, work);
-        work->audit = NULL; /* taken */
+        if (work->kind == ENL_WORK_CALL)
+            work->call->done(here, work->call, work->code);
+        else
+            worker->done(here, work);
+        work->call = NULL; /* taken */
         for (size_t i = 0; i < work->free_count; i++)
-            bcri_host_cce_release(program->host, work->free_records[i]);
+            bcri_host_cce_release(here->host, work->free_records[i]);
         drop(work);
     }
 }
@@ -300,22 +301,21 @@ static void ring(struct enl_worker *worker)
     bcri_bell_ring(context(worker), context(worker)->record);
 }
 
-struct enl_worker *enl_worker_start(struct enl_program *program,
-                                    void (*when_done)(struct enl_program *program,
-                                                      const struct enl_work *work))
+struct enl_worker *enl_worker_start(struct enl_here *here,
+                                    void (*when_done)(struct enl_here *here, const struct enl_work *work))
 {
     struct enl_worker *worker = calloc(1, sizeof *worker);
     if (worker == NULL)
         return NULL;
-    worker->program = program;
+    worker->here = here;
     worker->done = when_done;
     worker->bell.data = worker;
     queue_init(&worker->todo);
     queue_init(&worker->finished);
     queue_init(&worker->mine);
     pthread_mutex_init(&worker->mutex, NULL);
-    worker->reclaim = bcri_reclaim_init(program->host);
-    if (worker->reclaim != NULL && uv_async_init(&program->self.loop, &worker->bell, on_bell) == 0) {
+    worker->reclaim = bcri_reclaim_init(here->host);
+    if (worker->reclaim != NULL && uv_async_init(&here->self->loop, &worker->bell, on_bell) == 0) {
         errno = pthread_create(&worker->thread, NULL, work_on, worker);
         if (errno == 0)
             return worker;

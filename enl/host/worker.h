@@ -20,19 +20,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bcri/ctx.h"
 #include "bcri/heap.h"
-#include "program.h"
+
+struct enl_here;
 
 /* CELL0_INIT makes cell 0 of a new record, with the birth region in it if there is one. */
 enum enl_work_kind {
     ENL_WORK_CELL0_INIT,
     ENL_WORK_ERROR,
     ENL_WORK_REPAIR,
-    ENL_WORK_AUDIT,
     ENL_WORK_BLOCKED_BY, /* for the loop only: work is parked for what CCE `index` holds */
     ENL_WORK_LOOK,       /* memory of an ended CCE may be free (bcri/reclaim.h) */
     ENL_WORK_POOL,       /* the agent's pool needs a piece */
-    ENL_WORK_WAITERS,    /* who waits for a CCE that has crashed (crash/waiters.h) */
+    ENL_WORK_CALL,       /* something else: struct enl_call */
+};
+
+/* The first member of a structure of the owner's, on the heap. */
+struct enl_call {
+    int (*perform)(struct enl_call *call, struct bcri_ctx *ctx);          /* in the thread */
+    void (*done)(struct enl_here *here, struct enl_call *call, int code); /* on the loop; takes the call */
+    void (*drop)(struct enl_call *call);                                  /* instead of `done`, at the end */
 };
 
 struct enl_work {
@@ -55,15 +63,13 @@ struct enl_work {
      * this. Owned by the work. */
     uint32_t *free_records;
     size_t free_count;
-    struct enl_audit *audit;     /* AUDIT: enl_worker_add takes it on success */
-    struct enl_waiters *waiters; /* WAITERS: the same */
+    struct enl_call *call; /* CALL: enl_worker_add takes it on success */
 };
 
-/* Starts the thread. `when_done` is called on the loop for each piece of work that is done. NULL:
+/* Starts the thread, when here->host is there. `when_done` is called on the loop for each piece of work that is done. NULL:
  * no thread, no memory. */
-struct enl_worker *enl_worker_start(struct enl_program *program,
-                                    void (*when_done)(struct enl_program *program,
-                                                      const struct enl_work *work));
+struct enl_worker *enl_worker_start(struct enl_here *here,
+                                    void (*when_done)(struct enl_here *here, const struct enl_work *work));
 /* Queues a copy of `work`. False: no memory. */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
 /* Whether nothing is queued, parked, being done, or done and not told. */

@@ -86,7 +86,7 @@ static void answer(struct enl_program *program, struct enl_job *job)
     if (job->conn != NULL)
         reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
-        enl_cce_tell_failure(program, &job->origin, job->failed[i].ordinal, job->failed[i].code);
+        enl_cce_tell_failure(&program->here, &job->origin, job->failed[i].ordinal, job->failed[i].code);
     free(job->failed);
     free(job);
 }
@@ -109,7 +109,7 @@ static bool start_one(struct enl_program *program, struct enl_job *job)
     struct enl_conn *waiting;
     job->code = bcrE_NOMEM;
     struct enl_cce *cce =
-        enl_cce_new(program, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
+        enl_cce_new(&program->here, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
     if (cce == NULL)
         return false;
     if (!enl_cce_init_cell0(cce, job->archtype, job->has_data ? job->data : NULL, job->length)) {
@@ -142,7 +142,7 @@ static void on_turn(uv_idle_t *idle)
     }
     uint32_t ordinal = job->ordinal;
     if (job->has_turn && job->core < 0)
-        enl_cores_turn(&program->cores, job->turn);
+        enl_cores_turn(&program->here.cores, job->turn);
     job->has_turn = false;
     if (start_one(program, job))
         job->started++;
@@ -185,8 +185,8 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
 {
     struct enl_program *program = enl_program_of(conn);
     char reason[1024];
-    const int core = request->core >= 0 ? enl_cores_nth(&program->cores, request->core) : -1;
-    if (program->phase != ENL_RUNNING) {
+    const int core = request->core >= 0 ? enl_cores_nth(&program->here.cores, request->core) : -1;
+    if (program->self.phase != ENL_RUNNING) {
         enl_enlist_refuse(conn, request, program->self.hostname, bcrE_ENLIST, "the program is ending");
         return;
     }
@@ -247,7 +247,7 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
     }
     bcri_view_copy(request->machine, machine, sizeof machine);
     const char *host = machine[0] != '\0' ? machine : enl_program_of(conn)->self.hostname;
-    if (enl_program_of(conn)->phase != ENL_RUNNING) {
+    if (enl_program_of(conn)->self.phase != ENL_RUNNING) {
         enl_enlist_refuse(conn, &whole, host, code, "the program is ending");
         return NULL;
     }

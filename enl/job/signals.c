@@ -46,7 +46,7 @@ bool enl_signals_reap(struct enl_program *program)
         pid_t pid = info.si_pid;
         if (pid == 0)
             return false;
-        enl_cce_look_at_dead(program, pid);
+        enl_cce_look_at_dead(&program->here, pid);
         waitpid(pid, &wait_status, 0);
         enl_crash_reaped(program, pid);
         if (enl_tree_reaped(program, pid, wait_status) || enl_branch_reaped(program, pid, wait_status) ||
@@ -62,7 +62,7 @@ bool enl_signals_reap(struct enl_program *program)
                            WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
             program->script_done(program);
         } else {
-            enl_cce_reaped(program, pid, wait_status);
+            enl_cce_reaped(&program->here, pid, wait_status);
         }
     }
 }
@@ -88,14 +88,16 @@ int enl_signals_kill_children(const struct enl_program *program)
 
 void enl_signals_stop_cces(struct enl_program *program)
 {
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        if (cce != program->root || !program->stop_from_terminal || cce->own_group)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
+        if (cce != program->here.root || !program->stop_from_terminal || cce->own_group)
             enl_cce_signal(cce, SIGSTOP, true);
 }
 
 void enl_signals_continue_cces(struct enl_program *program)
 {
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         enl_cce_signal(cce, SIGCONT, true);
 }
 
@@ -110,8 +112,9 @@ static void go_on(struct enl_program *program)
  * it already. */
 static void pass_on(struct enl_program *program, int signal, bool from_terminal)
 {
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        if (cce != program->root || !from_terminal || cce->own_group)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
+        if (cce != program->here.root || !from_terminal || cce->own_group)
             enl_cce_signal(cce, signal, true);
 }
 
@@ -131,14 +134,14 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         start_grace(program);
     }
     enl_report_hurry(&program->self);
-    if (program->phase == ENL_ENDING && program->insists)
+    if (program->self.phase == ENL_ENDING && program->insists)
         enl_tree_cut(program);
-    if (program->phase == ENL_ENDING) {
+    if (program->self.phase == ENL_ENDING) {
         program->insists = true;
         enl_session_cut(program);
         enl_tree_kill(program);
     }
-    if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
+    if (program->self.phase != ENL_PREPARING && program->self.phase != ENL_RUNNING)
         return;
     if (program->self.is_child)
         bcri_log_write(&program->self.log, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)",
@@ -148,8 +151,8 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
                    signal, strsignal(signal));
     enl_enlist_drop(program);
     enl_tree_signal(program, signal);
-    program->phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
-    if (program->first == NULL) {
+    program->self.phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
+    if (TAILQ_EMPTY(&program->here.all)) {
         enl_program_abort(program, 128 + signal);
         return;
     }
@@ -195,7 +198,7 @@ static void on_signal(void *data)
         bool from_terminal = info.ssi_code == SI_KERNEL;
         switch ((int)info.ssi_signo) {
         case SIGCHLD:
-            if (enl_signals_reap(program) || program->phase == ENL_ENDING)
+            if (enl_signals_reap(program) || program->self.phase == ENL_ENDING)
                 enl_program_check_end(program);
             break;
         case SIGTSTP:

@@ -55,7 +55,7 @@ static struct enl_links *links_of(void *up)
 
 static struct bcri_host *host_of(void *up)
 {
-    return links_of(up)->program->host;
+    return links_of(up)->program->here.host;
 }
 
 static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
@@ -118,7 +118,7 @@ static const struct bcri_fd_upcalls fd_upcalls = {fd_set_none, fd_ring};
 
 static int make_record(struct enl_links *links)
 {
-    struct bcri_host *host = links->program->host;
+    struct bcri_host *host = links->program->here.host;
     int error = bcri_host_cce_add(host, 0, &links->index);
     if (error != 0)
         return error;
@@ -182,7 +182,7 @@ void enl_links_grown(struct enl_program *program, const struct bcri_heap_piece *
 static void reserve(struct enl_program *program, const struct bcri_heap_piece *piece)
 {
     const struct enl_work work = {.kind = ENL_WORK_POOL, .piece = *piece};
-    if (!enl_worker_add(program->worker, &work))
+    if (!enl_worker_add(program->here.worker, &work))
         enl_links_grown(program, piece, false);
 }
 
@@ -232,7 +232,8 @@ static void on_told(uv_async_t *told)
     struct enl_program *program = links->program;
     struct bcri_link_news news;
     while (!uv_is_closing((uv_handle_t *)told) && bcri_link_thread_take(links->thread, &news)) {
-        struct enl_cce *cce = news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(program, news.number) : NULL;
+        struct enl_cce *cce =
+            news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(&program->here, news.number) : NULL;
         if (news.told == BCRI_TOLD_WANTS_LINK)
             enl_introduce_want(program, news.number);
         else if (news.told == BCRI_TOLD_POOL)
@@ -357,7 +358,7 @@ bool enl_links_stop(struct enl_program *program)
         return true;
     if (links->thread != NULL && !bcri_link_thread_stop(links->thread))
         return false;
-    bcri_host_ctx(program->host)->bell_fd = -1;
+    bcri_host_ctx(program->here.host)->bell_fd = -1;
     close(links->ctx.bell_fd);
     bcri_resolved_fini(&links->ctx);
     bcri_heap_fini(&links->ctx);

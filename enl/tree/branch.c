@@ -315,7 +315,7 @@ static const char *take_begin(struct enl_program *program, const struct bcri_con
                                   .login = text_of(message->ccename, login, sizeof login),
                                   .enl = text_of(message->object, enl, sizeof enl)};
     const char *why =
-        program->phase != ENL_RUNNING
+        program->self.phase != ENL_RUNNING
             ? "the daemon that is to start it is ending"
             : begin(program, message->host, &host,
                     (message->flags & BCRI_BEGIN_PUSH) != 0 && program->push != NULL, error, sizeof error);

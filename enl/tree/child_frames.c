@@ -125,13 +125,13 @@ static void take_output(struct enl_child *child, const struct bcri_control *mess
                                      .length = message->bytes.length,
                                      .cost = message->bytes.length + ENL_WINDOW_PIECE};
     struct enl_source **source = &child->sources[fd - 1];
-    struct enl_mux *mux = enl_lines_mux(child->program, fd, false);
+    struct enl_mux *mux = enl_lines_mux(&child->program->here.lines, fd, false);
     if (*source == NULL && mux != NULL)
         *source = enl_source_new(mux, &ops, child);
     if (*source == NULL && mux != NULL) /* no memory */
-        enl_lines_log(child->program, text.ordinal, text.bytes, text.length);
+        enl_lines_log(&child->program->here.lines, text.ordinal, text.bytes, text.length);
     if (text.length != 0)
-        enl_lines_take(child->program, *source, &text);
+        enl_lines_take(&child->program->here.lines, *source, &text);
     if (text.length == 0 || *source == NULL)
         on_passed(child, text.cost);
 }
@@ -169,7 +169,7 @@ static const char *take_unstarted(struct enl_child *child, const struct bcri_con
     if (message->enlistor.length != sizeof origin.identity)
         return "a start of nobody's failed";
     memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
-    enl_cce_tell_failure(child->program, &origin, message->ordinal, (int)message->status);
+    enl_cce_tell_failure(&child->program->here, &origin, message->ordinal, (int)message->status);
     return NULL;
 }
 

@@ -79,9 +79,9 @@ static void send_output(struct enl_program *program, uint32_t kind, const struct
     }
 }
 
-static void up_printed(struct enl_program *program, const struct enl_printed *text)
+static void up_printed(void *owner, const struct enl_printed *text)
 {
-    send_output(program, (uint32_t)text->fd, text);
+    send_output(owner, (uint32_t)text->fd, text);
 }
 
 static bool up_logged(void *owner, const char *line, size_t length)
@@ -94,18 +94,19 @@ static bool up_logged(void *owner, const char *line, size_t length)
     return true;
 }
 
-static bool up_full(void)
+static bool up_full(void *owner)
 {
+    (void)owner;
     return parent.window <= 0;
 }
 
 static void up_alive(struct enl_program *program)
 {
     const struct bcri_control message = {
-        .type = BCRI_MSG_alive, .present = BCRI_HAS(count), .count = program->alive};
-    if (parent.alive == program->alive)
+        .type = BCRI_MSG_alive, .present = BCRI_HAS(count), .count = program->here.alive};
+    if (parent.alive == program->here.alive)
         return;
-    parent.alive = program->alive;
+    parent.alive = program->here.alive;
     enl_uplink_send(program, &message);
 }
 
@@ -117,7 +118,8 @@ static void up_failed(struct enl_program *program, int status)
 }
 
 static const struct enl_report_upward report_upward = {up_report, up_logged};
-static const struct enl_parent_hooks upward = {up_printed, up_full, up_alive, up_failed, enl_uplink_flush};
+static const struct enl_lines_upward lines_upward = {up_printed, up_full};
+static const struct enl_parent_hooks upward = {up_alive, up_failed, enl_uplink_flush};
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {
@@ -142,7 +144,7 @@ static const char *take_unstarted(struct enl_program *program, const struct bcri
         bcri_identity_host((const uint8_t *)message->enlistor.bytes) != program->self.host_number)
         return "a start for another host failed";
     memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
-    enl_cce_tell_failure(program, &origin, message->ordinal, (int)message->status);
+    enl_cce_tell_failure(&program->here, &origin, message->ordinal, (int)message->status);
     return NULL;
 }
 
@@ -178,7 +180,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         if (message->size > ENL_WINDOW_BYTES * 64u)
             return "a window that is none";
         parent.window += (long)message->size;
-        enl_lines_resume(program);
+        enl_lines_resume(&program->here.lines);
         return NULL;
     case BCRI_MSG_beat: return enl_uplink_answered(program, message);
     case BCRI_MSG_unstarted: return take_unstarted(program, message);
@@ -267,6 +269,8 @@ bool enl_parent_open(struct enl_program *program)
     }
     program->upward = &upward;
     program->self.report.upward = &report_upward;
+    program->here.lines.upward = &lines_upward;
+    program->here.lines.owner = program;
     parent.window = ENL_WINDOW_BYTES;
     enl_uplink_open(program, &lane_ops);
     const bool has_reserve = enl_introduce_announce(program);

@@ -244,7 +244,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
     struct enl_place *place = place_of(child);
     char error[512];
     const bool failed = child->starter != 0 && child->station[0] == '\0';
-    if (child->was_up || child->told_to_end || program->phase != ENL_RUNNING || place->child != child)
+    if (child->was_up || child->told_to_end || program->self.phase != ENL_RUNNING || place->child != child)
         return false;
     if (!child->is_cut_off && !failed) {
         if (child->blamed != 0) /* nor has this daemon got there */
@@ -270,7 +270,7 @@ static void remember_failure(const struct enl_child *child, const char *sentence
 {
     struct enl_program *program = child->program;
     struct enl_place *place = place_of(child);
-    if (sentence[0] == '\0' || program->phase != ENL_RUNNING || place->failed != NULL)
+    if (sentence[0] == '\0' || program->self.phase != ENL_RUNNING || place->failed != NULL)
         return;
     place->failed = strdup(sentence);
     if (child->errands.first == NULL)
@@ -280,7 +280,7 @@ static void remember_failure(const struct enl_child *child, const char *sentence
 static void on_gone(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
-    const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
+    const bool blamed = child->was_up && sentence[0] != '\0' && program->self.phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
     const bool ends = blamed && alive != 0 && program->self.config.onfail == BCRI_ONFAIL_ABORT;
     const uint32_t below = enl_tree_below(child);

@@ -53,7 +53,7 @@ static void send_settings(const struct enl_program *program, struct enl_peer *pe
         if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(entry.value, '/') == NULL)
             continue;
         const char *value = entry.value;
-        if (settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(program))
+        if (settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(&program->here.lines))
             value = "yes";
         if (settings[i].idx == BCRI_CONFIG_logdir && program->self.config.logdir != NULL)
             value = "/"; /* where is the root's affair, and may be longer than a setting */
@@ -207,9 +207,9 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
         .mask = (uint32_t)mask & 0777,
         .bytes = {(const char *)limits, sizeof limits},
         .text = bcri_view_of(program->self.address)};
-    if (program->folder != NULL && strlen(program->folder) < 4096) {
+    if (program->here.folder != NULL && strlen(program->here.folder) < 4096) {
         start.present |= BCRI_HAS(folder);
-        start.folder = bcri_view_of(program->folder);
+        start.folder = bcri_view_of(program->here.folder);
     }
     if (deep) {
         struct enl_member there = {.host = child->number};

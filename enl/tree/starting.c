@@ -50,7 +50,7 @@ static void on_begins(uv_timer_t *timer)
     struct enl_tree *tree = program->tree;
     uint32_t number, by;
     char error[2048];
-    while (program->phase == ENL_RUNNING && enl_plan_next(&tree->plan, &number, &by)) {
+    while (program->self.phase == ENL_RUNNING && enl_plan_next(&tree->plan, &number, &by)) {
         struct enl_child *child = enl_tree_child(program, number);
         if (!enl_child_begin(child, enl_tree_child(program, by), error, sizeof error))
             enl_child_not_begun(child, error);

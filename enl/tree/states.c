@@ -75,7 +75,7 @@ const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *mes
     const struct enl_tree *tree = program->self.is_child ? NULL : program->tree;
     if (is_next(message, &answer, program->self.host_number))
         put(&answer, program->self.host_number,
-            program->phase <= ENL_RUNNING ? BCRI_HOST_UP : BCRI_HOST_ENDING, program->alive,
+            program->self.phase <= ENL_RUNNING ? BCRI_HOST_UP : BCRI_HOST_ENDING, program->here.alive,
             program->self.hostname);
     for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
          child = child->next)

@@ -141,9 +141,9 @@ bool enl_tree_over(struct enl_program *program)
 {
     const struct bcri_control end = {.type = BCRI_MSG_end};
     for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
-        if (program->phase == ENL_RUNNING && (child->alive != 0 || child->errands.first != NULL))
+        if (program->self.phase == ENL_RUNNING && (child->alive != 0 || child->errands.first != NULL))
             return false;
-    if (program->phase == ENL_RUNNING && !all_are_told(program))
+    if (program->self.phase == ENL_RUNNING && !all_are_told(program))
         end_all(program, &end, END_MSEC);
     return first_child(program) == NULL;
 }

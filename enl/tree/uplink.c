@@ -140,7 +140,7 @@ void enl_uplink_go_by_lane(struct enl_program *program)
 bool enl_uplink_leave_pipes(struct enl_program *program)
 {
     if (uplink.on_lane || uplink.suspended ||
-        (program->phase == ENL_ENDED && uplink.numbers.kept_bytes == 0) || !seek_root(program))
+        (program->self.phase == ENL_ENDED && uplink.numbers.kept_bytes == 0) || !seek_root(program))
         return false;
     enl_sequence_hold(&uplink.numbers);
     enl_uplink_go_by_lane(program);
@@ -159,12 +159,12 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
     uplink.lane = NULL;
     enl_branches_leave(program);
     uv_timer_stop(&uplink.timer);
-    if (program->phase == ENL_ENDED) {
+    if (program->self.phase == ENL_ENDED) {
         enl_bring_give_up(program);
         on_flushed(program);
         return;
     }
-    if (program->alive == 0 && program->jobs == NULL) {
+    if (program->here.alive == 0 && program->jobs == NULL) {
         bcri_log_write(&program->self.log, BCRI_LOG_WARN, "the daemon that started this one is gone (%s)",
                        why);
         enl_program_check_end(program);

@@ -231,9 +231,9 @@ static const char *last_component(const char *path)
 struct enl_conn *enl_conn_waiting(const struct enl_conns *conns, const char *object)
 {
     struct enl_conn *conn;
-    TAILQ_FOREACH(conn, &conns->waiting, waits)
-    if (strcmp(last_component(conn->ccename), last_component(object)) == 0)
-        return conn;
+    TAILQ_FOREACH (conn, &conns->waiting, waits)
+        if (strcmp(last_component(conn->ccename), last_component(object)) == 0)
+            return conn;
     return NULL;
 }
 
@@ -249,9 +249,9 @@ static bool is_silent(const struct enl_conn *conn)
 static bool show_out(struct enl_conns *conns)
 {
     struct enl_conn *conn, *silent = NULL;
-    LIST_FOREACH(conn, &conns->all, entry)
-    if (is_silent(conn))
-        silent = conn;
+    LIST_FOREACH (conn, &conns->all, entry)
+        if (is_silent(conn))
+            silent = conn;
     if (silent == NULL)
         return false;
     enl_log_often(conns->self, ENL_OFTEN_SILENT, "a visitor that says nothing has to make room for another");

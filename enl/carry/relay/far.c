@@ -310,7 +310,7 @@ const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *me
     struct enl_far *far = NULL;
     if (message->host != program->self.host_number)
         return "it asks for a relay of another host";
-    if (program->phase != ENL_RUNNING)
+    if (program->self.phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is ending");
     else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
         far = far_new(program, parent, message->id, pair[0]);

@@ -99,7 +99,7 @@ static int read_only(int fd)
 
 const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message)
 {
-    const int own = bcri_host_segment_dup(enl_program_of(conn)->host, message->seg);
+    const int own = bcri_host_segment_dup(enl_program_of(conn)->here.host, message->seg);
     enl_conn_reply_fd(conn, message->id, own >= 0 ? read_only(own) : -1);
     if (own >= 0)
         close(own);

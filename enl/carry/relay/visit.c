@@ -34,9 +34,9 @@ const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
     bcri_view_copy(message->text, text, sizeof text);
     wish.arguments[0] = ordinal;
     wish.arguments[1] = text;
-    if (program->phase != ENL_RUNNING)
+    if (program->self.phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is %s",
-                 program->phase == ENL_PREPARING ? "not running yet" : "ending");
+                 program->self.phase == ENL_PREPARING ? "not running yet" : "ending");
     else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->self.host_number)
         code = enl_far_ask(conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
     else if (enl_relay_start(program, &wish, reason, sizeof reason) > 0)

@@ -16,12 +16,6 @@
  * variables. */
 enum { TRACE_MSEC = 1800, DEFER_MSEC = 2000, LOCALS_MSEC = 2000 };
 
-bool enl_crash_is(int signal)
-{
-    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-           signal == SIGABRT || signal == SIGSYS;
-}
-
 static void on_look(uv_timer_t *timer);
 
 /* How long something about a crash may take that takes `msec` without local variables. */
@@ -57,10 +51,11 @@ static void on_closed(uv_handle_t *handle)
 /* Whether a CCE has crashed and has not ended yet. */
 static bool is_one_dying(const struct enl_program *program)
 {
-    const struct enl_cce *cce = program->first;
-    while (cce != NULL && cce->crash == NULL)
-        cce = cce->next;
-    return cce != NULL;
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
+        if (cce->crash != NULL)
+            return true;
+    return false;
 }
 
 /* At the time when the first of what is open has had its time; that of the program's end comes later. */
@@ -96,7 +91,7 @@ static void on_look(uv_timer_t *timer)
     } else if (crashes->defers) {
         crashes->defers = false;
         crashes->deferred = true;
-        if (crashes->program->phase != ENL_ENDED)
+        if (crashes->program->self.phase != ENL_ENDED)
             enl_program_abort(crashes->program, crashes->program->status);
     }
 }
@@ -110,7 +105,8 @@ static struct enl_waiters *sleepers(const struct enl_cce *crashed)
     if (waiters == NULL)
         return NULL;
     waiters->owner = crashed->index;
-    for (const struct enl_cce *cce = crashed->program->first; cce != NULL; cce = cce->next) {
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &crashed->here->all, entry) {
         const struct bcri_bell_shm *bell = &cce->record->bell;
         const struct bcri_sleep_shm *sleep = &cce->record->sleep;
         const bcri_ref request = bcri_load(&sleep->waits_for) & BCRI_REF_MASK;
@@ -125,37 +121,47 @@ static struct enl_waiters *sleepers(const struct enl_cce *crashed)
     return waiters;
 }
 
-static void ask_for_waiters(struct enl_crash *crash)
+static void take_waiters(struct enl_here *here, struct enl_call *call, int code)
 {
-    struct enl_cce *cce = crash->cce;
-    const struct enl_work work = {.kind = ENL_WORK_WAITERS, .index = cce->index, .waiters = sleepers(cce)};
-    crash->asked = work.waiters != NULL && enl_worker_add(cce->program->worker, &work);
-    if (!crash->asked)
-        free(work.waiters);
+    struct enl_waiters *waiters = (struct enl_waiters *)call;
+    const struct enl_cce *cce = enl_cce_at(here, waiters->owner);
+    struct enl_crash *crash = cce != NULL ? cce->crash : NULL;
+    (void)code;
+    if (crash == NULL || !crash->asked || crash->release < 0) {
+        free(waiters);
+        return;
+    }
+    crash->asked = false;
+    crash->waiters = waiters;
+    enl_crash_let_die_when_known(enl_program_of_cce(cce)->crashes, crash);
 }
 
-void enl_crash_waited_for(struct enl_program *program, const struct enl_work *work)
+static void drop_waiters(struct enl_call *call)
 {
-    const struct enl_cce *cce = enl_cce_at(program, work->index);
-    struct enl_crash *crash = cce != NULL ? cce->crash : NULL;
-    if (crash == NULL || !crash->asked || crash->release < 0)
+    free(call);
+}
+
+static void ask_for_waiters(struct enl_crash *crash)
+{
+    struct enl_waiters *waiters = sleepers(crash->cce);
+    if (waiters == NULL)
         return;
-    crash->asked = false;
-    crash->waiters = malloc(sizeof *crash->waiters);
-    if (crash->waiters != NULL)
-        *crash->waiters = *work->waiters;
-    enl_crash_let_die_when_known(program->crashes, crash);
+    waiters->call = (struct enl_call){enl_waiters_resolve, take_waiters, drop_waiters};
+    const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &waiters->call};
+    crash->asked = enl_worker_add(crash->cce->here->worker, &work);
+    if (!crash->asked)
+        free(waiters);
 }
 
 const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
 {
-    struct enl_program *program = cce->program;
+    struct enl_program *program = enl_program_of_cce(cce);
     const struct bcri_control *message = &in->message;
     if (in->fds[0] < 0)
         return "crashed without a descriptor";
     if (cce->crash != NULL)
         return "it has crashed before";
-    struct enl_crashes *crashes = program->phase == ENL_RUNNING ? crashes_of(program) : NULL;
+    struct enl_crashes *crashes = program->self.phase == ENL_RUNNING ? crashes_of(program) : NULL;
     struct enl_crash *crash = crashes != NULL ? calloc(1, sizeof *crash) : NULL;
     if (crash == NULL)
         return NULL; /* the descriptor is closed, and the CCE dies */
@@ -182,7 +188,8 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
 
 void enl_crash_reaped(struct enl_program *program, pid_t pid)
 {
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         if (cce->crash != NULL && cce->crash->tracer == pid)
             cce->crash->tracer = 0;
 }
@@ -193,12 +200,12 @@ void enl_crash_drop(struct enl_cce *cce)
     if (crash == NULL)
         return;
     if (crash->release >= 0)
-        enl_crash_let_die(cce->program->crashes, crash);
+        enl_crash_let_die(enl_program_of_cce(cce)->crashes, crash);
     free(crash->text.bytes);
     free(crash->waiters);
     free(crash);
     cce->crash = NULL;
-    struct enl_crashes *crashes = cce->program->crashes;
+    struct enl_crashes *crashes = enl_program_of_cce(cce)->crashes;
     if (crashes != NULL && crashes->defers &&
         crashes->open == NULL) /* this may be the last that was waited for */
         uv_timer_start(&crashes->look, on_look, 0, 0);
@@ -208,7 +215,7 @@ void enl_crash_drop(struct enl_cce *cce)
 
 void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
 {
-    struct enl_program *program = cce->program;
+    struct enl_program *program = enl_program_of_cce(cce);
     struct enl_crashes *crashes = crashes_of(program);
     struct enl_crash_report *report = crashes != NULL ? calloc(1, sizeof *report) : NULL;
     if (report == NULL)
@@ -267,7 +274,7 @@ const char *enl_crash_of_child(struct enl_child *child, const struct bcri_contro
 bool enl_crash_defers_abort(struct enl_program *program, int status)
 {
     struct enl_crashes *crashes = program->crashes;
-    if (crashes == NULL || program->phase != ENL_RUNNING || crashes->deferred)
+    if (crashes == NULL || program->self.phase != ENL_RUNNING || crashes->deferred)
         return false;
     if (crashes->defers)
         return true;
@@ -287,7 +294,8 @@ void enl_crash_close(struct enl_program *program)
     struct enl_crashes *crashes = program->crashes;
     if (crashes == NULL)
         return;
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         enl_crash_drop(cce);
     struct enl_crash_report *report;
     while ((report = enl_crash_reports_take(&crashes->reports)) != NULL)

@@ -29,14 +29,8 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in);
 /* A CCE with a crash has ended by `signal`, or one that has not said anything by a signal that is a crash:
  * its report. Called before its record is repaired. */
 void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file);
-/* Whether `signal` ends a process by a mistake of its own. */
-bool enl_crash_is(int signal);
 /* The CCE goes: nothing of its crash is needed any more. */
 void enl_crash_drop(struct enl_cce *cce);
-
-/* The worker knows who waits for a CCE that has crashed. */
-struct enl_work;
-void enl_crash_waited_for(struct enl_program *program, const struct enl_work *work);
 
 /* A child of the daemon's has ended; it may be a tracer. */
 void enl_crash_reaped(struct enl_program *program, pid_t pid);

@@ -60,7 +60,7 @@ void enl_crash_take_trace(struct enl_crashes *crashes, struct enl_crash *crash)
 static void on_trace(void *data)
 {
     struct enl_crash *crash = data;
-    struct enl_crashes *crashes = crash->cce->program->crashes;
+    struct enl_crashes *crashes = enl_program_of_cce(crash->cce)->crashes;
     enl_crash_take_trace(crashes, crash);
     if (!crash->traced)
         return;

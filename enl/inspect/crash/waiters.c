@@ -57,8 +57,9 @@ static void count_one(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         waiters->at[waiters->count++] = one;
 }
 
-void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters)
+int enl_waiters_resolve(struct enl_call *call, struct bcri_ctx *ctx)
 {
+    struct enl_waiters *waiters = (struct enl_waiters *)call;
     struct scan scan = {ctx, waiters, bcri_load_acquire(&ctx->host->agent)};
     for (uint32_t i = 0; i < waiters->count; i++) {
         struct enl_waiter *waiter = &waiters->at[i];
@@ -66,4 +67,5 @@ void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters)
     }
     if (scan.agent != 0)
         bcri_slot_each(ctx, scan.agent, count_one, &scan);
+    return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "host/worker.h"
 
 struct enl_waiter {
     bcri_ref request; /* an ID slot; none: it waits for a lock of that CCE's */
@@ -23,12 +24,13 @@ struct enl_waiter {
 #define ENL_WAITERS_MAX 256u
 
 struct enl_waiters {
+    struct enl_call call;
     uint32_t owner; /* for whom they wait */
     uint32_t count;
     struct enl_waiter at[ENL_WAITERS_MAX];
 };
 
-/* Finds out for each whether it waits for the owner, and adds the agent's. */
-void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters);
+/* For the call: finds out for each whether it waits for the owner, and adds the agent's. */
+int enl_waiters_resolve(struct enl_call *call, struct bcri_ctx *ctx);
 
 #endif

@@ -64,10 +64,11 @@ static bool is_held(pid_t pid)
 /* The one that was held at the last look is the first to be looked at. */
 static bool is_held_here(const struct enl_program *program, pid_t *held)
 {
-    for (const struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         if (cce->life == ENL_ALIVE && cce->pid == *held && is_held(cce->pid))
             return true;
-    for (const struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         if (cce->life == ENL_ALIVE && is_held(cce->pid)) {
             *held = cce->pid;
             return true;
@@ -77,9 +78,9 @@ static bool is_held_here(const struct enl_program *program, pid_t *held)
 
 static bool daemon_is_quiet(const struct enl_program *program)
 {
-    return program->phase == ENL_RUNNING && program->stop_signal == 0 &&
-           TAILQ_EMPTY(&program->conns.waiting) && program->jobs == NULL && program->forgetting == 0 &&
-           enl_worker_is_idle(program->worker);
+    return program->self.phase == ENL_RUNNING && program->stop_signal == 0 &&
+           TAILQ_EMPTY(&program->conns.waiting) && program->jobs == NULL && program->here.forgetting == 0 &&
+           enl_worker_is_idle(program->here.worker);
 }
 
 /* What the records of the CCEs say. */
@@ -88,7 +89,8 @@ static struct enl_stillness look_at_records(const struct enl_program *program, u
     struct enl_stillness seen = {.still = daemon_is_quiet(program)};
     unsigned may_lock = 0;
     *lockers_out = 0;
-    for (const struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry) {
         if (cce->life == ENL_OVER && !cce->repairing)
             continue;
         const bool lives =
@@ -111,7 +113,8 @@ static struct enl_stillness look_at_records(const struct enl_program *program, u
 
 static void hang_up(struct enl_program *program)
 {
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
         if (cce->life == ENL_ALIVE)
             kill(cce->pid, SIGHUP);
 }
@@ -180,10 +183,10 @@ static void explained(struct enl_deadlock *deadlock)
 {
     const bool whole = deadlock->text.whole;
     deadlock->lockers_told |= deadlock->text.length != 0;
-    if (deadlock->program->phase == ENL_RUNNING)
+    if (deadlock->program->self.phase == ENL_RUNNING)
         show(deadlock->program, &deadlock->text);
     drop_text(&deadlock->text);
-    if (whole && deadlock->program->phase == ENL_RUNNING)
+    if (whole && deadlock->program->self.phase == ENL_RUNNING)
         act(deadlock->program);
 }
 
@@ -353,7 +356,7 @@ static void on_timer(uv_timer_t *timer)
     struct enl_deadlock *deadlock = timer->data;
     struct enl_program *program = deadlock->program;
     uint64_t lockers;
-    if (program->phase != ENL_RUNNING)
+    if (program->self.phase != ENL_RUNNING)
         return;
     const struct enl_stillness seen = look_at_records(program, &lockers);
     bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See started.h. */
-#include "debug/started.h"
+#include "host/started.h"
 
 #include <stdint.h>
 #include <stdio.h>
