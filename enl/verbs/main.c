@@ -120,9 +120,7 @@ int main(int argc, char **argv)
     if (options.action != ENL_JOIN) /* that becomes a user's program */
         signal(SIGCHLD, SIG_DFL);   /* where it is ignored, nobody learns how a child has ended */
     switch (options.action) {
-    case ENL_HELP:
-        fputs(options.command != NULL ? enl_help_of(options.command) : enl_help, stdout);
-        return shown(0, 1);
+    case ENL_HELP: enl_help_print(stdout, options.command); return shown(0, 1);
     case ENL_VERSION:
         printf("enl (BCR) %d.%d.%d\n", BCR_VERSION_MAJOR, BCR_VERSION_MINOR, BCR_VERSION_PATCH);
         return shown(0, 1);

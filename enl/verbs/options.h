@@ -5,9 +5,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #define ENL_LOCAL_MAX 1000 /* of --local */
+
+struct enl_command;
 
 enum enl_action {
     ENL_RUN,   /* program and its arguments from argv[first] on */
@@ -45,8 +48,8 @@ struct enl_options {
     int first;                  /* index in argv of the first word that is no option; argc if there is none */
     bool json, watch, dot, svg; /* how to show what was looked at */
     bool all;                   /* enl kill: each program of this user */
-    bool child;          /* another daemon has started this one, and says over stdin what it shall do */
-    const char *command; /* that --help is asked of; NULL: of enl */
+    bool child; /* another daemon has started this one, and says over stdin what it shall do */
+    const struct enl_command *command; /* option_table.h; NULL: none */
     const char *join;
     const char *name;
     const char *onfail;
@@ -82,8 +85,7 @@ struct bcri_config;
 int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
                       size_t error_size);
 
-extern const char enl_help[];
-/* What `enl COMMAND --help` prints; the same as enl_help for a command of which there is nothing more to say. */
-const char *enl_help_of(const char *command);
+/* Prints what `enl COMMAND --help` shows, or if `command` is NULL enl --help. */
+void enl_help_print(FILE *out, const struct enl_command *command);
 
 #endif

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Options and commands of enl: those that a document for users names exist and are for users; each that is for users is in enl(1), in
-# what --help prints and, of a command, has a help of its own.
+# Options and commands of enl, which are rows of option_table.c: those that a document for users names exist and are for users; each that is
+# for users is in enl(1) and in what --help prints.
 source "$(dirname "$0")/lint.sh"
 
-source=enl/verbs/options.c
+source=enl/verbs/option_table.c
 # What enl starts itself with; documents for users do not name it.
 own='child look-host stacks-host root-socket root-pid pane windows held debug-host host-facts trace explain'
 # Options of other programs that documents for users show, with the program.
@@ -28,8 +28,9 @@ unbuffered srun
 unix-socket curl
 '
 
-options=$(sed '/enl_help\[\] =/,/^$/d' "$source" | grep -oE '"--[a-z-]+' | sed 's/"--//; s/-$//' | sort -u)
-commands=$(sed -n '/^} commands\[\] = {/,/^};/p' "$source" | grep -oE '\{"[a-z-]+"' | tr -d '{"')
+rows=$(tr '\n' ' ' <"$source" | sed 's/ {"/\n{"/g')
+options=$(grep -oE '^\{"--[a-z-]+' <<<"$rows" | sed 's/{"--//' | sort -u)
+commands=$(grep -oE '^\{"[a-z][a-z-]*"' <<<"$rows" | tr -d '{"')
 [ -n "$options" ] || complain "$source: no options found"
 [ -n "$commands" ] || complain "$source: no commands found"
 users=$(grep -vxF "$(tr ' ' '\n' <<<"$own")" <<<"$options")
@@ -50,16 +51,17 @@ for document in $documents; do
     done
 done
 
-help=$(sed -n '/enl_help\[\] =/,/^$/p' "$source")
+usage=$(sed -n '/^static const char usage/,/;$/p' enl/verbs/help.c)
 manual=$(named docs/man/enl.1)
 for option in $users; do
     grep -qx "$option" <<<"$manual" || complain "docs/man/enl.1: --$option is missing"
-    grep -qE -- "--$option\b" <<<"$help" || complain "$source: enl --help does not name --$option"
+    grep -qE "^\{\"--$option\".*[.]help = \"" <<<"$rows" || grep -qE -- "--$option\b" <<<"$usage" || [ "$option" = help ] || [ "$option" = version ] ||
+        complain "$source: --$option has no help"
 done
-for command in $commands attach gdb-pipe; do
+for command in $commands; do
     grep -qE "^\.(It |Nm )?Cm (.* )?$command\b" docs/man/enl.1 || complain "docs/man/enl.1: command $command is missing"
-    grep -qE "enl .*\b$command\b" <<<"$help" || complain "$source: enl --help does not name the command $command"
-    grep -qF "{\"$command\"" enl/verbs/help.c || complain "enl/verbs/help.c: enl $command --help has nothing to say"
+    grep -qE "enl .*\b$command\b" <<<"$usage" || complain "enl/verbs/help.c: enl --help does not name the command $command"
+    grep -qE "^\{\"$command\".*\"usage: enl $command\b" <<<"$rows" || complain "$source: enl $command --help does not tell its usage"
 done
 
 finish

@@ -6,7 +6,7 @@
 
 #include "bcri/config.h"
 #include "check.h"
-#include "verbs/options.h"
+#include "verbs/option_table.h"
 
 static struct enl_options options;
 static char error[256];
@@ -199,6 +199,48 @@ TEST(what_is_wrong_is_said_and_nothing_is_changed)
     CHECK_INT(PARSE(W("--root-socket=x"), W("--root-pid=7"), W("ring")), -1);
 }
 
+TEST(options_are_written_out_with_their_own_dashes)
+{
+    static char *const words[] = {"--outpu",     "--hostf", "--nam=x", "-name", "--d",       "--g",
+                                  "-dgdb",       "-gd",     "-help",   "--h",   "--label=x", "-g=x",
+                                  "--version=1", "-x",      "-:",      "--=x",  "---",       "--output-"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        char wanted[128];
+        snprintf(wanted, sizeof wanted, "unknown option %s; enl --help lists them", words[i]);
+        CHECK_INT(PARSE(W(words[i]), W("x"), W("ring")), -1);
+        CHECK_STR(error, wanted);
+    }
+    CHECK_INT(PARSE(W("-d=gdb"), W("--name"), W("--output"), W("-")), 0);
+    CHECK_STR(options.debugger, "gdb");
+    CHECK_STR(options.name, "--output");
+    CHECK_STR(options.output, NULL);
+    CHECK_INT(options.first, 4);
+    CHECK_INT(PARSE(W("ps"), W("--jso")), -1);
+    CHECK_STR(error, "enl ps has no option --jso; enl ps --help lists them");
+    CHECK_INT(PARSE(W("attach"), W("--name"), W("x"), W("host.1")), -1);
+    CHECK_STR(error, "enl attach has no option --name; enl attach --help lists them");
+    CHECK_INT(PARSE(W("--hostf")), -1);
+    CHECK_STR(error, "unknown option --hostf; enl --help lists them");
+}
+
+TEST(a_word_by_which_enl_starts_itself_has_all_words_behind_it)
+{
+    CHECK_INT(PARSE(W("--pane"), W("--name"), W("x")), 0);
+    CHECK_INT(options.action, ENL_PANE_SHOWN);
+    CHECK_INT(options.first, 2);
+    CHECK_INT(PARSE(W("--output"), W("--pane")), -1);
+}
+
+TEST(output_without_a_value_changes_none_that_was_given)
+{
+    CHECK_INT(PARSE(W("--output=none"), W("--output"), W("ring")), 0);
+    CHECK_STR(options.output, "none");
+    CHECK_INT(PARSE(W("--label"), W("--output"), W("ring")), 0);
+    CHECK_STR(options.output, "label");
+    CHECK_INT(PARSE(W("--output"), W("--label"), W("ring")), 0);
+    CHECK_STR(options.output, "label");
+}
+
 TEST(no_program_is_an_error)
 {
     CHECK_INT(PARSE(W("--output")), -1);
@@ -215,6 +257,24 @@ TEST(help_and_version_need_no_program)
     CHECK_INT(options.action, ENL_SHOW_CONFIG);
 }
 
+static const char *help_of(const struct enl_command *command)
+{
+    static char text[8192];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    enl_help_print(out, command);
+    fclose(out);
+    return text;
+}
+
+TEST(help_lists_an_option_with_its_value_and_all_its_lines)
+{
+    const char *text = help_of(NULL);
+    CHECK(strstr(text, "\n  --name NAME              the program's name, instead of HOST.PID\n") != NULL);
+    CHECK(strstr(text, "\n  --onfail abort|isolate|root  when a CCE fails: ") != NULL);
+    CHECK(strstr(text, "\n                           root: do so, and end all ") != NULL);
+    CHECK(strstr(text, "--child") == NULL && strstr(text, "--json   ") == NULL);
+}
+
 TEST(each_command_has_a_help_of_its_own)
 {
     static const char *const commands[] = {"ps",   "cells", "regions", "waits",   "stats",
@@ -224,18 +284,20 @@ TEST(each_command_has_a_help_of_its_own)
         char usage[64];
         CHECK_INT(PARSE(W(commands[i]), W(i % 2 == 0 ? "--help" : "-h"), W("more"), W("words")), 0);
         CHECK_INT(options.action, ENL_HELP);
-        CHECK_STR(options.command, commands[i]);
+        CHECK_STR(options.command->word, commands[i]);
         snprintf(usage, sizeof usage, "usage: enl %s ", commands[i]);
-        if (strncmp(enl_help_of(options.command), usage, strlen(usage)) != 0)
-            FAIL("enl %s --help prints: %s", commands[i], enl_help_of(options.command));
+        const char *text = help_of(options.command);
+        if (strncmp(text, usage, strlen(usage)) != 0)
+            FAIL("enl %s --help prints: %s", commands[i], text);
     }
     CHECK_INT(PARSE(W("why"), W("--watch"), W("--help")), 0);
     CHECK_INT(options.action, ENL_HELP);
     CHECK_INT(PARSE(W("attach"), W("-d"), W("gdb"), W("--help")), 0);
-    CHECK_STR(options.command, "attach");
+    CHECK_STR(options.command->word, "attach");
+    CHECK(strstr(help_of(options.command), "  -d DEBUGGER   gdb (default), lldb, or another\n") != NULL);
     CHECK_INT(PARSE(W("ring"), W("--help")), 0); /* the program's */
     CHECK_INT(options.action, ENL_RUN);
-    CHECK_STR(enl_help_of("tomorrow"), enl_help);
+    CHECK(strncmp(help_of(NULL), "usage: enl [options] PROGRAM ", 29) == 0);
 }
 
 TEST(a_program_that_made_this_daemon_names_its_socket_and_process)
