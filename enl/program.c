@@ -23,6 +23,7 @@
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
+#include "carry/carry.h"
 #include "carry/logs/bring.h"
 #include "carry/logs/collect.h"
 #include "carry/push/push.h"
@@ -45,6 +46,7 @@
 #include "tree/branch.h"
 #include "tree/introduce.h"
 #include "tree/parent.h"
+#include "tree/places.h"
 #include "tree/tree.h"
 #include "wire/conn.h"
 
@@ -67,7 +69,7 @@ static void close_all(struct enl_program *program)
     enl_lines_stop(&program->here.lines);
     if (!enl_report_stop(&program->self))
         thread_left = true;
-    if (!enl_links_stop(program))
+    if (!enl_links_stop(&program->links))
         thread_left = true;
     if (!enl_here_stop(&program->here))
         thread_left = true;
@@ -211,7 +213,7 @@ static bool is_debugged(void *owner, uint32_t ordinal)
 
 static int network_bell(void *owner)
 {
-    return enl_links_bell(owner);
+    return enl_links_bell(&((struct enl_program *)owner)->links);
 }
 
 static void send_to_host(void *owner, uint32_t number, const struct bcri_control *message)
@@ -221,7 +223,7 @@ static void send_to_host(void *owner, uint32_t number, const struct bcri_control
 
 static bool forget(void *owner, uint32_t index)
 {
-    return enl_links_forget(owner, index);
+    return enl_links_forget(&((struct enl_program *)owner)->links, index);
 }
 
 static void abort_program(void *owner, int status)
@@ -236,7 +238,7 @@ static void on_something_ended(void *owner)
 
 static void on_pool_grown(void *owner, const struct bcri_heap_piece *piece, bool is_there)
 {
-    enl_links_grown(owner, piece, is_there);
+    enl_links_grown(&((struct enl_program *)owner)->links, piece, is_there);
 }
 
 static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
@@ -252,6 +254,40 @@ static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
                                              .abort = abort_program,
                                              .something_ended = on_something_ended,
                                              .pool_grown = on_pool_grown};
+
+/* ---- and its links (links/links.h) ---- */
+
+static const char *host_name(void *owner, uint32_t number)
+{
+    return enl_introduce_name(owner, number);
+}
+
+static void on_link_wanted(void *owner, uint32_t number)
+{
+    enl_introduce_want(owner, number);
+}
+
+static void send_packet(void *owner, uint32_t host, const void *packet, uint32_t bytes)
+{
+    enl_carry_send(owner, host, packet, bytes);
+}
+
+static void on_lane(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes)
+{
+    struct enl_program *program = owner;
+    struct enl_child *child = enl_tree_child(program, host);
+    if (program->self.is_child)
+        enl_parent_lane_came(program, content, bytes);
+    else if (child != NULL)
+        enl_child_lane_came(child, content, bytes);
+}
+
+static void on_quiet(void *owner, uint32_t question, bool quiet, uint64_t messages)
+{
+    enl_deadlock_quiet(owner, question, quiet, messages);
+}
+
+static const struct enl_links_ops links_ops = {host_name, on_link_wanted, send_packet, on_lane, on_quiet};
 
 /* Makes the root CCE and starts it. False: there is no record for it; `reason` has a sentence. */
 static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
@@ -485,7 +521,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
                            bcri_failure_text("no memory", failure), limits_here(bcri_failure_errno()));
     }
     bcri_host_set_name(program->here.host, program->self.hostname);
-    if (!enl_links_prepare(program, error, error_size))
+    const bool alone = !program->self.is_child && program->hosts.count == 0;
+    if (!alone && !enl_links_prepare(&program->links, error, error_size))
         return 1;
     return 0;
 }
@@ -540,7 +577,7 @@ static void free_all(struct enl_program *program)
         free(cce);
     }
     free(program->here.cces);
-    if (program->here.worker == NULL && program->links == NULL) {
+    if (program->here.worker == NULL && program->links.agent == NULL) {
         uv_loop_close(&program->self.loop);
         bcri_host_fini(program->here.host);
     }
@@ -565,6 +602,8 @@ int enl_program_run(const struct enl_options *options, char **argv)
     root_argv = argv;
     enl_conns_init(&program.conns, &program.self, &enl_program_conn_ops, &program);
     enl_here_init(&program.here, &program.self, &program.conns, &here_ops, &program);
+    program.links = (struct enl_links){
+        .self = &program.self, .here = &program.here, .ops = &links_ops, .owner = &program};
     enl_inherited_take(&program.self.inherited);
     enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);

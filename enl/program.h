@@ -20,6 +20,7 @@
 #include "host/cce.h"
 #include "host/host.h"
 #include "hosts/hosts.h"
+#include "links/links.h"
 #include "verbs/options.h"
 #include "wire/conn.h"
 
@@ -33,7 +34,6 @@ struct enl_introductions;
 struct enl_keys;
 struct enl_program;
 struct enl_tree;
-struct enl_links;
 struct enl_mux;
 struct enl_printed;
 struct enl_job;
@@ -57,6 +57,7 @@ struct enl_program {
     struct enl_self self;
     struct enl_conns conns;
     struct enl_here here;
+    struct enl_links links;
     struct enl_options options;
 
     char script_name[4200];   /* "startscript" or "endscript", and the script's path */
@@ -90,7 +91,6 @@ struct enl_program {
     struct enl_deadlock *deadlock; /* NULL: nobody looks for deadlocks */
     struct enl_relay *relays;
     struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
-    struct enl_links *links;     /* NULL: the program will have no other host */
     struct enl_session *session; /* debuggers (session.h) */
     struct enl_watch *signals;
     pid_t script; /* running now, or 0 */

@@ -103,7 +103,7 @@ static void watch_numbers(struct enl_program *program, int code)
 static bool cces_make(const struct enl_conn *conn, const struct bcri_control *message)
 {
     if (message->kind == BCRI_SEG_OUTBOX)
-        return enl_program_of(conn)->links != NULL && message->size == BCRI_OUTBOX_BYTES &&
+        return enl_program_of(conn)->links.agent != NULL && message->size == BCRI_OUTBOX_BYTES &&
                !conn->cce->has_outbox;
     return message->kind == BCRI_SEG_HEAP || message->kind == BCRI_SEG_SLOTS;
 }
@@ -114,7 +114,8 @@ static int tell_agent(struct enl_conn *conn, uint32_t kind, uint32_t seg)
 {
     if (kind != BCRI_SEG_OUTBOX)
         return 0;
-    conn->cce->has_outbox = enl_links_outbox(enl_program_of(conn), conn->cce->index, bcri_ref_make(seg, 0));
+    conn->cce->has_outbox =
+        enl_links_outbox(&enl_program_of(conn)->links, conn->cce->index, bcri_ref_make(seg, 0));
     return conn->cce->has_outbox ? 0 : bcrE_NOMEM;
 }
 
@@ -377,7 +378,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_segment_fd: return enl_relay_segment(conn, message);
         case BCRI_MSG_ps: return ps(conn, message);
-        case BCRI_MSG_way_next: return enl_ways_ask(conn, message);
+        case BCRI_MSG_way_next: return enl_ways_ask(&enl_program_of(conn)->links, conn, message);
         case BCRI_MSG_pane: return enl_session_pane(conn, message);
         case BCRI_MSG_attach: return enl_session_attach(conn, message);
         default: break;

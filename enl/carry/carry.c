@@ -16,12 +16,12 @@ static void send_down(struct enl_program *program, const struct bcri_control *me
         enl_peer_send_packet(child->conn->peer, message);
 }
 
-void enl_carry_send(struct enl_program *program, uint32_t host, const uint8_t *packet, uint32_t bytes)
+void enl_carry_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
 {
     const struct bcri_control message = {.type = BCRI_MSG_carry,
                                          .present = BCRI_HAS(host) | BCRI_HAS(bytes),
                                          .host = host,
-                                         .bytes = {(const char *)packet, bytes}};
+                                         .bytes = {packet, bytes}};
     if (program->parent != NULL)
         enl_peer_send_packet(program->parent->peer, &message);
     else
@@ -34,7 +34,7 @@ const char *enl_carry_of_child(struct enl_child *child, const struct bcri_contro
     if (message->host == child->number)
         return "it sends a packet to itself";
     if (message->host == program->self.host_number)
-        enl_links_carried(program, message->bytes.bytes, message->bytes.length);
+        enl_links_carried(&program->links, message->bytes.bytes, message->bytes.length);
     else
         send_down(program, message);
     return NULL;
@@ -44,6 +44,6 @@ const char *enl_carry_of_parent(struct enl_program *program, const struct bcri_c
 {
     if (message->host != program->self.host_number)
         return "it brings a packet for another host";
-    enl_links_carried(program, message->bytes.bytes, message->bytes.length);
+    enl_links_carried(&program->links, message->bytes.bytes, message->bytes.length);
     return NULL;
 }

@@ -15,7 +15,7 @@ struct enl_child;
 struct enl_program;
 
 /* A packet of this host's for `host`. */
-void enl_carry_send(struct enl_program *program, uint32_t host, const uint8_t *packet, uint32_t bytes);
+void enl_carry_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes);
 /* carry has come from a child, or from the parent. Returns NULL, or what is wrong with it. */
 const char *enl_carry_of_child(struct enl_child *child, const struct bcri_control *message);
 const char *enl_carry_of_parent(struct enl_program *program, const struct bcri_control *message);

@@ -70,10 +70,11 @@ static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, con
 {
     const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
     if (!peer->out.writes || peer->out.closed ||
-        (haste == ENL_OR_DROPPED && enl_links_lane_waits(peer->program, peer->to) >= ENL_PACKETS_MAX))
+        (haste == ENL_OR_DROPPED && enl_links_lane_waits(&peer->program->links, peer->to) >= ENL_PACKETS_MAX))
         return;
-    if (length == 0 || !enl_links_lane_send(peer->program, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
-                                            (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
+    if (length == 0 ||
+        !enl_links_lane_send(&peer->program->links, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
+                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
         enl_outgoing_give_up(&peer->out, bcri_control_name(type),
                              length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }

@@ -24,22 +24,17 @@
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "bcri/signature.h"
-#include "carry/carry.h"
 #include "host/cce.h"
 #include "host/worker.h"
-#include "inspect/deadlock/deadlock.h"
 #include "links/sockets.h"
 #include "links/ways.h"
-#include "tree/introduce.h"
-#include "tree/parent.h"
-#include "tree/places.h"
 
 #define POOL_LEAST_BYTES  (UINT64_C(1) << 20)
 #define LEAST_SPACE_BYTES (UINT64_C(128) << 20) /* with less of it, that is what is missing */
 
-struct enl_links {
+struct enl_agent {
     struct bcri_ctx ctx; /* the agent's; its thread's while that runs */
-    struct enl_program *program;
+    struct enl_links *links;
     uint32_t index;                  /* of its record */
     struct bcri_link_thread *thread; /* NULL: it does not run */
     bool has_told;                   /* `told` is there */
@@ -48,24 +43,24 @@ struct enl_links {
 
 /* ---- what the agent's context asks of the daemon; on the link thread ---- */
 
-static struct enl_links *links_of(void *up)
+static struct enl_agent *agent_of(void *up)
 {
     return up;
 }
 
 static struct bcri_host *host_of(void *up)
 {
-    return links_of(up)->program->here.host;
+    return agent_of(up)->links->here->host;
 }
 
 static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
-    return bcri_host_segment_add(host_of(up), fd, size_bytes, kind, links_of(up)->index, seg_out);
+    return bcri_host_segment_add(host_of(up), fd, size_bytes, kind, agent_of(up)->index, seg_out);
 }
 
 static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
-    return bcri_host_segment_again(host_of(up), size_bytes, kind, links_of(up)->index, seg_out) ? 0
+    return bcri_host_segment_again(host_of(up), size_bytes, kind, agent_of(up)->index, seg_out) ? 0
                                                                                                 : bcrE_NOMEM;
 }
 
@@ -91,7 +86,7 @@ static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_S
 
 static void pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
 {
-    bcri_host_pages_back(host_of(up), links_of(up)->index, ref);
+    bcri_host_pages_back(host_of(up), agent_of(up)->index, ref);
 }
 
 static const struct bcri_upcalls upcalls = {.segment_add = segment_add,
@@ -116,15 +111,15 @@ static const struct bcri_fd_upcalls fd_upcalls = {fd_set_none, fd_ring};
 
 /* ---- the agent's record ---- */
 
-static int make_record(struct enl_links *links)
+static int make_record(struct enl_agent *agent)
 {
-    struct bcri_host *host = links->program->here.host;
-    int error = bcri_host_cce_add(host, 0, &links->index);
+    struct bcri_host *host = agent->links->here->host;
+    int error = bcri_host_cce_add(host, 0, &agent->index);
     if (error != 0)
         return error;
-    struct bcri_ctx *ctx = &links->ctx;
-    error = bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), links->index,
-                          bcri_layout_signature(), &upcalls, links);
+    struct bcri_ctx *ctx = &agent->ctx;
+    error = bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), agent->index,
+                          bcri_layout_signature(), &upcalls, agent);
     if (error != 0)
         return error;
     ctx->fd_upcalls = &fd_upcalls;
@@ -141,128 +136,117 @@ static int make_record(struct enl_links *links)
     return 0;
 }
 
-bool enl_links_prepare(struct enl_program *program, char *error, size_t error_size)
+bool enl_links_prepare(struct enl_links *links, char *error, size_t error_size)
 {
-    if (!program->self.is_child && program->hosts.count == 0)
-        return true;
     char failure[BCRI_FAILURE_TEXT_MAX];
     bcri_failure_forget();
-    struct enl_links *links = bcri_ctx_alloc(sizeof *links);
-    if (links != NULL) {
-        links->program = program;
-        if (make_record(links) == 0) {
-            program->links = links;
+    struct enl_agent *agent = bcri_ctx_alloc(sizeof *agent);
+    if (agent != NULL) {
+        agent->links = links;
+        if (make_record(agent) == 0) {
+            links->agent = agent;
             return true;
         }
     }
-    free(links);
+    free(agent);
     return bcri_refuse(error, error_size, false, "what other hosts need cannot be made: %s",
                        bcri_failure_text("no memory", failure));
 }
 
-int enl_links_bell(const struct enl_program *program)
+int enl_links_bell(const struct enl_links *links)
 {
-    return program->links != NULL ? program->links->ctx.bell_fd : -1;
+    return links->agent != NULL ? links->agent->ctx.bell_fd : -1;
 }
 
 /* ---- the thread ---- */
 
-static struct bcri_link_thread *thread_of(const struct enl_program *program)
+static struct bcri_link_thread *thread_of(const struct enl_links *links)
 {
-    return program->links != NULL ? program->links->thread : NULL;
+    return links->agent != NULL ? links->agent->thread : NULL;
 }
 
-void enl_links_grown(struct enl_program *program, const struct bcri_heap_piece *piece, bool reserved)
+void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piece, bool reserved)
 {
-    if (thread_of(program) != NULL)
-        bcri_link_thread_grown(thread_of(program), piece, reserved);
+    if (thread_of(links) != NULL)
+        bcri_link_thread_grown(thread_of(links), piece, reserved);
 }
 
 /* The worker does it, since it may take long. */
-static void reserve(struct enl_program *program, const struct bcri_heap_piece *piece)
+static void reserve(struct enl_links *links, const struct bcri_heap_piece *piece)
 {
     const struct enl_work work = {.kind = ENL_WORK_POOL, .piece = *piece};
-    if (!enl_worker_add(program->here.worker, &work))
-        enl_links_grown(program, piece, false);
+    if (!enl_worker_add(links->here->worker, &work))
+        enl_links_grown(links, piece, false);
 }
 
 /* What the agent notes is of one host, or of none. */
-static void log_note(struct enl_program *program, const struct bcri_link_news *news)
+static void log_note(struct enl_links *links, const struct bcri_link_news *news)
 {
-    const char *name = news->number != BCRI_NO_HOST ? enl_introduce_name(program, news->number) : NULL;
+    const char *name =
+        news->number != BCRI_NO_HOST ? links->ops->host_name(links->owner, news->number) : NULL;
     if (news->number == BCRI_NO_HOST)
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s", news->text);
+        bcri_log_write(&links->self->log, BCRI_LOG_WARN, "%s", news->text);
     else if (name != NULL)
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host %s: %s", name, news->text);
+        bcri_log_write(&links->self->log, BCRI_LOG_WARN, "host %s: %s", name, news->text);
     else /* it is gone */
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
+        bcri_log_write(&links->self->log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
 }
 
 /* What is to go over the tree. */
-static void send_packets(struct enl_program *program, struct bcri_link_thread *thread)
+static void send_packets(struct enl_links *links, struct bcri_link_thread *thread)
 {
     uint8_t packet[BCRI_CARRIED_MAX];
     uint32_t host, bytes;
     while ((bytes = bcri_link_thread_take_packet(thread, &host, packet)) != 0)
-        enl_carry_send(program, host, packet, bytes);
-}
-
-static void came_in_lane(struct enl_program *program, uint32_t host, const uint8_t *content, uint32_t bytes)
-{
-    struct enl_child *child = enl_tree_child(program, host);
-    if (program->self.is_child)
-        enl_parent_lane_came(program, content, bytes);
-    else if (child != NULL)
-        enl_child_lane_came(child, content, bytes);
+        links->ops->send_packet(links->owner, host, packet, bytes);
 }
 
 /* What daemons say in the tree's lane. */
-static void take_lane(struct enl_links *links)
+static void take_lane(struct enl_agent *agent)
 {
     uint8_t content[BCRI_LANE_BYTES_MAX];
     uint32_t host, bytes;
-    while (!uv_is_closing((uv_handle_t *)&links->told) &&
-           (bytes = bcri_link_thread_lane_take(links->thread, &host, content)) != 0)
-        came_in_lane(links->program, host, content, bytes);
+    while (!uv_is_closing((uv_handle_t *)&agent->told) &&
+           (bytes = bcri_link_thread_lane_take(agent->thread, &host, content)) != 0)
+        agent->links->ops->came_in_lane(agent->links->owner, host, content, bytes);
 }
 
 static void on_told(uv_async_t *told)
 {
-    struct enl_links *links = told->data;
-    struct enl_program *program = links->program;
+    struct enl_agent *agent = told->data;
+    struct enl_links *links = agent->links;
     struct bcri_link_news news;
-    while (!uv_is_closing((uv_handle_t *)told) && bcri_link_thread_take(links->thread, &news)) {
-        struct enl_cce *cce =
-            news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(&program->here, news.number) : NULL;
+    while (!uv_is_closing((uv_handle_t *)told) && bcri_link_thread_take(agent->thread, &news)) {
+        struct enl_cce *cce = news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(links->here, news.number) : NULL;
         if (news.told == BCRI_TOLD_WANTS_LINK)
-            enl_introduce_want(program, news.number);
+            links->ops->wants_link(links->owner, news.number);
         else if (news.told == BCRI_TOLD_POOL)
-            reserve(program, &news.piece);
+            reserve(links, &news.piece);
         else if (news.told == BCRI_TOLD_WAY)
-            enl_ways_changed(program, &news);
+            enl_ways_changed(links, &news);
         else if (news.told == BCRI_TOLD_QUIET)
-            enl_deadlock_quiet(program, news.number, news.quiet, news.messages);
+            links->ops->is_quiet(links->owner, news.number, news.quiet, news.messages);
         else if (news.told == BCRI_TOLD_NOTE)
-            log_note(program, &news);
+            log_note(links, &news);
         else if (cce != NULL)
             enl_cce_forgotten(cce);
     }
     if (!uv_is_closing((uv_handle_t *)told))
-        send_packets(program, links->thread);
-    take_lane(links);
+        send_packets(links, agent->thread);
+    take_lane(agent);
 }
 
 /* On the link thread. */
 static void tell_loop(void *owner)
 {
-    uv_async_send(&((struct enl_links *)owner)->told);
+    uv_async_send(&((struct enl_agent *)owner)->told);
 }
 
 /* recvpool in bytes. CCEs map the whole pool: where pointers have 32 bits it is small, and where
  * address space or the size of files is limited it is a quarter of that. */
-static uint64_t pool_bytes(struct enl_program *program)
+static uint64_t pool_bytes(struct enl_links *links)
 {
-    const struct bcri_config *settings = &program->self.config;
+    const struct bcri_config *settings = &links->self->config;
     const uint64_t space = bcri_machine_space_left() / 4;
     const uint64_t most = sizeof(void *) == 8 ? UINT64_C(32) << 30 : UINT64_C(256) << 20;
     const uint64_t left = bcri_machine_memory_left("");
@@ -273,7 +257,7 @@ static uint64_t pool_bytes(struct enl_program *program)
     if (bytes > space) {
         bytes = space;
         bcri_log_write(
-            &program->self.log, BCRI_LOG_WARN,
+            &links->self->log, BCRI_LOG_WARN,
             "recvpool is %llu MiB here, a quarter of what address space or files may have (ulimit -v, -f)",
             (unsigned long long)bytes >> 20);
     }
@@ -299,51 +283,51 @@ static int start(struct bcri_link_thread_config *config, const struct bcri_confi
     return failed;
 }
 
-bool enl_links_begin(struct enl_program *program, char *error, size_t error_size)
+bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
 {
-    struct enl_links *links = program->links;
+    struct enl_agent *agent = links->agent;
     char why[400];
-    if (links == NULL)
+    if (agent == NULL)
         return bcri_refuse(error, error_size, false, "this program was started without other hosts");
-    if (links->thread != NULL)
+    if (agent->thread != NULL)
         return true;
-    const int told = links->has_told ? 0 : uv_async_init(&program->self.loop, &links->told, on_told);
+    const int told = agent->has_told ? 0 : uv_async_init(&links->self->loop, &agent->told, on_told);
     if (told != 0)
         return bcri_refuse(error, error_size, false, "no eventfd for links to other hosts: %s",
                            strerror(-told));
-    links->has_told = true;
-    links->told.data = links;
-    struct bcri_link_thread_config config = {.ctx = &links->ctx,
-                                             .pool_bytes = pool_bytes(program),
-                                             .packet_bytes = (uint32_t)program->self.config.packwords * 4,
-                                             .silence_ns = (uint64_t)program->self.config.hosttimeout *
+    agent->has_told = true;
+    agent->told.data = agent;
+    struct bcri_link_thread_config config = {.ctx = &agent->ctx,
+                                             .pool_bytes = pool_bytes(links),
+                                             .packet_bytes = (uint32_t)links->self->config.packwords * 4,
+                                             .silence_ns = (uint64_t)links->self->config.hosttimeout *
                                                            BCRI_NS_PER_MS / 2,
                                              .told = tell_loop,
-                                             .owner = links};
+                                             .owner = agent};
     bcri_failure_forget();
-    const int failed = start(&config, &program->self.config, &links->thread);
+    const int failed = start(&config, &links->self->config, &agent->thread);
     if (failed != 0) {
-        links->thread = NULL;
+        agent->thread = NULL;
         char failure[BCRI_FAILURE_TEXT_MAX];
         snprintf(why, sizeof why, "%s", bcri_failure_text("no memory for them", failure));
         if (failed == bcrE_NOHOST)
-            enl_sockets_refuse(program->self.config.bindaddr, program->self.config.dataport, why, sizeof why);
+            enl_sockets_refuse(links->self->config.bindaddr, links->self->config.dataport, why, sizeof why);
         else if ((bcri_failure_errno() == 0 || bcri_failure_errno() == ENOMEM) &&
                  bcri_machine_space_left() < LEAST_SPACE_BYTES)
             snprintf(why, sizeof why, "too little address space, or too small files; raise ulimit -v and -f");
         return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s",
-                           program->self.hostname, why);
+                           links->self->hostname, why);
     }
-    bcri_store_release(&links->ctx.host->agent, links->index);
+    bcri_store_release(&agent->ctx.host->agent, agent->index);
     return true;
 }
 
-void enl_links_lease(struct enl_program *program, uint64_t until_ms)
+void enl_links_lease(struct enl_links *links, uint64_t until_ms)
 {
-    if (thread_of(program) != NULL)
-        bcri_link_thread_lease(thread_of(program), until_ms < UINT64_MAX / BCRI_NS_PER_MS
-                                                       ? until_ms * BCRI_NS_PER_MS
-                                                       : BCRI_DEADLINE_NEVER);
+    if (thread_of(links) != NULL)
+        bcri_link_thread_lease(thread_of(links), until_ms < UINT64_MAX / BCRI_NS_PER_MS
+                                                     ? until_ms * BCRI_NS_PER_MS
+                                                     : BCRI_DEADLINE_NEVER);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -351,40 +335,39 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-bool enl_links_stop(struct enl_program *program)
+bool enl_links_stop(struct enl_links *links)
 {
-    struct enl_links *links = program->links;
-    if (links == NULL)
+    struct enl_agent *agent = links->agent;
+    if (agent == NULL)
         return true;
-    if (links->thread != NULL && !bcri_link_thread_stop(links->thread))
+    if (agent->thread != NULL && !bcri_link_thread_stop(agent->thread))
         return false;
-    bcri_host_ctx(program->here.host)->bell_fd = -1;
-    close(links->ctx.bell_fd);
-    bcri_resolved_fini(&links->ctx);
-    bcri_heap_fini(&links->ctx);
-    bcri_ctx_fini(&links->ctx);
-    program->links = NULL;
-    if (links->has_told)
-        uv_close((uv_handle_t *)&links->told, on_closed);
+    bcri_host_ctx(links->here->host)->bell_fd = -1;
+    close(agent->ctx.bell_fd);
+    bcri_resolved_fini(&agent->ctx);
+    bcri_heap_fini(&agent->ctx);
+    bcri_ctx_fini(&agent->ctx);
+    links->agent = NULL;
+    if (agent->has_told)
+        uv_close((uv_handle_t *)&agent->told, on_closed);
     else
-        free(links);
+        free(agent);
     return true;
 }
 
 /* ---- hosts and CCEs ---- */
 
-uint32_t enl_links_addresses(const struct enl_program *program,
-                             struct bcri_link_address out[BCRI_INTRODUCED_MAX])
+uint32_t enl_links_addresses(const struct enl_links *links, struct bcri_link_address out[BCRI_INTRODUCED_MAX])
 {
-    if (thread_of(program) == NULL)
+    if (thread_of(links) == NULL)
         return 0;
-    const struct bcri_link_address own = bcri_link_thread_address(thread_of(program));
+    const struct bcri_link_address own = bcri_link_thread_address(thread_of(links));
     return enl_sockets_reach(&own, out);
 }
 
-bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction)
+bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction *introduction)
 {
-    struct bcri_link_thread *thread = thread_of(program);
+    struct bcri_link_thread *thread = thread_of(links);
     bool done = true; /* without a thread nothing waits for it */
     if (thread != NULL && introduction->address_count <= BCRI_INTRODUCED_MAX) {
         const int family = bcri_link_thread_address(thread).at.ss_family;
@@ -399,54 +382,54 @@ bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduct
     return done;
 }
 
-bool enl_links_ask_quiet(struct enl_program *program, uint32_t question)
+bool enl_links_ask_quiet(struct enl_links *links, uint32_t question)
 {
-    return thread_of(program) != NULL && bcri_link_thread_quiet(thread_of(program), question);
+    return thread_of(links) != NULL && bcri_link_thread_quiet(thread_of(links), question);
 }
 
-bool enl_links_run(const struct enl_program *program)
+bool enl_links_run(const struct enl_links *links)
 {
-    return thread_of(program) != NULL;
+    return thread_of(links) != NULL;
 }
 
-void enl_links_lost(struct enl_program *program, uint32_t host)
+void enl_links_lost(struct enl_links *links, uint32_t host)
 {
-    if (thread_of(program) != NULL)
-        bcri_link_thread_lost(thread_of(program), host);
+    if (thread_of(links) != NULL)
+        bcri_link_thread_lost(thread_of(links), host);
 }
 
-void enl_links_unknown(struct enl_program *program, uint32_t host)
+void enl_links_unknown(struct enl_links *links, uint32_t host)
 {
-    if (thread_of(program) != NULL)
-        bcri_link_thread_unknown(thread_of(program), host);
+    if (thread_of(links) != NULL)
+        bcri_link_thread_unknown(thread_of(links), host);
 }
 
-void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes)
+void enl_links_carried(struct enl_links *links, const void *packet, uint32_t bytes)
 {
-    if (thread_of(program) != NULL)
-        bcri_link_thread_carried(thread_of(program), packet, bytes);
+    if (thread_of(links) != NULL)
+        bcri_link_thread_carried(thread_of(links), packet, bytes);
 }
 
-bool enl_links_lane_send(struct enl_program *program, uint32_t host, unsigned row, const void *content,
+bool enl_links_lane_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                          uint32_t bytes)
 {
-    struct bcri_link_thread *thread = thread_of(program);
+    struct bcri_link_thread *thread = thread_of(links);
     return thread != NULL && bcri_link_thread_lane_send(thread, host, row, content, bytes);
 }
 
-uint32_t enl_links_lane_waits(const struct enl_program *program, uint32_t host)
+uint32_t enl_links_lane_waits(const struct enl_links *links, uint32_t host)
 {
-    return thread_of(program) != NULL ? bcri_link_thread_lane_waits(thread_of(program), host) : 0;
+    return thread_of(links) != NULL ? bcri_link_thread_lane_waits(thread_of(links), host) : 0;
 }
 
-bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox)
+bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox)
 {
-    struct bcri_link_thread *thread = thread_of(program);
+    struct bcri_link_thread *thread = thread_of(links);
     return thread != NULL && bcri_link_thread_outbox(thread, index, outbox);
 }
 
-bool enl_links_forget(struct enl_program *program, uint32_t index)
+bool enl_links_forget(struct enl_links *links, uint32_t index)
 {
-    struct bcri_link_thread *thread = thread_of(program);
+    struct bcri_link_thread *thread = thread_of(links);
     return thread != NULL && bcri_link_thread_forget(thread, index);
 }

@@ -13,59 +13,85 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "bcri/link_thread.h"
 #include "bcri/ref.h"
-#include "program.h"
+#include "host/host.h"
 
-/* Before the first CCE, and before the loop: makes the agent's record if the program may have another
+struct enl_agent;
+struct enl_known_way;
+
+/* What the loop does for it. */
+struct enl_links_ops {
+    /* The name of that host; NULL: it is gone, or there has been none. */
+    const char *(*host_name)(void *owner, uint32_t number);
+    void (*wants_link)(void *owner, uint32_t number); /* an introduction to that host */
+    /* Sends what is to go over the tree. */
+    void (*send_packet)(void *owner, uint32_t host, const void *packet, uint32_t bytes);
+    /* What a daemon says in the tree's lane. */
+    void (*came_in_lane)(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes);
+    /* The answer to enl_links_ask_quiet. */
+    void (*is_quiet)(void *owner, uint32_t question, bool quiet, uint64_t messages);
+};
+
+struct enl_links {
+    struct enl_self *self;
+    struct enl_here *here;
+    const struct enl_links_ops *ops;
+    void *owner;             /* theirs */
+    struct enl_agent *agent; /* NULL: the program will have no other host */
+    LIST_HEAD(, enl_known_way) ways;
+};
+
+/* Before the first CCE, and before the loop: makes the agent's record, since the program may have another
  * host. False: a sentence says why there is none. */
-bool enl_links_prepare(struct enl_program *program, char *error, size_t error_size);
+bool enl_links_prepare(struct enl_links *links, char *error, size_t error_size);
 /* The eventfd by which CCEs wake the agent, borrowed; -1: the program has no other host. */
-int enl_links_bell(const struct enl_program *program);
+int enl_links_bell(const struct enl_links *links);
 
 /* Starts the agent's thread, unless it runs. False: a sentence says why there is none. */
-bool enl_links_begin(struct enl_program *program, char *error, size_t error_size);
+bool enl_links_begin(struct enl_links *links, char *error, size_t error_size);
 /* Ends it, if it runs, and frees the rest. False: the thread does not end, and nothing that it uses
  * may be freed. */
-bool enl_links_stop(struct enl_program *program);
+bool enl_links_stop(struct enl_links *links);
 
 /* This host may work until then, by enl_boottime_ms; UINT64_MAX: for ever. */
-void enl_links_lease(struct enl_program *program, uint64_t until_ms);
+void enl_links_lease(struct enl_links *links, uint64_t until_ms);
 
 /* Where this host can be reached: the socket's port with every usable address of this machine, or
  * bindaddr alone. Returns how many there are; 0: there is no thread. */
-uint32_t enl_links_addresses(const struct enl_program *program,
+uint32_t enl_links_addresses(const struct enl_links *links,
                              struct bcri_link_address out[BCRI_INTRODUCED_MAX]);
 /* Makes a link, or gives the one that is there new keys, and wipes the introduction. False: no memory. */
-bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction);
+bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction *introduction);
 /* The host is gone: its CCEs are bcrE_DEAD from now on. */
-void enl_links_lost(struct enl_program *program, uint32_t host);
+void enl_links_lost(struct enl_links *links, uint32_t host);
 /* There is no such host yet: its CCEs are bcrE_NOCCE to who wants one now. */
-void enl_links_unknown(struct enl_program *program, uint32_t host);
+void enl_links_unknown(struct enl_links *links, uint32_t host);
 
 /* Whether there is a link thread. */
-bool enl_links_run(const struct enl_program *program);
-/* Asks whether anything is under way in it; enl_deadlock_quiet is called with the answer. False: no memory, or
+bool enl_links_run(const struct enl_links *links);
+/* Asks whether anything is under way in it; ops->is_quiet is called with the answer. False: no memory, or
  * no thread. */
-bool enl_links_ask_quiet(struct enl_program *program, uint32_t question);
+bool enl_links_ask_quiet(struct enl_links *links, uint32_t question);
 
 /* A packet of a link has come over the tree. */
-void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes);
+void enl_links_carried(struct enl_links *links, const void *packet, uint32_t bytes);
 
 /* The tree's lane to a host, which enl_links_introduce has made: bcri_link_thread_lane_send and _waits. False: no
  * memory, or no thread. */
-bool enl_links_lane_send(struct enl_program *program, uint32_t host, unsigned row, const void *content,
+bool enl_links_lane_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                          uint32_t bytes);
-uint32_t enl_links_lane_waits(const struct enl_program *program, uint32_t host);
+uint32_t enl_links_lane_waits(const struct enl_links *links, uint32_t host);
 
 /* The CCE with that record has an outbox now. False: no memory, or no thread. */
-bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox);
+bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox);
 /* The CCE with that record has ended: enl_cce_forgotten is called when the agent does not know it any
  * more. False: the agent has never known it. */
-bool enl_links_forget(struct enl_program *program, uint32_t index);
+bool enl_links_forget(struct enl_links *links, uint32_t index);
 
 /* A piece of the receive pool is reserved, or cannot be. */
-void enl_links_grown(struct enl_program *program, const struct bcri_heap_piece *piece, bool reserved);
+void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piece, bool reserved);
 
 #endif

@@ -6,95 +6,92 @@
 
 #include "bcri/link.h"
 #include "bcri/link_thread.h"
-#include "inspect/crash/report.h"
-#include "program.h"
-#include "tree/introduce.h"
+#include "links/links.h"
 #include "wire/conn.h"
 
-struct way {
-    struct way *next;
+struct enl_known_way {
+    LIST_ENTRY(enl_known_way) entry;
     uint32_t host, bytes;
     enum bcri_way way;
     unsigned said; /* a bit for each kind */
 };
-static struct way *ways;
 
-static struct way *way_to(uint32_t host)
+static struct enl_known_way *way_to(struct enl_links *links, uint32_t host)
 {
-    struct way *way = ways;
-    while (way != NULL && way->host != host)
-        way = way->next;
-    if (way == NULL && (way = calloc(1, sizeof *way)) != NULL) {
+    struct enl_known_way *way;
+    LIST_FOREACH (way, &links->ways, entry)
+        if (way->host == host)
+            return way;
+    if ((way = calloc(1, sizeof *way)) != NULL) {
         way->host = host;
-        way->next = ways;
-        ways = way;
+        LIST_INSERT_HEAD(&links->ways, way, entry);
     }
     return way;
 }
 
 /* What both hosts may learn: the one with the lower number tells the user. */
-static bool tells_user(const struct enl_program *program, uint32_t host)
+static bool tells_user(const struct enl_links *links, uint32_t host)
 {
-    return host > program->self.host_number;
+    return host > links->self->host_number;
 }
 
-static void say_silent(struct enl_program *program, const struct bcri_link_news *news, const char *name)
+static void say_silent(struct enl_links *links, const struct bcri_link_news *news, const char *name)
 {
-    if (!tells_user(program, news->number))
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
+    if (!tells_user(links, news->number))
+        bcri_log_write(&links->self->log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
                        news->text);
     else
-        enl_report(&program->self, BCRI_LOG_WARN,
+        enl_report(links->self, BCRI_LOG_WARN,
                    "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
                    "connections between daemons, which is slow; do both machines, and what is between "
                    "them, let UDP through? dataport in bcrrc says by which ports",
-                   name, news->text, program->self.hostname);
+                   name, news->text, links->self->hostname);
 }
 
-static void say_narrow(struct enl_program *program, const struct bcri_link_news *news, const char *name)
+static void say_narrow(struct enl_links *links, const struct bcri_link_news *news, const char *name)
 {
-    enl_report(&program->self, BCRI_LOG_WARN,
+    enl_report(links->self, BCRI_LOG_WARN,
                "packets of %u bytes from %s do not arrive at host %s (%s) by UDP, though smaller ones do: "
                "what it says "
                "there goes over the connections between daemons, which is slow; raise the MTU of what is "
                "between them",
-               BCRI_LINK_PACKET_MIN, program->self.hostname, name, news->text);
+               BCRI_LINK_PACKET_MIN, links->self->hostname, name, news->text);
 }
 
-static void say_unheard(struct enl_program *program, const struct bcri_link_news *news, const char *name)
+static void say_unheard(struct enl_links *links, const struct bcri_link_news *news, const char *name)
 {
     static const char format[] =
         "nothing of what %s says to host %s (%s) by UDP arrives, though that host's packets "
         "come: it goes over the connections between daemons, which is slow";
-    if (!tells_user(program, news->number))
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, format, program->self.hostname, name, news->text);
+    if (!tells_user(links, news->number))
+        bcri_log_write(&links->self->log, BCRI_LOG_WARN, format, links->self->hostname, name, news->text);
     else
-        enl_report(&program->self, BCRI_LOG_WARN, format, program->self.hostname, name, news->text);
+        enl_report(links->self, BCRI_LOG_WARN, format, links->self->hostname, name, news->text);
 }
 
-static void say(struct enl_program *program, const struct bcri_link_news *news, const char *name)
+static void say(struct enl_links *links, const struct bcri_link_news *news, const char *name)
 {
     switch (news->way) {
-    case BCRI_WAY_SILENT: say_silent(program, news, name); break;
-    case BCRI_WAY_NARROW: say_narrow(program, news, name); break;
-    case BCRI_WAY_UNHEARD: say_unheard(program, news, name); break;
+    case BCRI_WAY_SILENT: say_silent(links, news, name); break;
+    case BCRI_WAY_NARROW: say_narrow(links, news, name); break;
+    case BCRI_WAY_UNHEARD: say_unheard(links, news, name); break;
     case BCRI_WAY_LOW:
-        bcri_log_write(&program->self.log, BCRI_LOG_INFO,
+        bcri_log_write(&links->self->log, BCRI_LOG_INFO,
                        "packets to host %s (%s) have at most %u bytes: no larger ones "
                        "arrive",
                        name, news->text, news->bytes);
         break;
     case BCRI_WAY_USUAL:
-        bcri_log_write(&program->self.log, BCRI_LOG_INFO,
+        bcri_log_write(&links->self->log, BCRI_LOG_INFO,
                        "packets to host %s (%s) go by UDP, and large ones arrive", name, news->text);
         break;
     }
 }
 
-void enl_ways_changed(struct enl_program *program, const struct bcri_link_news *news)
+void enl_ways_changed(struct enl_links *links, const struct bcri_link_news *news)
 {
-    const char *name = enl_introduce_name(program, news->number);
-    struct way *way = way_to(news->number);
+    const char *name = links->ops->host_name(links->owner, news->number);
+    struct enl_known_way *way = way_to(links, news->number);
     if (way != NULL) {
         way->way = news->way;
         way->bytes = news->bytes;
@@ -102,18 +99,18 @@ void enl_ways_changed(struct enl_program *program, const struct bcri_link_news *
     if (name == NULL ||
         (way != NULL && (way->said & 1u << news->way) != 0)) /* that it is gone has been said */
         return;
-    say(program, news, name);
+    say(links, news, name);
     if (way != NULL)
         way->said |= 1u << news->way;
 }
 
-const char *enl_ways_ask(struct enl_conn *conn, const struct bcri_control *message)
+const char *enl_ways_ask(struct enl_links *links, struct enl_conn *conn, const struct bcri_control *message)
 {
-    const struct way *found = NULL;
-    for (const struct way *way = ways; way != NULL; way = way->next)
+    const struct enl_known_way *way, *found = NULL;
+    LIST_FOREACH (way, &links->ways, entry)
         if (way->host >= message->host && way->way != BCRI_WAY_USUAL &&
             (found == NULL || way->host < found->host) &&
-            enl_introduce_name(enl_program_of(conn), way->host) != NULL)
+            links->ops->host_name(links->owner, way->host) != NULL)
             found = way;
     struct bcri_control answer = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};

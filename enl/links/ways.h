@@ -7,11 +7,11 @@
 struct bcri_control;
 struct bcri_link_news;
 struct enl_conn;
-struct enl_program;
+struct enl_links;
 
 /* The link thread tells of another way (BCRI_TOLD_WAY). Each kind is said once for each host. */
-void enl_ways_changed(struct enl_program *program, const struct bcri_link_news *news);
+void enl_ways_changed(struct enl_links *links, const struct bcri_link_news *news);
 /* way_next, of a helper: answers with the first host of at least that number to which the way is not the usual one. */
-const char *enl_ways_ask(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_ways_ask(struct enl_links *links, struct enl_conn *conn, const struct bcri_control *message);
 
 #endif

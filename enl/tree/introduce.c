@@ -40,15 +40,15 @@ static void send_to(void *owner, uint32_t host, const struct bcri_control *messa
 
 static bool make_link(void *owner, struct bcri_link_introduction *introduction)
 {
-    return enl_links_introduce(owner, introduction);
+    return enl_links_introduce(&((struct enl_program *)owner)->links, introduction);
 }
 
 static void absent(void *owner, uint32_t host, bool is_unknown)
 {
     if (is_unknown)
-        enl_links_unknown(owner, host);
+        enl_links_unknown(&((struct enl_program *)owner)->links, host);
     else
-        enl_links_lost(owner, host);
+        enl_links_lost(&((struct enl_program *)owner)->links, host);
 }
 
 static void give_up(void *owner, uint32_t host)
@@ -82,7 +82,7 @@ static const struct enl_introductions_ops ops = {send_to, make_link, absent, giv
 void enl_introduce_want(struct enl_program *program, uint32_t host)
 {
     if (program->introductions == NULL || host == program->self.host_number)
-        enl_links_lost(program, host);
+        enl_links_lost(&program->links, host);
     else if (program->self.is_child)
         enl_introduced_want(program->introductions, host);
     else
@@ -175,7 +175,7 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
                     own == NULL || keys == NULL ? "no memory" : "libsodium has no keys to give");
         goto give_back;
     }
-    if (!enl_links_begin(program, error, error_size))
+    if (!enl_links_begin(&program->links, error, error_size))
         goto give_back;
     keys->host = program->self.host_number;
     keys->encrypts = program->self.config.security == BCRI_SECURITY_ENCRYPT;
@@ -186,8 +186,8 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     own->lease.data = program;
     enl_host_station(enl_abi(), station, sizeof station);
     enl_introductions_init(&own->all, keys, program->self.hostname, station);
-    own->all.self.addresses_length =
-        enl_addresses_write(addresses, enl_links_addresses(program, addresses), own->all.self.addresses);
+    own->all.self.addresses_length = enl_addresses_write(
+        addresses, enl_links_addresses(&program->links, addresses), own->all.self.addresses);
     program->introductions = &own->all;
     warn(program);
     return true;

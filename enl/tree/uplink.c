@@ -223,7 +223,7 @@ static void extend_lease(struct enl_program *program, uint64_t from_ms)
 {
     const uint64_t until_ms =
         enl_lease_extend(&uplink.lease, from_ms, (uint64_t)program->self.config.hosttimeout);
-    enl_links_lease(program, uplink.suspended ? UINT64_MAX : until_ms);
+    enl_links_lease(&program->links, uplink.suspended ? UINT64_MAX : until_ms);
 }
 
 static const char *take_beat(struct enl_program *program, const struct bcri_control *message)
@@ -262,7 +262,7 @@ void enl_uplink_suspend(struct enl_program *program)
 {
     uplink.suspended = true;
     uplink.suspended_ms = enl_boottime_ms();
-    enl_links_lease(program, UINT64_MAX);
+    enl_links_lease(&program->links, UINT64_MAX);
 }
 
 /* The parent counts from when it sent this, which may be long ago. So the links rest until it has
@@ -271,7 +271,7 @@ void enl_uplink_go_on(struct enl_program *program)
 {
     uplink.suspended = false;
     extend_lease(program, enl_boottime_ms());
-    enl_links_lease(program, 0);
+    enl_links_lease(&program->links, 0);
     on_timer(&uplink.timer);
 }
 

@@ -282,8 +282,8 @@ static void look(struct enl_deadlock *deadlock, uint32_t round)
     uint64_t lockers;
     struct enl_stillness seen = look_at_records(program, &lockers);
     seen.still = seen.still && !is_held_here(program, &deadlock->held);
-    enum enl_lookout_wants wants = enl_lookout_look(lookout, round, &seen, enl_links_run(program));
-    if (wants == ENL_LOOKOUT_ASK && !enl_links_ask_quiet(program, lookout->question))
+    enum enl_lookout_wants wants = enl_lookout_look(lookout, round, &seen, enl_links_run(&program->links));
+    if (wants == ENL_LOOKOUT_ASK && !enl_links_ask_quiet(&program->links, lookout->question))
         wants = enl_lookout_answer(lookout, lookout->question, false, 0);
     if (wants == ENL_LOOKOUT_TELL)
         tell(deadlock);
