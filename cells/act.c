@@ -25,10 +25,30 @@ static void begin(struct bcri_ctx *ctx)
     ctx->daemon.parked = 0;
 }
 
-/* `if_late`: what the operation says when a lock was not to be had. */
-static int end(const struct bcri_ctx *ctx, int error, int if_late)
+static struct bcri_acted acted(enum bcri_act_outcome outcome)
 {
-    return error == if_late && ctx->daemon.parked != 0 ? BCRI_PARKED : error;
+    return (struct bcri_acted){.outcome = outcome};
+}
+
+static struct bcri_acted failed(int error)
+{
+    return (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = error};
+}
+
+/* `if_late`: what the operation says when a lock was not to be had. */
+static struct bcri_acted end(const struct bcri_ctx *ctx, int error, int if_late)
+{
+    if (error == 0)
+        return acted(BCRI_ACT_DONE);
+    if (error == if_late && ctx->daemon.parked != 0)
+        return acted(BCRI_ACT_PARKED);
+    return failed(error);
+}
+
+/* Of a request that is to be ended: it waits, also if a lock was not to be had. */
+static struct bcri_acted waits_still(const struct bcri_ctx *ctx)
+{
+    return acted(ctx->daemon.parked != 0 ? BCRI_ACT_PARKED : BCRI_ACT_WAITS);
 }
 
 static struct bcri_put put_of(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
@@ -43,63 +63,64 @@ static struct bcri_put put_of(struct bcri_ctx *ctx, uint64_t key, bool write, st
                              .write = write};
 }
 
-int bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
+struct bcri_acted bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
 {
     struct bcri_put put = put_of(ctx, key, write, slot);
     begin(ctx);
     return end(ctx, bcri_put(ctx, &put, BCRI_DEADLINE_PASSED), bcrE_FULL);
 }
 
-int bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot,
-                         struct bcri_slot_shm **request_out)
+struct bcri_acted bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool write,
+                                       struct bcri_slot_shm *slot, struct bcri_slot_shm **request_out)
 {
     struct bcri_put put = put_of(ctx, key, write, slot);
-    int error;
+    struct bcri_result result;
     begin(ctx);
     do {
-        error = bcri_put_look_up(ctx, &put);
-        if (error != 0)
-            return error == BCRI_ELSEWHERE ? bcrE_NOCCE : end(ctx, error, bcrE_FULL);
-        error = bcri_putwait_begin(ctx, write, put.region, put.resolved, request_out, BCRI_DEADLINE_PASSED);
-        if (error == BCRI_STALE)
+        result = bcri_put_look_up(ctx, &put);
+        if (!bcri_is_done(result))
+            return end(ctx, bcri_error_or(result, bcrE_NOCCE), bcrE_FULL);
+        result = bcri_putwait_begin(ctx, write, put.region, put.resolved, request_out, BCRI_DEADLINE_PASSED);
+        if (result.outcome == BCRI_STALE)
             bcri_resolved_forget(ctx, put.resolved);
-    } while (error == BCRI_STALE);
-    if (error != 0)
-        return end(ctx, error, bcrE_FULL);
+    } while (result.outcome == BCRI_STALE);
+    if (!bcri_is_done(result))
+        return end(ctx, result.error, bcrE_FULL);
     bcri_slot_drop(ctx, slot);
-    return BCRI_ACT_WAITS;
+    return acted(BCRI_ACT_WAITS);
 }
 
-int bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, bool withdraw)
+struct bcri_acted bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, bool withdraw)
 {
     if (!withdraw && !bcri_request_ready(ctx, request))
-        return BCRI_ACT_WAITS;
+        return acted(BCRI_ACT_WAITS);
     begin(ctx);
     int error = 0;
-    return bcri_putwait_over(ctx, request, &error) ? error : end(ctx, BCRI_ACT_WAITS, BCRI_ACT_WAITS);
+    if (!bcri_putwait_over(ctx, request, &error))
+        return waits_still(ctx);
+    return error == 0 ? acted(BCRI_ACT_DONE) : failed(error);
 }
 
-int bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot)
+struct bcri_acted bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved *resolved;
     begin(ctx);
-    const int error = bcri_resolved_find_key(ctx, key, &resolved);
+    const int error = bcri_error_or(bcri_resolved_find_key(ctx, key, &resolved), bcrE_NOCCE);
     if (error != 0)
-        return error == BCRI_ELSEWHERE ? bcrE_NOCCE : end(ctx, error, bcrE_TIMEOUT);
+        return end(ctx, error, bcrE_TIMEOUT);
     bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->prev, resolved->open);
-    const int result = end(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
-    return result == BCRI_STALE ? bcrE_NOCELL : result;
+    return end(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
 }
 
-int bcri_act_find(struct bcri_ctx *ctx, uint64_t key, bcri_ref *cell_out)
+struct bcri_acted bcri_act_find(struct bcri_ctx *ctx, uint64_t key, bcri_ref *cell_out)
 {
     struct bcri_resolved *resolved;
     begin(ctx);
-    const int error = bcri_resolved_find_key(ctx, key, &resolved);
+    const int error = bcri_error_or(bcri_resolved_find_key(ctx, key, &resolved), bcrE_NOCCE);
     if (error == 0)
         *cell_out = resolved->ref;
-    return error == BCRI_ELSEWHERE ? bcrE_NOCCE : end(ctx, error, bcrE_TIMEOUT);
+    return end(ctx, error, bcrE_TIMEOUT);
 }
 
 /* Where a region was taken, for bcri_act_give_back and bcri_act_owner_died. */
@@ -112,12 +133,12 @@ static void note_origin(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     bcri_store(&slot->prev, resolved->open | epoch);
 }
 
-int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, bool locks, bool waits,
-                 struct bcri_slot_shm **slot_out)
+struct bcri_acted bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, bool locks,
+                               bool waits, struct bcri_slot_shm **slot_out)
 {
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
-        return bcrE_NOMEM;
+        return failed(bcrE_NOMEM);
     struct bcri_get get = {.key = key,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),
@@ -125,36 +146,38 @@ int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, bool l
                            .lock = locks,
                            .msec = waits ? bcr_PENDING : 0};
     begin(ctx);
-    const int error = end(ctx, bcri_get_or_wait(ctx, &get, BCRI_HOLDS_NOTHING), bcrE_TIMEOUT);
+    const int error = bcri_get_or_wait(ctx, &get, BCRI_HOLDS_NOTHING);
     if (error != 0) {
         bcri_slot_give(ctx, slot);
-        return error;
+        return end(ctx, error, bcrE_TIMEOUT);
     }
     *slot_out = slot;
     if (get.waits)
-        return BCRI_ACT_WAITS;
+        return acted(BCRI_ACT_WAITS);
     note_origin(ctx, get.resolved, slot);
-    return 0;
+    return acted(BCRI_ACT_DONE);
 }
 
-int bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw)
+struct bcri_acted bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw)
 {
     begin(ctx);
     if (withdraw && !bcri_request_ready(ctx, slot)) {
         if (bcri_request_cancel(ctx, slot))
-            return bcrE_TIMEOUT;
+            return failed(bcrE_TIMEOUT);
         if (!bcri_request_ready(ctx, slot))
-            return end(ctx, BCRI_ACT_WAITS, BCRI_ACT_WAITS);
+            return waits_still(ctx);
     }
     const struct bcri_answer answer = bcri_request_complete(ctx, slot);
-    return answer.came ? answer.error : BCRI_ACT_WAITS;
+    if (!answer.came)
+        return acted(BCRI_ACT_WAITS);
+    return answer.error == 0 ? acted(BCRI_ACT_DONE) : failed(answer.error);
 }
 
-int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
+struct bcri_acted bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
 {
     begin(ctx);
-    if (end(ctx, bcri_requests_put_back(ctx, youngest), bcrE_TIMEOUT) == BCRI_PARKED)
-        return BCRI_PARKED;
+    if (end(ctx, bcri_requests_put_back(ctx, youngest), bcrE_TIMEOUT).outcome == BCRI_ACT_PARKED)
+        return acted(BCRI_ACT_PARKED);
     for (struct bcri_slot_shm *slot = youngest, *older; slot != NULL; slot = older) {
         older = bcri_request_older(ctx, slot);
         if (bcri_load(&slot->word) == 0)
@@ -162,17 +185,17 @@ int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
         else
             bcri_slot_drop(ctx, slot);
     }
-    return 0;
+    return acted(BCRI_ACT_DONE);
 }
 
-int bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
+struct bcri_acted bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
 {
     struct bcri_resolved resolved;
     const uint32_t epoch = (uint32_t)from;
     begin(ctx);
     if (bcri_resolved_look(ctx, cell, &resolved) != 0 || resolved.open >> 32 != from >> 32)
-        return 0;
-    return bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) == bcrE_TIMEOUT ? BCRI_PARKED : 0;
+        return acted(BCRI_ACT_DONE);
+    return acted(bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) ? BCRI_ACT_DONE : BCRI_ACT_PARKED);
 }
 
 bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
@@ -186,14 +209,14 @@ bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
     return bcri_load(&h->taker) == ctx->tag && (uint32_t)bcri_load(&h->taker_epoch) == (uint32_t)from;
 }
 
-int bcri_act_zap(struct bcri_ctx *ctx, uint64_t key)
+struct bcri_acted bcri_act_zap(struct bcri_ctx *ctx, uint64_t key)
 {
     uint32_t owner;
     begin(ctx);
     return end(ctx, bcri_zap(ctx, key, &owner), bcrE_TIMEOUT);
 }
 
-int bcri_act_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
+struct bcri_acted bcri_act_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
 {
     begin(ctx);
     return end(ctx, bcri_cell_length(ctx, key, length_out), bcrE_TIMEOUT);

@@ -106,17 +106,18 @@ static int append_to_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
 }
 
 /* Model: cell.inc */
-int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region, bcri_ref waiting)
+struct bcri_result bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
+                                     bcri_ref waiting)
 {
     const CELL *cell = resolved->cell;
     const bool waited_for = bcri_load(&cell->c.list_first) != 0;
     const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
     if (!handed_on && !room_for(ctx, resolved, waiting))
-        return BCRI_NO_ROOM;
+        return bcri_outcome(BCRI_NO_ROOM);
     const bool due = !handed_on && bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     int error = 0;
     if (waited_for && bcri_unlikely(!bcri_waiters_mapped(ctx, resolved, false)))
-        return bcrE_NOMEM;
+        return bcri_result(bcrE_NOMEM);
     if (waited_for)
         append_to_waiters(ctx, resolved, region, waiting, due);
     else if (bcri_load(&cell->c.back_first) == 0 && bcri_ring_has_room(resolved))
@@ -124,7 +125,7 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
     else
         error = append_to_back(ctx, resolved, region, waiting, due);
     bcri_requests_told(ctx, resolved, due && error == 0);
-    return error;
+    return bcri_result(error);
 }
 
 /* Model: cell.inc */

@@ -261,7 +261,7 @@ static int close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_
         *closed_out = i;
         if (!cell_at(ctx, area, i, &resolved))
             return bcrE_BUSY;
-        if (bcri_cell_enter(ctx, &resolved) != 0)
+        if (!bcri_is_done(bcri_cell_enter(ctx, &resolved)))
             return bcri_cell_condemned(&resolved) ? bcrE_INTERNAL : bcrE_BUSY;
         if (bcri_queue_length(&resolved) != 0 || uncollected(&resolved) ||
             !bcri_waiters_mapped(ctx, &resolved, true)) {

@@ -66,37 +66,38 @@ static bool go_on_serving(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return bcri_load(&resolved->cell->c.list_first) == 0 || bcri_serve_waiting(ctx, resolved);
 }
 
-int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint64_t deadline_ns)
+struct bcri_result bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                         uint64_t deadline_ns)
 {
     CELL *cell = resolved->cell;
     if (!bcri_lock_until(ctx, &cell->h.lock, deadline_ns))
-        return bcrE_TIMEOUT;
+        return bcri_result(bcrE_TIMEOUT);
     if (bcri_unlikely(!bcri_lock_until(ctx, &cell->t.lock, BCRI_DEADLINE_NEVER))) {
         bcri_unlock_stale(ctx, &cell->h.lock);
-        return bcrE_TIMEOUT;
+        return bcri_result(bcrE_TIMEOUT);
     }
     uint64_t state = bcri_load(&cell->h.state);
-    int error = 0;
+    struct bcri_result result = bcri_outcome(BCRI_DONE);
     if (state >> 32 != resolved->open >> 32 || (state & BCRI_CELL_CLOSED) != 0)
-        error = BCRI_STALE;
+        result = bcri_outcome(BCRI_STALE);
     else if (bcri_unlikely(ctx->daemon.parks))
-        error = !bcri_cell_validate(ctx, resolved) ? bcrE_INTERNAL
-                : !bcri_cell_deeper(ctx, resolved) ? bcrE_TIMEOUT
-                                                   : 0;
-    if (error != 0) {
+        result = bcri_result(!bcri_cell_validate(ctx, resolved) ? bcrE_INTERNAL
+                             : !bcri_cell_deeper(ctx, resolved) ? bcrE_TIMEOUT
+                                                                : 0);
+    if (!bcri_is_done(result)) {
         unlock_both(ctx, resolved);
-        return error;
+        return result;
     }
     if (bcri_likely(bcri_tickets_to_list(ctx, resolved) && go_on_serving(ctx, resolved)))
-        return 0;
+        return result;
     if (ctx->daemon.parks)
         bcri_cell_less_deep(ctx, resolved);
     unlock_both(ctx, resolved);
-    return ctx->daemon.parks ? bcrE_TIMEOUT : bcrE_NOMEM;
+    return bcri_result(ctx->daemon.parks ? bcrE_TIMEOUT : bcrE_NOMEM);
 }
 
 /* Model: stale.pml */
-int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
+struct bcri_result bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     return bcri_cell_enter_until(ctx, resolved, BCRI_DEADLINE_NEVER);
 }

@@ -75,16 +75,16 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
     bcri_step();
     bcri_store(&ctx->journal->op, BCRI_OP_PUT);
     bcri_step();
-    int error = bcri_cell_enter(ctx, resolved);
-    if (error == BCRI_STALE || error == bcrE_INTERNAL)
-        error = bcrE_DEAD; /* the CCE has ended, or the cell is condemned */
-    if (error == 0) {
-        error = bcri_queue_append(ctx, resolved, region, BCRI_REF_NONE);
+    struct bcri_result result = bcri_cell_enter(ctx, resolved);
+    if (result.outcome == BCRI_STALE || result.error == bcrE_INTERNAL)
+        result = bcri_result(bcrE_DEAD); /* the CCE has ended, or the cell is condemned */
+    if (bcri_is_done(result)) {
+        result = bcri_queue_append(ctx, resolved, region, BCRI_REF_NONE);
         bcri_cell_leave(ctx, resolved);
     }
-    if (error != 0)
+    if (!bcri_is_done(result))
         bcri_cell_unhold(ctx, region);
-    return error == BCRI_NO_ROOM ? bcrE_FULL : error;
+    return bcri_error_or(result, bcrE_FULL);
 }
 
 static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uint32_t code, const void *data,

@@ -78,7 +78,7 @@ bool bcri_credit_spare(struct bcri_ctx *ctx, struct bcri_resolved *resolved, boo
     if (bcri_load(&cell->t.credits) == 0)
         return false;
     bcri_journal_second(ctx, resolved->ref);
-    if (bcri_cell_enter(ctx, resolved) != 0)
+    if (!bcri_is_done(bcri_cell_enter(ctx, resolved)))
         return false;
     uint64_t credits = bcri_load(&cell->t.credits);
     uint64_t queued = bcri_queue_length(resolved);

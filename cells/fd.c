@@ -61,8 +61,8 @@ static int arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
     if (read(fd, &count, sizeof count) < 0)
         count = 0; /* it was drained already */
     bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    const int error = bcri_cell_enter(ctx, resolved);
-    if (error == 0) {
+    const struct bcri_result entered = bcri_cell_enter(ctx, resolved);
+    if (bcri_is_done(entered)) {
         count = bcri_queue_length(resolved) != 0;
         if (count == 0) {
             bcri_tx_begin(ctx);
@@ -74,7 +74,7 @@ static int arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
         bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);
-    return error == bcrE_NOMEM ? error : 0;
+    return entered.error == bcrE_NOMEM ? bcrE_NOMEM : 0;
 }
 
 int bcr_fd(int cell)

@@ -53,9 +53,9 @@ static inline bool locks(enum kind kind)
 static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
 {
     struct bcri_resolved *resolved;
-    const int error = bcri_resolved_find_within(ctx, get->key, get->msec, &resolved);
-    if (bcri_unlikely(error != 0))
-        return error == BCRI_ELSEWHERE ? bcri_order_get(ctx, get) : error;
+    const struct bcri_result found = bcri_resolved_find_within(ctx, get->key, get->msec, &resolved);
+    if (bcri_unlikely(!bcri_is_done(found)))
+        return found.outcome == BCRI_ELSEWHERE ? bcri_order_get(ctx, get) : found.error;
     ctx->get_resolved = resolved;
     if (bcri_unlikely(!is_allowed(resolved, get->lock)))
         return bcri_access_denied(resolved);
@@ -67,7 +67,8 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
 int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
     for (;; held = BCRI_HOLDS_NOTHING) {
-        int error = get->resolved == NULL ? look_up(ctx, get) : 0;
+        const int error = get->resolved == NULL ? look_up(ctx, get) : 0;
+        struct bcri_result result = bcri_outcome(BCRI_STALE);
         if (error != 0 || get->waits)
             return error;
         switch (bcri_get_attempt(ctx, get, held)) {
@@ -76,11 +77,11 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
         case BCRI_TRY_EMPTY:
         case BCRI_TRY_TIME_UP: return bcrE_TIMEOUT;
         case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
-        case BCRI_TRY_STALE: error = BCRI_STALE; break;
-        default: error = bcri_get_slow(ctx, get);
+        case BCRI_TRY_STALE: break;
+        default: result = bcri_get_slow(ctx, get);
         }
-        if (error != BCRI_STALE)
-            return error;
+        if (result.outcome != BCRI_STALE)
+            return result.error;
         bcri_resolved_forget(ctx, get->resolved);
         get->resolved = NULL;
     }

@@ -121,7 +121,7 @@ static int get_under_locks(struct bcri_ctx *ctx, struct bcri_get *get, bool area
 }
 
 /* Model: putwait.pml */
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get)
+struct bcri_result bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get)
 {
     struct bcri_resolved *const resolved = get->resolved;
     const enum bcri_want want = get->want;
@@ -130,7 +130,7 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get)
         bcri_note_locks(ctx);
     bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, resolved->ref, BCRI_REF_NONE,
                       get->slot_ref);
-    int error;
+    struct bcri_result result;
     bool area;
     for (;;) {
         /* If puts wait for room, the area's lock comes first. A put that begins to wait after this
@@ -138,25 +138,25 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get)
         area = bcri_load_acquire(&resolved->area->waitputs) != 0;
         if (area && !bcri_area_lock_until(ctx, resolved, deadline_ns)) {
             area = false;
-            error = bcrE_TIMEOUT;
+            result = bcri_result(bcrE_TIMEOUT);
             break;
         }
-        error = bcri_cell_enter_until(ctx, resolved, deadline_ns);
-        if (error != 0 || area || bcri_load_acquire(&resolved->area->waitputs) == 0)
+        result = bcri_cell_enter_until(ctx, resolved, deadline_ns);
+        if (!bcri_is_done(result) || area || bcri_load_acquire(&resolved->area->waitputs) == 0)
             break;
         bcri_cell_leave(ctx, resolved);
     }
-    if (error == 0) {
-        error = get_under_locks(ctx, get, area);
+    if (bcri_is_done(result)) {
+        result = bcri_result(get_under_locks(ctx, get, area));
         bcri_cell_leave(ctx, resolved);
     }
     if (area) {
         if (get->waits)
             bcri_putwait_hand_over(ctx, resolved);
-        else if (error == 0 && want != BCRI_WANT_READ)
+        else if (bcri_is_done(result) && want != BCRI_WANT_READ)
             bcri_putwait_serve(ctx, resolved);
         bcri_area_unlock(ctx, resolved);
     }
     bcri_journal_close(ctx);
-    return error;
+    return result;
 }

@@ -42,7 +42,7 @@ int bcri_request_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     if (error == 0 && !is_of(slot, &resolved))
         error = bcrE_NOCELL;
     bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, bcri_slot_ref(ctx, slot));
-    if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
+    if (error == 0 && (error = bcri_error_or(bcri_cell_enter(ctx, &resolved), bcrE_NOCELL)) == 0) {
         error = back_to_head(ctx, &resolved, slot);
         bcri_cell_leave(ctx, &resolved);
     }
@@ -58,7 +58,7 @@ int bcri_requests_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
     const bcri_ref cell = bcri_load(&youngest->cell);
     int error = bcri_resolved_at(ctx, cell, &resolved);
     bcri_journal_open(ctx, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
+    if (error == 0 && (error = bcri_error_or(bcri_cell_enter(ctx, &resolved), bcrE_NOCELL)) == 0) {
         for (struct bcri_slot_shm *slot = youngest; slot != NULL; slot = bcri_request_older(ctx, slot))
             if (is_of(slot, &resolved))
                 (void)back_to_head(ctx, &resolved, slot);

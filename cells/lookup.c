@@ -248,18 +248,27 @@ static struct bcri_resolved *make_entry(struct bcri_ctx *ctx, uint64_t key)
     return bcri_resolved_entry(ctx, key);
 }
 
-int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec, struct bcri_resolved **resolved_out)
+/* Of a CCE without a record here. */
+static struct bcri_result why_not_here(const struct bcri_cce *cce)
+{
+    if (cce == NULL)
+        return bcri_result(bcrE_NOCCE);
+    return cce->elsewhere ? bcri_outcome(BCRI_ELSEWHERE) : bcri_result(cce->absent);
+}
+
+struct bcri_result bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec,
+                                           struct bcri_resolved **resolved_out)
 {
     const struct bcri_cce *cce = bcri_cce_lookup(ctx, bcri_key_cce(key));
     if (cce == NULL || cce->record == NULL) /* such a CCE drives no cell out of the table */
-        return cce != NULL ? cce->absent : bcrE_NOCCE;
+        return why_not_here(cce);
     struct bcri_resolved *resolved = make_entry(ctx, key);
     if (resolved == NULL)
-        return bcrE_NOMEM;
+        return bcri_result(bcrE_NOMEM);
     bcri_resolved_forget(ctx, resolved);
     int error = search(ctx, cce, bcri_key_number(key), bcri_deadline_after(msec), resolved);
     if (error != 0)
-        return error;
+        return bcri_result(error);
     resolved->cce = bcri_key_cce(key);
     resolved->key = key;
     resolved->version_at = &resolved->record->id.version;
@@ -267,7 +276,7 @@ int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec, struct
     resolved->may_lock = bcri_access(resolved, BCRI_USE_LOCK);
     resolved->may_take = bcri_access(resolved, BCRI_USE_TAKE);
     *resolved_out = resolved;
-    return 0;
+    return bcri_outcome(BCRI_DONE);
 }
 
 struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key)

@@ -37,28 +37,28 @@ enum { SPINS_FOR_ROOM = 2 };
 
 /* ---- The resume tier ---- */
 
-int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
+struct bcri_result bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
 {
     struct bcri_resolved *resolved;
-    const int error = bcri_resolved_find_within(ctx, put->key, ctx->putwait_msec, &resolved);
-    if (bcri_unlikely(error != 0))
-        return error == bcrE_TIMEOUT ? bcrE_FULL : error;
+    const struct bcri_result found = bcri_resolved_find_within(ctx, put->key, ctx->putwait_msec, &resolved);
+    if (bcri_unlikely(!bcri_is_done(found)))
+        return found.error == bcrE_TIMEOUT ? bcri_result(bcrE_FULL) : found;
     if (bcri_unlikely(!resolved->may_add))
-        return bcri_access_denied(resolved);
+        return bcri_result(bcri_access_denied(resolved));
     put->resolved = resolved;
     put->owner = resolved->owner;
-    return 0;
+    return found;
 }
 
-/* Does what the attempt has left to do. Returns 0, BCRI_NO_ROOM, BCRI_STALE or a code. */
-static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_attempt attempted,
-                 uint64_t deadline_ns)
+/* Does what the attempt has left to do. BCRI_DONE, BCRI_NO_ROOM, BCRI_STALE or a code. */
+static struct bcri_result go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_attempt attempted,
+                                uint64_t deadline_ns)
 {
     switch (attempted) {
-    case BCRI_TRY_DONE: return 0;
-    case BCRI_TRY_STALE: return BCRI_STALE;
-    case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
-    case BCRI_TRY_TIME_UP: return bcrE_FULL;
+    case BCRI_TRY_DONE: return bcri_outcome(BCRI_DONE);
+    case BCRI_TRY_STALE: return bcri_outcome(BCRI_STALE);
+    case BCRI_TRY_NO_MEMORY: return bcri_result(bcrE_NOMEM);
+    case BCRI_TRY_TIME_UP: return bcri_result(bcrE_FULL);
     default:
         return bcri_put_slow(ctx, put->resolved, put->write, put->region, put->slot, put->nofree,
                              deadline_ns);
@@ -73,18 +73,18 @@ static __attribute__((noinline)) int put_after_attempt(struct bcri_ctx *ctx, str
         const bool waits = !put->resolved->own && deadline_ns != BCRI_DEADLINE_PASSED;
         const bool spins_for_room = attempted == BCRI_TRY_NO_ROOM && waits && spins-- > 0;
         if (!spins_for_room || !bcri_room_spin(ctx, put->resolved)) {
-            int error = go_on(ctx, put, attempted, deadline_ns);
-            if (error == BCRI_NO_ROOM && waits)
-                error = bcri_room_wait(ctx, put, deadline_ns);
-            else if (error == BCRI_NO_ROOM && !bcri_room_gather(ctx, put->resolved))
-                error = bcrE_FULL;
-            if (error == BCRI_STALE) {
+            struct bcri_result result = go_on(ctx, put, attempted, deadline_ns);
+            if (result.outcome == BCRI_NO_ROOM && waits)
+                result = bcri_room_wait(ctx, put, deadline_ns);
+            else if (result.outcome == BCRI_NO_ROOM && !bcri_room_gather(ctx, put->resolved))
+                return bcrE_FULL;
+            if (result.outcome == BCRI_STALE) {
                 bcri_resolved_forget(ctx, put->resolved);
-                error = bcri_put_look_up(ctx, put);
-                if (error != 0)
-                    return error;
-            } else if (error != BCRI_NO_ROOM) {
-                return error;
+                result = bcri_put_look_up(ctx, put);
+                if (!bcri_is_done(result)) /* not elsewhere: it was here */
+                    return bcri_error_or(result, bcrE_NOCCE);
+            } else if (result.outcome != BCRI_NO_ROOM) {
+                return result.error;
             }
         }
         attempted = bcri_put_attempt(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns);
@@ -101,10 +101,10 @@ BCRI_INLINE int put_resumed(struct bcri_ctx *ctx, struct bcri_put *put, enum bcr
 
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns)
 {
-    const int error = bcri_put_look_up(ctx, put);
-    if (error == BCRI_ELSEWHERE)
+    const struct bcri_result found = bcri_put_look_up(ctx, put);
+    if (found.outcome == BCRI_ELSEWHERE)
         return bcri_order_put(ctx, put, bcr_op_putm, deadline_ns);
-    return error == 0 ? put_resumed(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns) : error;
+    return bcri_is_done(found) ? put_resumed(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns) : found.error;
 }
 
 __attribute__((noinline)) int bcri_put_failed(struct bcri_ctx *ctx, int code)
@@ -159,11 +159,11 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
                            .write = write,
                            .nofree = nofree,
                            .msec = ctx->putwait_msec};
-    error = bcri_put_look_up(ctx, &put);
-    if (bcri_unlikely(error == BCRI_ELSEWHERE))
+    const struct bcri_result found = bcri_put_look_up(ctx, &put);
+    if (bcri_unlikely(found.outcome == BCRI_ELSEWHERE))
         return put_elsewhere(ctx, &put);
-    if (bcri_unlikely(error != 0))
-        return bcri_put_failed(ctx, error);
+    if (bcri_unlikely(!bcri_is_done(found)))
+        return bcri_put_failed(ctx, found.error);
     if (bcri_kept_cpu() >= 0) /* else the fast tier does not know the putter's CPU */
         ctx->put_resolved = put.resolved;
     return put_resume(ctx, &put, BCRI_HOLDS_NOTHING);

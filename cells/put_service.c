@@ -30,45 +30,45 @@
 #define SLOT struct bcri_slot_shm
 
 /* Does the put that waits at `slot_ref`. `hand_over`: only if it needs no room, since a waiting get
- * takes its region, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now.
+ * takes its region, or it replaces what is there. BCRI_DONE; BCRI_NO_ROOM; or why it cannot be done now.
  * Model: bell.pml, putwait.pml */
-static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
+static struct bcri_result serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
     struct bcri_resolved target;
     /* A put that was served waits no longer, so this also finds a list in a circle. */
     if (slot != NULL && bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_PUTWAIT) {
         bcri_corrupt(ctx, "an area's list of waiting puts", slot_ref);
-        return bcrE_INTERNAL;
+        return bcri_result(bcrE_INTERNAL);
     }
     if (slot == NULL || bcri_resolved_at(ctx, bcri_load(&slot->cell), &target) != 0)
-        return bcrE_NOMEM;
+        return bcri_result(bcrE_NOMEM);
     uint32_t owner = bcri_request_owner(slot);
     if (!bcri_request_endable(ctx, slot_ref))
-        return bcrE_NOMEM;
+        return bcri_result(bcrE_NOMEM);
     bcri_ref region = bcri_load(&slot->key);
     bool write = (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
     bcri_journal_second(ctx, target.ref);
-    int error = bcri_cell_enter(ctx, &target);
-    if (error != 0)
-        return error;
+    struct bcri_result result = bcri_cell_enter(ctx, &target);
+    if (!bcri_is_done(result))
+        return result;
     bcri_store(&ctx->journal->ring, owner + 1);
     bool replaces = write && bcri_queue_length(&target) != 0;
     if (hand_over && !replaces && bcri_load(&target.cell->c.takes) == 0) {
         bcri_serve_reads(ctx, &target, region); /* they share it while its put waits for room */
-        error = BCRI_NO_ROOM;
+        result = bcri_outcome(BCRI_NO_ROOM);
     } else if (replaces) {
         bcri_cell_empty(ctx, &target, region, slot_ref);
     } else {
-        error = bcri_queue_append(ctx, &target, region, slot_ref);
+        result = bcri_queue_append(ctx, &target, region, slot_ref);
     }
     /* This comes before any other ring from here: the journal holds one CCE to ring. */
-    if (error == 0)
+    if (bcri_is_done(result))
         bcri_ring_noted(ctx, owner, target.ref);
     else
         bcri_store(&ctx->journal->ring, 0);
     bcri_cell_leave(ctx, &target);
-    return error;
+    return result;
 }
 
 /* Serves waiting puts, oldest first. `everywhere`: looks for credits in all cells, not only in
@@ -80,11 +80,11 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool
     while ((first = bcri_load(&resolved->area->put_first)) != 0) {
         const SLOT *slot = bcri_at(ctx, first);
         bool write = slot != NULL && (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
-        int error = serve(ctx, first, false);
-        if (error == BCRI_NO_ROOM && (everywhere ? bcri_credits_gather(ctx, resolved, false)
-                                                 : bcri_credit_spare(ctx, resolved, false)))
+        const struct bcri_result served = serve(ctx, first, false);
+        if (served.outcome == BCRI_NO_ROOM && (everywhere ? bcri_credits_gather(ctx, resolved, false)
+                                                          : bcri_credit_spare(ctx, resolved, false)))
             continue;
-        if (error != 0)
+        if (!bcri_is_done(served))
             return;
         everywhere |= write;
     }

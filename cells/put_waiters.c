@@ -53,16 +53,17 @@ static int end_request(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
 }
 
 /* Model: putwait.pml */
-int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
-                       struct bcri_slot_shm **request_out, uint64_t deadline_ns)
+struct bcri_result bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region,
+                                      struct bcri_resolved *resolved, struct bcri_slot_shm **request_out,
+                                      uint64_t deadline_ns)
 {
     struct bcri_slot_shm *request = bcri_slot_take(ctx);
     if (request == NULL)
-        return bcrE_NOMEM;
+        return bcri_result(bcrE_NOMEM);
     int error = bcri_slot_hold(ctx, region, request);
     if (error != 0) {
         bcri_slot_give(ctx, request);
-        return error;
+        return bcri_result(error);
     }
     bcri_ref slot_ref = bcri_slot_ref(ctx, request);
     bcri_store(&request->cell, resolved->ref);
@@ -72,21 +73,21 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     if (!bcri_area_lock_until(ctx, resolved, deadline_ns)) {
         bcri_journal_close(ctx);
         bcri_slot_drop(ctx, request);
-        return bcrE_FULL;
+        return bcri_result(bcrE_FULL);
     }
     uint64_t state = bcri_load_acquire(&resolved->cell->h.state);
     if (state >> 32 != resolved->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
         bcri_area_unlock(ctx, resolved);
         bcri_journal_close(ctx);
         bcri_slot_drop(ctx, request);
-        return BCRI_STALE;
+        return bcri_outcome(BCRI_STALE);
     }
     bcri_ref last = bcri_load(&resolved->area->put_last);
     if (last != BCRI_REF_NONE && bcri_at(ctx, last) == NULL) {
         bcri_area_unlock(ctx, resolved);
         bcri_journal_close(ctx);
         bcri_slot_drop(ctx, request);
-        return bcrE_NOMEM;
+        return bcri_result(bcrE_NOMEM);
     }
     bcri_tx_begin(ctx);
     bcri_tx_putwait_list(ctx, resolved, slot_ref, last, bcri_slot_word(BCRI_SLOT_PUTWAIT, 0, region));
@@ -98,7 +99,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     bcri_area_unlock(ctx, resolved);
     bcri_journal_close(ctx);
     *request_out = request;
-    return 0;
+    return bcri_outcome(BCRI_DONE);
 }
 
 /* False: the request still waits, since this CCE cannot map its neighbours in the list, or parks. */
@@ -194,17 +195,18 @@ bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_resolved *reso
     return seen == BCRI_NOT_YET ? room_seen(resolved) != 0 : seen;
 }
 
-int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
+struct bcri_result bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
 {
     struct bcri_slot_shm *request = NULL;
-    int error = bcri_putwait_begin(ctx, put->write, put->region, put->resolved, &request, deadline_ns);
-    if (error == 0)
-        error = bcri_putwait_end(ctx, request, deadline_ns);
+    struct bcri_result result =
+        bcri_putwait_begin(ctx, put->write, put->region, put->resolved, &request, deadline_ns);
+    if (bcri_is_done(result))
+        result = bcri_result(bcri_putwait_end(ctx, request, deadline_ns));
     /* Handlers may have freed the ID meanwhile. */
     const bool held = bcri_slot_holds(put->slot, put->region);
-    if (error == 0 && !put->nofree && held)
+    if (bcri_is_done(result) && !put->nofree && held)
         bcri_slot_drop(ctx, put->slot);
-    return error == BCRI_STALE && !held ? bcrE_RGID : error;
+    return result.outcome == BCRI_STALE && !held ? bcri_result(bcrE_RGID) : result;
 }
 
 /* For a put that does not wait: moves an unused credit of another cell into the pool, if there is

@@ -46,9 +46,11 @@ __attribute__((noinline)) static void find_shares(struct bcri_ctx *ctx, struct t
 
 static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t deadline_ns)
 {
+    struct bcri_result result;
     do {
-        target->error = bcri_put_look_up(ctx, &target->put);
-        if (target->error == BCRI_ELSEWHERE)
+        result = bcri_put_look_up(ctx, &target->put);
+        target->error = result.error;
+        if (result.outcome == BCRI_ELSEWHERE)
             target->error = bcri_order_put(ctx, &target->put, bcr_op_putm, deadline_ns);
         if (target->error != 0 || target->put.resolved == NULL)
             return;
@@ -56,11 +58,12 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
             target->error = bcrE_FULL;
             return;
         }
-        target->error = bcri_putwait_begin(ctx, target->put.write, target->put.region, target->put.resolved,
-                                           &target->request, deadline_ns);
-        if (target->error == BCRI_STALE)
+        result = bcri_putwait_begin(ctx, target->put.write, target->put.region, target->put.resolved,
+                                    &target->request, deadline_ns);
+        target->error = result.error;
+        if (result.outcome == BCRI_STALE)
             bcri_resolved_forget(ctx, target->put.resolved);
-    } while (target->error == BCRI_STALE);
+    } while (result.outcome == BCRI_STALE);
 }
 
 /* Puts an error region that tells of the failure into this CCE's own cell 0, if it has asked for

@@ -377,7 +377,7 @@ bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         return false;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     bool cancelled = false;
-    const bool entered = bcri_cell_enter(ctx, &resolved) == 0;
+    const bool entered = bcri_is_done(bcri_cell_enter(ctx, &resolved));
     if (entered) {
         if (state_of(slot) == BCRI_SLOT_LISTED && bcri_request_mapped(ctx, bcri_slot_ref(ctx, slot))) {
             bcri_tx_begin(ctx);

@@ -26,17 +26,17 @@ static void tx_watermark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, i
 static int change(struct bcri_ctx *ctx, int cell, int32_t watermark, uint32_t flag)
 {
     struct bcri_resolved *resolved;
-    int error = bcri_resolved_find(ctx, BCRI_SELF, cell, &resolved);
+    const int error = bcri_resolved_find(ctx, BCRI_SELF, cell, &resolved);
     if (error != 0)
         return error;
     bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    error = bcri_cell_enter(ctx, resolved);
-    if (error == 0) {
+    const struct bcri_result entered = bcri_cell_enter(ctx, resolved);
+    if (bcri_is_done(entered)) {
         tx_watermark(ctx, resolved, watermark, flag);
         bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);
-    return error == BCRI_STALE ? bcrE_INTERNAL : error; /* only the daemon closes it: condemned */
+    return bcri_error_or(entered, bcrE_INTERNAL); /* stale: only the daemon closes it: condemned */
 }
 
 int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t watermark)

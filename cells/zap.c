@@ -21,32 +21,34 @@
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
-BCRI_INLINE int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
+BCRI_INLINE struct bcri_result zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_journal_open(ctx, BCRI_OP_ZAP, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = bcri_cell_enter(ctx, resolved);
-    if (error == 0) {
+    const struct bcri_result entered = bcri_cell_enter(ctx, resolved);
+    if (bcri_is_done(entered)) {
         if (bcri_queue_length(resolved) != 0)
             (void)bcri_cell_empty(ctx, resolved, BCRI_REF_NONE, BCRI_REF_NONE);
         bcri_cell_leave(ctx, resolved);
     }
-    if (error == 0 && bcri_load_acquire(&resolved->area->waitputs) != 0)
+    if (bcri_is_done(entered) && bcri_load_acquire(&resolved->area->waitputs) != 0)
         bcri_putwait_made_room(ctx, resolved);
     bcri_journal_close(ctx);
-    return error;
+    return entered;
 }
 
 BCRI_INLINE int zap_found(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
 {
     for (;;) {
         struct bcri_resolved *resolved;
-        int error = bcri_resolved_find_key(ctx, key, &resolved);
-        if (error != 0)
-            return error == BCRI_ELSEWHERE ? bcri_order_zap(ctx, key) : error;
+        const struct bcri_result found = bcri_resolved_find_key(ctx, key, &resolved);
+        if (!bcri_is_done(found))
+            return found.outcome == BCRI_ELSEWHERE ? bcri_order_zap(ctx, key) : found.error;
         *owner_out = resolved->owner;
-        error = resolved->may_take ? zap(ctx, resolved) : bcri_access_denied(resolved);
-        if (error != BCRI_STALE)
-            return error;
+        if (!resolved->may_take)
+            return bcri_access_denied(resolved);
+        const struct bcri_result zapped = zap(ctx, resolved);
+        if (zapped.outcome != BCRI_STALE)
+            return zapped.error;
         bcri_resolved_forget(ctx, resolved);
     }
 }

@@ -69,7 +69,8 @@ static void find_record(struct bcri_ctx *ctx, struct bcri_cce *cce)
     const uint32_t host = bcri_identity_host(cce->identity);
     cce->absent = bcrE_NOCCE;
     if (host != ctx->host->number) {
-        cce->absent = is_lost(ctx->ids, host) ? bcrE_DEAD : BCRI_ELSEWHERE;
+        cce->elsewhere = !is_lost(ctx->ids, host);
+        cce->absent = cce->elsewhere ? 0 : bcrE_DEAD;
         return;
     }
     const uint32_t index = bcri_identity_index(cce->identity);
@@ -140,9 +141,10 @@ static struct bcri_cce_failure **failure_of(struct bcri_cce *cce, int cell)
 
 bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code)
 {
-    if (cce->absent != BCRI_ELSEWHERE)
+    if (!cce->elsewhere)
         return true; /* a dead one stays so; none of another host has orders */
     if (code == bcrE_DEAD) {
+        cce->elsewhere = false;
         cce->absent = bcrE_DEAD;
         forget_failures(cce);
         return true;
@@ -169,7 +171,7 @@ void bcri_cces_host_lost(struct bcri_ctx *ctx, uint32_t host)
 
 int bcri_cce_tell_failure(struct bcri_cce *cce, int cell)
 {
-    if (cce->absent != BCRI_ELSEWHERE)
+    if (!cce->elsewhere)
         return cce->absent;
     struct bcri_cce_failure **const at = failure_of(cce, cell), *const failure = *at;
     if (failure == NULL)

@@ -82,22 +82,22 @@ static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri
 }
 
 /* Enters the cell of a request. If a living owner has closed the cell in bcr_cafree, it will either
- * fail all requests there or open the cell again; until then the request is in the cell's list. 0;
- * bcrE_TIMEOUT: the daemon is parked; any other code: the cell is closed for good. */
-static int enter_or_ended(struct bcri_ctx *enl, struct bcri_resolved *resolved,
-                          const struct bcri_slot_shm *slot)
+ * fail all requests there or open the cell again; until then the request is in the cell's list.
+ * BCRI_DONE; bcrE_TIMEOUT: the daemon is parked; anything else: the cell is closed for good. */
+static struct bcri_result enter_or_ended(struct bcri_ctx *enl, struct bcri_resolved *resolved,
+                                         const struct bcri_slot_shm *slot)
 {
-    int error;
+    struct bcri_result entered;
     uint32_t version;
-    while ((error = bcri_cell_enter(enl, resolved)) == BCRI_STALE) {
+    while ((entered = bcri_cell_enter(enl, resolved)).outcome == BCRI_STALE) {
         if (!bcri_version_stable(enl, resolved->record, resolved->owner, &version))
-            return bcrE_TIMEOUT;
+            return bcri_result(bcrE_TIMEOUT);
         if (bcri_cell_lost(enl, resolved, slot) ||
             bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED ||
             bcri_load_acquire(&resolved->record->id.state) != BCRI_CCE_ALIVE)
-            return BCRI_STALE;
+            return entered;
     }
-    return error;
+    return entered;
 }
 
 static bool waits(uint64_t word)
@@ -126,8 +126,8 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
     }
     const uint64_t ticket = bcri_load(&slot->key);
     bcri_journal_open(enl, BCRI_OP_SLOW, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = enter_or_ended(enl, &resolved, slot);
-    if (error == 0) {
+    const struct bcri_result entered = enter_or_ended(enl, &resolved, slot);
+    if (bcri_is_done(entered)) {
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(enl);
             bcri_tx_unlist(enl, &resolved, slot);
@@ -143,7 +143,7 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
                                             .gen = (uint32_t)(resolved.open >> 32)});
         }
         bcri_cell_leave(enl, &resolved);
-    } else if (error != bcrE_TIMEOUT) {
+    } else if (entered.error != bcrE_TIMEOUT) {
         /* The cell was closed after a ticket there had been served: there is no cell to which the
          * region could go back. */
         const uint64_t entry = bcri_load_acquire(bcri_ring_at(&resolved, ticket));
@@ -155,7 +155,7 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
             bcri_store(&slot->word, 0);
     }
     bcri_journal_close(enl);
-    return error != bcrE_TIMEOUT;
+    return entered.error != bcrE_TIMEOUT;
 }
 
 /* Ends a put that waits for room, or one that another CCE has ended: that CCE has finished with the
@@ -249,12 +249,12 @@ static size_t give_back_to(struct walk *walk, size_t i)
     struct bcri_resolved resolved;
     const bool found = bcri_resolved_at(enl, cell, &resolved) == 0;
     bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-    const int error = found ? bcri_cell_enter(enl, &resolved) : bcrE_NOCELL;
+    const struct bcri_result entered = found ? bcri_cell_enter(enl, &resolved) : bcri_result(bcrE_NOCELL);
     for (; i < walk->count && walk->undelivered[i].cell == cell; i++) {
         const struct undelivered *undelivered = &walk->undelivered[i];
-        const bool there = error == 0 && resolved.open >> 32 == undelivered->gen;
+        const bool there = bcri_is_done(entered) && resolved.open >> 32 == undelivered->gen;
         const bool ticket = bcri_slot_state(bcri_load(&undelivered->slot->word)) == BCRI_SLOT_TICKET;
-        if (error == bcrE_TIMEOUT)
+        if (entered.error == bcrE_TIMEOUT)
             continue;
         if (there)
             unmark(&resolved, undelivered);
@@ -266,7 +266,7 @@ static size_t give_back_to(struct walk *walk, size_t i)
         if (ticket && found)
             clear_waiter(&resolved, undelivered->slot, undelivered->slot_ref);
     }
-    if (error == 0)
+    if (bcri_is_done(entered))
         bcri_cell_leave(enl, &resolved);
     bcri_journal_close(enl);
     return i;

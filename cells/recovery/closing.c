@@ -148,15 +148,15 @@ static void visit_close(struct bcri_ctx *enl, struct bcri_resolved *resolved, ui
     close_cell(enl, resolved);
 }
 
-int bcri_write_owner_died(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag,
-                          const uint32_t *epoch)
+bool bcri_write_owner_died(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag,
+                           const uint32_t *epoch)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
     if (bcri_load(&h->taker) != tag)
-        return 0;
+        return true;
     bcri_journal_open(enl, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    const int error = bcri_cell_enter(enl, resolved);
-    if (error == 0) {
+    const struct bcri_result entered = bcri_cell_enter(enl, resolved);
+    if (bcri_is_done(entered)) {
         const uint64_t taken = bcri_load(&h->taker_epoch);
         if (bcri_load(&h->taker) == tag && (epoch == NULL || *epoch == (uint32_t)taken)) {
             bool outdated = bcri_epoch_past(bcri_epoch(resolved->cell), taken);
@@ -172,7 +172,7 @@ int bcri_write_owner_died(struct bcri_ctx *enl, struct bcri_resolved *resolved, 
         bcri_cell_leave(enl, resolved);
     }
     bcri_journal_close(enl);
-    return error;
+    return entered.error != bcrE_TIMEOUT;
 }
 
 static void visit_write_owner(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)

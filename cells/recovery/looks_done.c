@@ -26,8 +26,8 @@ static void look_at(struct bcri_ctx *enl, bcri_ref cell)
     if (bcri_resolved_look(enl, cell, &resolved) != 0)
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = bcri_cell_enter(enl, &resolved);
-    if (error == 0)
+    const struct bcri_result entered = bcri_cell_enter(enl, &resolved);
+    if (bcri_is_done(entered))
         bcri_cell_leave(enl, &resolved);
     const bool puts = bcri_load_acquire(&resolved.area->waitputs) != 0;
     if (puts && bcri_area_lock_until(enl, &resolved, BCRI_DEADLINE_NEVER)) {
@@ -35,7 +35,7 @@ static void look_at(struct bcri_ctx *enl, bcri_ref cell)
             bcri_putwait_fail(enl, &resolved, bcrE_INTERNAL);
         bcri_putwait_serve_all(enl, &resolved);
         bcri_area_unlock(enl, &resolved);
-    } else if (puts || error == bcrE_TIMEOUT) {
+    } else if (puts || entered.error == bcrE_TIMEOUT) {
         bcri_look_again(enl, cell);
     }
     bcri_journal_close(enl);

@@ -51,8 +51,9 @@ static struct bcri_slot_shm *waiting_put(struct scene *scene, int value)
     bcr_region rgid = number(value);
     CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
     CHECK_INT(bcri_putwait_begin(scene->peer, false, group_region(scene->peer, rgid), resolved, &request,
-                                 BCRI_DEADLINE_NEVER),
-              0);
+                                 BCRI_DEADLINE_NEVER)
+                  .outcome,
+              BCRI_DONE);
     CHECK_INT(bcr_rgfree(rgid), 0);
     return request;
 }

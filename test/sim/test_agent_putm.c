@@ -797,7 +797,7 @@ static pid_t stop_with_the_lock(struct bcri_ctx *ctx, struct bcri_resolved **res
     CHECK_INT(waitpid(stopped, &status, WUNTRACED), stopped);
     CHECK(WIFSTOPPED(status));
     as(ctx);
-    CHECK_INT(bcri_resolved_find_key(ctx, bcri_resolved_key(bcr_cce, cell), resolved_out), 0);
+    CHECK_INT(bcri_resolved_find_key(ctx, bcri_resolved_key(bcr_cce, cell), resolved_out).outcome, BCRI_DONE);
     bcri_journal_open(ctx, BCRI_OP_SLOW, (*resolved_out)->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_lock(ctx, &(*resolved_out)->cell->t.lock);
     bcri_store(&ctx->record->id.pid, (uint32_t)stopped);

@@ -10,11 +10,12 @@
 
 #include "bcri/ctx.h"
 #include "bcri/lookup.h"
+#include "bcri/result.h"
 
 /* Adds `region` at the end. The same transaction sets the journal phase to 2, or ends the waiting
- * put at slot `waiting`. Returns 0; BCRI_NO_ROOM; bcrE_NOMEM. */
-int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
-                      bcri_ref waiting);
+ * put at slot `waiting`. BCRI_DONE; BCRI_NO_ROOM; bcrE_NOMEM. */
+struct bcri_result bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
+                                     bcri_ref waiting);
 /* Puts `region` before everything else. The same transaction frees `slot`, an ID that names only
  * this region, or none. `anew`: the region had been handed to a waiting get and counted as not
  * queued, so this is an addition that may request the handler (watermark.h). */

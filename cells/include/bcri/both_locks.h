@@ -20,14 +20,16 @@
 
 #include "bcri/ctx.h"
 #include "bcri/lookup.h"
+#include "bcri/result.h"
 
 /* Takes both locks and moves waiting tickets to the list. The caller has named the cell in its
- * journal (cell or cell2). Returns 0; or BCRI_STALE: the cell is closed by now, or its memory is
- * another cell's; or bcrE_NOMEM: this CCE cannot map the ID of a waiter. No lock is held then. */
-int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
+ * journal (cell or cell2). BCRI_DONE; BCRI_STALE: the cell is closed by now, or its memory is
+ * another cell's; bcrE_NOMEM: this CCE cannot map the ID of a waiter. No lock is held then. */
+struct bcri_result bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 /* The same with a deadline. bcrE_TIMEOUT: time is up and the holder of the head lock is stopped; no
  * lock is held and nothing has changed. The wait for the tail lock has no deadline. */
-int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint64_t deadline_ns);
+struct bcri_result bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                         uint64_t deadline_ns);
 /* Serves requests while there are regions, moves regions into the ring, clears flags that have no
  * reason any more, and releases both locks. */
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved);

@@ -4,6 +4,7 @@
 #define BCRI_GET_H
 
 #include "bcri/lookup.h"
+#include "bcri/result.h"
 #include "bcri/tiers.h"
 #include "bcri/waiters.h"
 
@@ -26,9 +27,9 @@ enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *
 /* Looks the cell up and gets, or begins to wait. 0: the slot is LIVE, or get->waits; or a code. */
 int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held);
 
-/* A get under both locks of the cell, by a transaction. 0: the slot is LIVE, or get->waits;
+/* A get under both locks of the cell, by a transaction. BCRI_DONE: the slot is LIVE, or get->waits;
  * BCRI_STALE; or a code, bcrE_TIMEOUT also if time is up while the holder of the first lock is
  * stopped. */
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get);
+struct bcri_result bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get);
 
 #endif

@@ -16,6 +16,7 @@
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
 #include "bcri/ref.h"
+#include "bcri/result.h"
 
 /* Where a cell lies, as this process knows it (lookup.c). Borrowed until the next lookup. The
  * fast paths read only its first line. */
@@ -94,28 +95,27 @@ static inline bool bcri_resolved_is(const struct bcri_resolved *resolved, uint64
     return bcri_likely(resolved != NULL && resolved->key == key &&
                        resolved->version == bcri_load_acquire(resolved->version_at));
 }
-/* Finds the cell of `key`: cell `number` of CCE `cce`. `msec` is as in the public calls. Returns 0;
- * bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped); bcrE_TIMEOUT (time is up, and
- * the owner was stopped while it changed its cells); BCRI_ELSEWHERE (the CCE is on another host;
- * bcri_elsewhere tells which). A public routine makes the key first and keeps no halves of it: a
- * load of a whole word that was stored in halves waits for all stores before it. */
-int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec,
-                            struct bcri_resolved **resolved_out);
-static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
-                                            struct bcri_resolved **resolved_out)
+/* Finds the cell of `key`: cell `number` of CCE `cce`. `msec` is as in the public calls. BCRI_DONE;
+ * BCRI_ELSEWHERE: bcri_elsewhere tells where; or bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot
+ * be mapped), bcrE_TIMEOUT (time is up, and the owner was stopped while it changed its cells). A public
+ * routine makes the key first and keeps no halves of it: a load of a whole word that was stored in halves waits for all stores before it. */
+struct bcri_result bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec,
+                                           struct bcri_resolved **resolved_out);
+static inline struct bcri_result bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
+                                                           struct bcri_resolved **resolved_out)
 {
     if (bcri_likely(ctx->cells != NULL)) {
         struct bcri_resolved *resolved = bcri_resolved_entry(ctx, key);
         if (bcri_resolved_is(resolved, key)) {
             *resolved_out = resolved;
-            return 0;
+            return bcri_outcome(BCRI_DONE);
         }
     }
     return bcri_resolved_find_slow(ctx, key, msec, resolved_out);
 }
 /* The same, waiting for ever. */
-static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key,
-                                         struct bcri_resolved **resolved_out)
+static inline struct bcri_result bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key,
+                                                        struct bcri_resolved **resolved_out)
 {
     return bcri_resolved_find_within(ctx, key, -1, resolved_out);
 }
@@ -137,10 +137,12 @@ static inline struct bcri_resolved *bcri_resolved_cached(struct bcri_ctx *ctx, s
     struct bcri_resolved *resolved = last != NULL ? bcri_resolved_entry(ctx, key) : NULL;
     return bcri_resolved_is(resolved, key) ? resolved : NULL;
 }
+/* For cells of this host: 0, or why there is none. */
 static inline int bcri_resolved_find(struct bcri_ctx *ctx, bcr_cce_id cce, int number,
                                      struct bcri_resolved **resolved_out)
 {
-    return bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), resolved_out);
+    return bcri_error_or(bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), resolved_out),
+                         bcrE_NOCCE);
 }
 void bcri_resolved_forget(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 /* Resolves a cell that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it cannot be

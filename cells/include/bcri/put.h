@@ -4,6 +4,7 @@
 #define BCRI_PUT_H
 
 #include "bcri/lookup.h"
+#include "bcri/result.h"
 #include "bcri/tiers.h"
 
 /* A put that the fast tier has not done, or that never went through the fast tier. */
@@ -25,10 +26,11 @@ struct bcri_put {
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns);
 
-/* A put under both locks of the cell, by a transaction. bcrE_FULL also if time is up while the
+/* A put under both locks of the cell, by a transaction. BCRI_DONE, BCRI_NO_ROOM, BCRI_STALE or a code; bcrE_FULL also if time is up while the
  * holder of the head lock is stopped. */
-int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool write, bcri_ref region,
-                  struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
+struct bcri_result bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool write,
+                                 bcri_ref region, struct bcri_slot_shm *slot, bool nofree,
+                                 uint64_t deadline_ns);
 
 /* For bcr_putm, and for the agent. Looks the put's cell up, puts, and waits for room until the deadline, running handlers meanwhile.
  * Returns 0; bcrE_FULL; or a code of the look-up. Afterwards the slot is free, unless the putter
@@ -36,8 +38,8 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool wri
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 
 /* Looks up the cell of `put->key`, and whether this CCE may add there; sets `resolved` and `owner`.
- * 0, BCRI_ELSEWHERE or a code. */
-int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
+ * BCRI_DONE, BCRI_ELSEWHERE or a code. */
+struct bcri_result bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
 
 /* Counts a put, or a similar call, that has failed, and returns the public call's -1. */
 int bcri_put_failed(struct bcri_ctx *ctx, int code);

@@ -22,6 +22,7 @@
 
 #include "bcri/ctx.h"
 #include "bcri/lookup.h"
+#include "bcri/result.h"
 #include "bcri/slot.h"
 
 struct bcri_put;
@@ -31,16 +32,17 @@ bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_resolved *reso
 /* For a put that finds no room and does not wait: whether another cell of the area had an unused
  * credit, which is in the pool now. */
 bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
-/* Waits for room until the deadline and puts. 0, bcrE_FULL, BCRI_STALE, or why it failed. */
-int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
+/* Waits for room until the deadline and puts. BCRI_DONE, bcrE_FULL, BCRI_STALE, or why it failed. */
+struct bcri_result bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
 
 /* The two halves of a put that waits, for putting into many cells at once. Neither touches the
  * caller's own hold on the region.
  *
- * begin returns 0 and the slot of the request, which waits; BCRI_STALE; bcrE_FULL if time is up and
+ * begin returns BCRI_DONE and the slot of the request, which waits; BCRI_STALE; bcrE_FULL if time is up and
  * the holder of the area's lock is stopped; or why it failed. */
-int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
-                       struct bcri_slot_shm **request_out, uint64_t deadline_ns);
+struct bcri_result bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region,
+                                      struct bcri_resolved *resolved, struct bcri_slot_shm **request_out,
+                                      uint64_t deadline_ns);
 /* end returns 0; bcrE_FULL if time is up; or why the put failed. */
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
 /* Ends it now, as if time were up, with the result that bcri_putwait_end would have. False: it cannot

@@ -33,9 +33,9 @@ static inline void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t
 
 /* If the lock owner of a cell is the one of `tag`, who has died, and nobody has put since, then the
  * protected region is gone, and the cell becomes OWNERDEAD. `epoch`, if not NULL: the one in which the
- * dead one took it; another is another CCE's. 0, or as bcri_cell_enter. For the daemon
- * (recovery/closing.c). */
-int bcri_write_owner_died(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag,
-                          const uint32_t *epoch);
+ * dead one took it; another is another CCE's. False: the daemon is parked.
+ * (recovery/closing.c) */
+bool bcri_write_owner_died(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag,
+                           const uint32_t *epoch);
 
 #endif

@@ -29,9 +29,6 @@
 #include "bcri/ctx.h"
 #include "bcri/record.h"
 
-/* What a routine may say of a CCE on another host. Above every bcrE_ code, and none of result.h's. */
-enum { BCRI_ELSEWHERE = 900 };
-
 /* A put to a cell of a CCE on another host has failed after its call had returned. */
 struct bcri_cce_failure {
     struct bcri_cce_failure *next;
@@ -42,8 +39,9 @@ struct bcri_cce {
     struct bcri_record_shm *record; /* NULL: the identity belongs to no CCE known here */
     uint32_t index;                 /* of the record */
     int archtype;                   /* of one of another host, once it was asked for (bcr_arch); else 0 */
-    /* Why there is no record: BCRI_ELSEWHERE; bcrE_DEAD: one of another host of which it is known that it has
-     * ended; bcrE_NOCCE: this host never had such a CCE. */
+    bool elsewhere;                 /* one of another host, of which nothing says that it has ended */
+    /* Else, why there is no record. bcrE_DEAD: one of another host that has ended; bcrE_NOCCE: this host never had
+     * such a CCE. */
     int absent;
     struct bcri_cce_failure *failures; /* of puts to cells of one of another host, not told yet */
     uint8_t identity[BCRI_IDENTITY_BYTES];
@@ -82,8 +80,8 @@ static inline struct bcri_cce *bcri_cce_lookup(struct bcri_ctx *ctx, int id)
 }
 
 /* 0 while operations can name the CCE; bcrE_DEAD once it has ended, also when its record belongs to
- * another CCE by now; bcrE_NOCCE if this host never had such a CCE; BCRI_ELSEWHERE if it is
- * one of another host, and bcrE_DEAD once it is known that that one has ended. */
+ * another CCE by now; bcrE_NOCCE if this host never had such a CCE. Of one of another host: 0, and
+ * bcrE_DEAD once it is known that it has ended. */
 static inline int bcri_cce_check(const struct bcri_cce *cce)
 {
     if (bcri_unlikely(cce->record == NULL))

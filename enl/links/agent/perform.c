@@ -53,19 +53,21 @@ static enum performed performed(struct stream *stream, struct incoming *incoming
 }
 
 /* A put that has found no room waits. Returns as the act does. */
-static int put_waiting(struct stream *stream, const struct incoming *incoming, uint64_t key, bool write)
+static struct bcri_acted put_waiting(struct stream *stream, const struct incoming *incoming, uint64_t key,
+                                     bool write)
 {
     const struct bcri_message *message = &incoming->message;
     struct bcri_slot_shm *waits;
     struct served *served = bcri_served_new(stream, message->request, BCRI_WANT_TAKE);
     if (served == NULL)
-        return bcrE_NOMEM;
-    const int error = bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
-    if (error == BCRI_ACT_WAITS)
+        return (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = bcrE_NOMEM};
+    const struct bcri_acted acted =
+        bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
+    if (acted.outcome == BCRI_ACT_WAITS)
         bcri_served_waits(served, SERVED_PUT_WAITS, waits, incoming->late_at);
     else
         bcri_served_free(served);
-    return error;
+    return acted;
 }
 
 /* A put of a bcr_putm takes a hold of its own. Without one it has failed. */
@@ -76,12 +78,12 @@ static enum performed hold_payload(struct stream *stream, struct incoming *incom
         list_append(&payload->blocked, &stream->in_queue);
         return PERFORM_BLOCKED;
     }
-    const int error = bcri_payload_hold(payload, &incoming->region);
-    if (error == BCRI_PARKED)
+    const struct bcri_acted held = bcri_payload_hold(payload, &incoming->region);
+    if (held.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
     incoming->payload = NULL;
     bcri_payload_release(payload);
-    return error == 0 ? PERFORMED : performed(stream, incoming, 0, error, 0);
+    return held.error == 0 ? PERFORMED : performed(stream, incoming, 0, held.error, 0);
 }
 
 static enum performed put(struct stream *stream, struct incoming *incoming)
@@ -97,25 +99,25 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
         if (held != PERFORMED || incoming->region == NULL)
             return held;
     }
-    int error = returns ? bcri_act_return(ctx, key, incoming->region)
-                        : bcri_act_put(ctx, key, write, incoming->region);
+    struct bcri_acted acted = returns ? bcri_act_return(ctx, key, incoming->region)
+                                      : bcri_act_put(ctx, key, write, incoming->region);
     /* Of a host that is lost nobody would withdraw it, should it wait with a time. */
     const bool may_wait =
         incoming->late_at == AGENT_NEVER || (incoming->late_at > agent->now && !stream->peer->lost);
-    if (error == bcrE_FULL && may_wait && !returns)
-        error = put_waiting(stream, incoming, key, write);
-    if (error == BCRI_PARKED)
-        return PERFORM_PARKED;
-    if (error == BCRI_ACT_WAITS)
-        return performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
-    if (error == 0) {
-        bcri_serve_put_done(stream, message->request);
-        if ((message->flags & BCRI_MESSAGE_AT_ONCE) != 0)
-            (void)bcri_serve_put_answers(stream); /* without memory a little later */
-        return PERFORMED;
+    if (acted.error == bcrE_FULL && may_wait && !returns)
+        acted = put_waiting(stream, incoming, key, write);
+    switch (acted.outcome) {
+    case BCRI_ACT_PARKED: return PERFORM_PARKED;
+    case BCRI_ACT_WAITS: return performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
+    case BCRI_ACT_FAILED:
+        bcri_slot_drop(ctx, incoming->region);
+        return performed(stream, incoming, 0, acted.error, 0);
+    case BCRI_ACT_DONE: break;
     }
-    bcri_slot_drop(ctx, incoming->region);
-    return performed(stream, incoming, 0, error, 0);
+    bcri_serve_put_done(stream, message->request);
+    if ((message->flags & BCRI_MESSAGE_AT_ONCE) != 0)
+        (void)bcri_serve_put_answers(stream); /* without memory a little later */
+    return PERFORMED;
 }
 
 static enum performed get(struct stream *stream, struct incoming *incoming)
@@ -128,27 +130,28 @@ static enum performed get(struct stream *stream, struct incoming *incoming)
     bcri_ref ref;
     if (stream->peer->lost)
         return PERFORMED;
-    int error = bcri_act_find(agent->ctx, key, &ref);
-    struct wanted_cell *cell = error == 0 ? bcri_cell_find(agent, ref) : NULL;
+    struct bcri_acted acted = bcri_act_find(agent->ctx, key, &ref);
+    const bool found = acted.outcome == BCRI_ACT_DONE;
+    struct wanted_cell *cell = found ? bcri_cell_find(agent, ref) : NULL;
     if (cell != NULL && cell->going_back != 0) {
         list_append(&cell->blocked, &stream->in_queue);
         return PERFORM_BLOCKED;
     }
-    struct served *served = error == 0 ? bcri_served_new(stream, message->request, want) : NULL;
+    struct served *served = found ? bcri_served_new(stream, message->request, want) : NULL;
     if (served != NULL)
-        error = bcri_act_get(agent->ctx, key, want, (message->flags & BCRI_MESSAGE_LOCKS) != 0,
+        acted = bcri_act_get(agent->ctx, key, want, (message->flags & BCRI_MESSAGE_LOCKS) != 0,
                              message->msec != 0, &slot);
-    else if (error == 0)
-        error = bcrE_NOMEM;
-    if (served != NULL && error == 0)
+    else if (found)
+        acted = (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = bcrE_NOMEM};
+    if (served != NULL && acted.outcome == BCRI_ACT_DONE)
         bcri_served_has(served, slot);
-    else if (served != NULL && error == BCRI_ACT_WAITS)
+    else if (served != NULL && acted.outcome == BCRI_ACT_WAITS)
         bcri_served_waits(served, SERVED_GET_WAITS, slot, incoming->late_at);
     else if (served != NULL)
         bcri_served_free(served);
-    if (error == BCRI_PARKED)
+    if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    return error == 0 || error == BCRI_ACT_WAITS ? PERFORMED : performed(stream, incoming, 0, error, 0);
+    return acted.error == 0 ? PERFORMED : performed(stream, incoming, 0, acted.error, 0);
 }
 
 static enum performed cancel(struct stream *stream, const struct bcri_message *message)
@@ -165,11 +168,12 @@ static enum performed zap_or_length(struct stream *stream, struct incoming *inco
     struct bcri_agent *agent = stream->peer->agent;
     const uint64_t key = key_of(agent, stream, message);
     uint64_t length = 0;
-    const int error = message->kind == BCRI_MESSAGE_ZAP ? bcri_act_zap(agent->ctx, key)
-                                                        : bcri_act_length(agent->ctx, key, &length);
-    if (error == BCRI_PARKED)
+    const struct bcri_acted acted = message->kind == BCRI_MESSAGE_ZAP
+                                        ? bcri_act_zap(agent->ctx, key)
+                                        : bcri_act_length(agent->ctx, key, &length);
+    if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    return performed(stream, incoming, 0, error, error == 0 ? length : 0);
+    return performed(stream, incoming, 0, acted.error, acted.error == 0 ? length : 0);
 }
 
 /* The next CCE with its number has puts of its own. */

@@ -10,6 +10,7 @@
 
 #include "links/agent/private.h"
 
+#include "bcri/act.h"
 #include "bcri/waiters.h"
 
 /* The region of puts of one bcr_putm: DATA. */
@@ -173,8 +174,8 @@ bool bcri_payload_use(struct payload *payload);
 /* Those that only wait for further puts, and that nobody else holds, leave the pool. */
 void bcri_payloads_make_room(struct bcri_agent *agent);
 void bcri_payload_has_come(struct payload *payload, bool whole);
-/* A hold for one put: 0, bcrE_NOMEM, BCRI_PARKED. */
-int bcri_payload_hold(const struct payload *payload, struct bcri_slot_shm **slot_out);
+/* A hold for one put: DONE, PARKED, bcrE_NOMEM. */
+struct bcri_acted bcri_payload_hold(const struct payload *payload, struct bcri_slot_shm **slot_out);
 /* A put has its hold, or needs none. */
 void bcri_payload_release(struct payload *payload);
 /* No further put will name it. */

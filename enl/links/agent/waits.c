@@ -262,7 +262,7 @@ static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
 {
     struct bcri_slot_shm *const youngest = all_going_back(agent, cell);
     cell->users++;
-    if (youngest != NULL && bcri_act_give_back(agent->ctx, youngest) == BCRI_PARKED) {
+    if (youngest != NULL && bcri_act_give_back(agent->ctx, youngest).outcome == BCRI_ACT_PARKED) {
         list_append(&agent->parked_cells, &cell->in_queue);
         bcri_agent_parks(agent);
     } else if (youngest != NULL) {
@@ -279,33 +279,33 @@ static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
 
 /* ---- looking at what waits ---- */
 
-static bool still_waits(int error)
+static bool still_waits(struct bcri_acted acted)
 {
-    return error == BCRI_ACT_WAITS || error == BCRI_PARKED;
+    return acted.outcome == BCRI_ACT_WAITS || acted.outcome == BCRI_ACT_PARKED;
 }
 
 /* Those that wait no longer are sent, or answered, in the order in which the cell has served them. */
 static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
 {
     struct served *served;
-    int error;
+    struct bcri_acted acted;
     cell->users++;
     while ((served = FIRST_OF(&cell->gets, struct served, in_cell)) != NULL &&
-           !still_waits(error = bcri_act_collect(agent->ctx, served->slot, false))) {
-        if (error != 0) {
-            tell(agent, served, error);
+           !still_waits(acted = bcri_act_collect(agent->ctx, served->slot, false))) {
+        if (acted.outcome == BCRI_ACT_FAILED) {
+            tell(agent, served, acted.error);
             continue;
         }
         leave(served);
         send_region(served);
     }
     while ((served = FIRST_OF(&cell->puts, struct served, in_cell)) != NULL) {
-        error = bcri_act_put_over(agent->ctx, served->slot, false);
-        if (error == BCRI_PARKED)
+        acted = bcri_act_put_over(agent->ctx, served->slot, false);
+        if (acted.outcome == BCRI_ACT_PARKED)
             bcri_served_over(served); /* it is over, but for the lock */
-        if (still_waits(error))
+        if (still_waits(acted))
             break;
-        tell(agent, served, error);
+        tell(agent, served, acted.error);
     }
     release_cell(agent, cell);
 }
@@ -357,15 +357,15 @@ static bool withdraw(struct bcri_agent *agent, struct served *served)
         return true;
     }
     const bool is_get = served->state == SERVED_GET_WAITS;
-    const int error = is_get ? bcri_act_collect(agent->ctx, served->slot, true)
-                             : bcri_act_put_over(agent->ctx, served->slot, true);
-    if (still_waits(error))
+    const struct bcri_acted acted = is_get ? bcri_act_collect(agent->ctx, served->slot, true)
+                                           : bcri_act_put_over(agent->ctx, served->slot, true);
+    if (still_waits(acted))
         return false;
-    if (is_get && error == 0) {
+    if (is_get && acted.outcome == BCRI_ACT_DONE) {
         look_at(agent, served->cell);
         return true;
     }
-    tell(agent, served, error);
+    tell(agent, served, acted.error);
     return true;
 }
 

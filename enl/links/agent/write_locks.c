@@ -107,7 +107,7 @@ void bcri_locks_run(struct bcri_agent *agent)
 {
     struct write_lock *lock;
     while ((lock = FIRST_OF(&agent->dead_locks, struct write_lock, of_stream)) != NULL) {
-        if (bcri_act_owner_died(agent->ctx, lock->cell, lock->gen_epoch) == BCRI_PARKED) {
+        if (bcri_act_owner_died(agent->ctx, lock->cell, lock->gen_epoch).outcome == BCRI_ACT_PARKED) {
             list_remove(&lock->of_stream);
             list_append(&agent->parked_locks, &lock->of_stream);
             bcri_agent_parks(agent);

@@ -89,27 +89,27 @@ static void bury(void)
 static struct bcri_slot_shm *slot;
 static uint64_t length;
 
-static int act_put(void)
+static struct bcri_acted act_put(void)
 {
     return bcri_act_put(enl, key, false, slot);
 }
-static int act_write(void)
+static struct bcri_acted act_write(void)
 {
     return bcri_act_put(enl, key, true, slot);
 }
-static int act_take(void)
+static struct bcri_acted act_take(void)
 {
     return bcri_act_get(enl, key, BCRI_WANT_TAKE, false, false, &slot);
 }
-static int act_read(void)
+static struct bcri_acted act_read(void)
 {
     return bcri_act_get(enl, key, BCRI_WANT_READ, false, false, &slot);
 }
-static int act_zap(void)
+static struct bcri_acted act_zap(void)
 {
     return bcri_act_zap(enl, key);
 }
-static int act_length(void)
+static struct bcri_acted act_length(void)
 {
     return bcri_act_length(enl, key, &length);
 }
@@ -118,7 +118,7 @@ static int act_length(void)
 static void have_a_region(int value)
 {
     CHECK_INT(bcr_enq(number(value), bcr_cce, other, bcr_FREE), 0);
-    CHECK_INT(bcri_act_get(enl, other_key, BCRI_WANT_TAKE, false, false, &slot), 0);
+    CHECK_INT(bcri_act_get(enl, other_key, BCRI_WANT_TAKE, false, false, &slot).outcome, BCRI_ACT_DONE);
 }
 
 static void drop_the_region(void)
@@ -130,18 +130,18 @@ static void drop_the_region(void)
 }
 
 /* Parks `act` on what the stopped process holds, and begins it again when that has let go. */
-static void is_parked_and_ends(enum what what, bcri_ref region, int (*act)(void))
+static void is_parked_and_ends(enum what what, bcri_ref region, struct bcri_acted (*act)(void))
 {
     stop_with(what, region);
     const uint32_t rung = bcri_load_acquire(&enl->bell->bell);
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(act(), BCRI_PARKED);
+        CHECK_INT(act().outcome, BCRI_ACT_PARKED);
         CHECK_INT(enl->daemon.parked, BCRI_TAG(stopped_index));
         CHECK_UINT(bcri_load(&enl->journal->op), BCRI_OP_NONE);
     }
     CHECK_UINT(bcri_load_acquire(&enl->bell->bell), rung);
     go_on_and_ring(rung);
-    CHECK_INT(act(), 0);
+    CHECK_INT(act().outcome, BCRI_ACT_DONE);
     bury();
 }
 
@@ -149,22 +149,22 @@ TEST(without_a_holder_they_do_what_put_get_zap_and_length_do)
 {
     begin_acting();
     have_a_region(3);
-    CHECK_INT(act_put(), 0);
-    CHECK_INT(act_length(), 0);
+    CHECK_INT(act_put().outcome, BCRI_ACT_DONE);
+    CHECK_INT(act_length().outcome, BCRI_ACT_DONE);
     CHECK_UINT(length, 1);
     have_a_region(4);
-    CHECK_INT(act_write(), 0);
-    CHECK_INT(act_length(), 0);
+    CHECK_INT(act_write().outcome, BCRI_ACT_DONE);
+    CHECK_INT(act_length().outcome, BCRI_ACT_DONE);
     CHECK_UINT(length, 1);
-    CHECK_INT(act_read(), 0);
-    CHECK_INT(act_length(), 0);
+    CHECK_INT(act_read().outcome, BCRI_ACT_DONE);
+    CHECK_INT(act_length().outcome, BCRI_ACT_DONE);
     CHECK_UINT(length, 1);
     drop_the_region();
     CHECK_INT(take(bcr_cce, cell), 4);
-    CHECK_INT(act_take(), bcrE_TIMEOUT);
+    CHECK_INT(act_take().error, bcrE_TIMEOUT);
     CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(act_zap(), 0);
-    CHECK_INT(act_length(), 0);
+    CHECK_INT(act_zap().outcome, BCRI_ACT_DONE);
+    CHECK_INT(act_length().outcome, BCRI_ACT_DONE);
     CHECK_UINT(length, 0);
     CHECK_INT(audit(), 0);
     end();
@@ -176,11 +176,11 @@ TEST(what_they_cannot_do_they_say_as_the_public_routines_do)
     have_a_region(9);
     for (int i = 0; i < 4; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(act_put(), bcrE_FULL);
+    CHECK_INT(act_put().error, bcrE_FULL);
     const bcr_cce_id name = group_name(enl, one->index);
-    CHECK_INT(bcri_act_put(enl, bcri_resolved_key(name, 0), false, slot), bcrE_RESERVED);
-    CHECK_INT(bcri_act_zap(enl, bcri_resolved_key(name, 99)), bcrE_NOCELL);
-    CHECK_INT(bcri_act_length(enl, bcri_resolved_key(77, 1), &length), bcrE_NOCCE);
+    CHECK_INT(bcri_act_put(enl, bcri_resolved_key(name, 0), false, slot).error, bcrE_RESERVED);
+    CHECK_INT(bcri_act_zap(enl, bcri_resolved_key(name, 99)).error, bcrE_NOCELL);
+    CHECK_INT(bcri_act_length(enl, bcri_resolved_key(77, 1), &length).error, bcrE_NOCCE);
     drop_the_region();
     end();
 }
@@ -233,11 +233,11 @@ TEST(a_lock_of_the_other_end_parks_neither_a_put_nor_a_take)
     begin_acting();
     have_a_region(1);
     stop_with(HEAD, 0);
-    CHECK_INT(act_put(), 0);
+    CHECK_INT(act_put().outcome, BCRI_ACT_DONE);
     CHECK_INT(kill(stopped, SIGCONT), 0);
     bury();
     stop_with(TAIL, 0);
-    CHECK_INT(act_take(), 0);
+    CHECK_INT(act_take().outcome, BCRI_ACT_DONE);
     drop_the_region();
     CHECK_INT(kill(stopped, SIGCONT), 0);
     bury();
@@ -276,7 +276,7 @@ TEST(a_count_that_another_changes_parks_a_read_of_a_long_queue)
     is_parked_and_ends(COUNT, group_region(one, rgid), act_read);
     drop_the_region();
     is_parked_and_ends(HEAD, 0, act_zap);
-    CHECK_INT(act_length(), 0);
+    CHECK_INT(act_length().outcome, BCRI_ACT_DONE);
     CHECK_UINT(length, 0);
     CHECK_INT(value_of(rgid), 6);
     CHECK_INT(audit(), 0);
@@ -292,15 +292,15 @@ TEST(a_zap_of_a_region_whose_count_is_locked_is_done_and_what_the_actor_holds_st
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     have_a_region(8);
     stop_with(COUNT, group_region(one, rgid));
-    CHECK_INT(act_zap(), 0);
-    CHECK_INT(act_length(), 0);
+    CHECK_INT(act_zap().outcome, BCRI_ACT_DONE);
+    CHECK_INT(act_length().outcome, BCRI_ACT_DONE);
     CHECK_UINT(length, 0);
     CHECK(!bcri_looks_done(enl));
     const uint32_t rung = bcri_load_acquire(&enl->bell->bell);
     go_on_and_ring(rung);
     CHECK(bcri_looks_done(enl));
     bury();
-    CHECK_INT(act_put(), 0); /* it still holds this one */
+    CHECK_INT(act_put().outcome, BCRI_ACT_DONE); /* it still holds this one */
     CHECK_INT(take(bcr_cce, cell), 8);
     CHECK_INT(value_of(rgid), 6);
     CHECK_INT(audit(), 0);

@@ -165,7 +165,7 @@ TEST(failfree_of_several_that_returns_0_has_taken_nothing)
     as(two);
     CHECK_INT(bcri_resolved_find(two, one_of_two, cell + 1, &resolved), 0);
     bcri_journal_open(two, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    CHECK_INT(bcri_cell_enter(two, resolved), 0);
+    CHECK_INT(bcri_cell_enter(two, resolved).outcome, BCRI_DONE);
     CHECK_INT(pthread_create(&waiter, NULL, withdraw_all, &ready), 0);
     while (bcri_slot_state(bcri_load_acquire(&first->word)) != BCRI_SLOT_FREE)
         sched_yield();

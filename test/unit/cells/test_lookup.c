@@ -34,8 +34,10 @@ static void *look(void *arg)
     for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
         /* Not by the table of what was found before. */
         struct bcri_resolved *resolved;
-        int error = bcri_resolved_find_slow(
-            looker->ctx, bcri_resolved_key(looker->cce, FIRST + n % (AREAS * CELLS)), bcr_BLOCK, &resolved);
+        const int error =
+            bcri_resolved_find_slow(looker->ctx, bcri_resolved_key(looker->cce, FIRST + n % (AREAS * CELLS)),
+                                    bcr_BLOCK, &resolved)
+                .error;
         switch (error) {
         case 0: looker->found++; break;
         case bcrE_NOCELL: looker->missed++; break;
@@ -416,8 +418,8 @@ TEST(a_cell_of_another_host_is_found_to_be_elsewhere_and_nothing_else_changes)
     const struct bcri_elsewhere found = bcri_elsewhere(one, bcri_resolved_key(far, 17));
     for (int i = 0; i < MANY; i++) {
         const uint64_t key = bcri_resolved_key(far, i);
-        CHECK_INT(bcri_resolved_find_key(one, key, &resolved), BCRI_ELSEWHERE);
-        CHECK_INT(bcri_resolved_find_within(one, key, 0, &resolved), BCRI_ELSEWHERE);
+        CHECK_INT(bcri_resolved_find_key(one, key, &resolved).outcome, BCRI_ELSEWHERE);
+        CHECK_INT(bcri_resolved_find_within(one, key, 0, &resolved).outcome, BCRI_ELSEWHERE);
         const struct bcri_elsewhere cell = bcri_elsewhere(one, key);
         CHECK_INT(cell.number, i);
         CHECK_UINT(cell.host, here + 1);

@@ -341,10 +341,11 @@ TEST(a_place_from_before_is_stale_where_another_ones_cell_lies)
     const struct bcri_put put = {
         .resolved = &before, .slot = slot, .slot_ref = bcri_slot_ref(one, slot), .region = region};
     CHECK_INT(bcri_put_attempt(one, &put, BCRI_HOLDS_NOTHING, BCRI_DEADLINE_NEVER), BCRI_TRY_STALE);
-    CHECK_INT(bcri_put_slow(one, &before, false, region, slot, false, BCRI_DEADLINE_NEVER), BCRI_STALE);
+    CHECK_INT(bcri_put_slow(one, &before, false, region, slot, false, BCRI_DEADLINE_NEVER).outcome,
+              BCRI_STALE);
     struct bcri_get get = {
         .resolved = &before, .slot = slot, .slot_ref = bcri_slot_ref(one, slot), .want = BCRI_WANT_TAKE};
-    CHECK_INT(bcri_get_slow(one, &get), BCRI_STALE);
+    CHECK_INT(bcri_get_slow(one, &get).outcome, BCRI_STALE);
     CHECK_UINT(bcri_load(&before.cell->h.lock) | bcri_load(&before.cell->t.lock), 0);
     as(two);
     CHECK_INT(bcr_celllen(bcr_cce, 1), 0);
