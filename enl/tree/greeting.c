@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/names.h"
+#include "base/write_all.h"
 #include "bcri/archtype.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
@@ -31,20 +32,6 @@ static int read_some(struct enl_greeting *greeting, const char **wrong_out)
     else if (got < 0)
         *wrong_out = strerror(errno);
     return got > 0 ? 1 : (int)got;
-}
-
-/* Writes all of it, and may wait. */
-static bool write_all(int fd, const void *bytes, size_t length)
-{
-    const char *at = bytes;
-    while (length > 0) {
-        const ssize_t put = write(fd, at, length);
-        if (put < 0 && errno != EINTR)
-            return false;
-        at += put > 0 ? put : 0;
-        length -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
 }
 
 /* Prints to stdout would get among the frames. So stdout becomes what stderr is, and stdin
@@ -75,8 +62,8 @@ static bool present_self(const struct enl_greeting *greeting, const struct enl_p
                                          .object = bcri_view_of(enl_abi()),
                                          .archtype = (uint32_t)bcri_archtype_native()};
     const size_t length = bcri_frame_encode(&present, bytes, sizeof bytes);
-    return write_all(greeting->out, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES) &&
-           write_all(greeting->out, bytes, length);
+    return enl_write_all(greeting->out, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES) == 0 &&
+           enl_write_all(greeting->out, (const char *)bytes, length) == 0;
 }
 
 static int take_start(struct enl_greeting *greeting, struct enl_program *program,

@@ -20,6 +20,7 @@
 #include <bcr.h>
 
 #include "base/names.h"
+#include "base/write_all.h"
 #include "bcri/config.h"
 #include "bcri/control.h"
 
@@ -129,17 +130,6 @@ void enl_facts_here(const struct bcri_config *config, struct enl_facts *facts_ou
     facts_out->mtu = mtu_here();
 }
 
-static bool say(const char *text, size_t length)
-{
-    for (size_t done = 0; done < length;) {
-        const ssize_t put = write(1, text + done, length - done);
-        if (put < 0 && errno != EINTR)
-            return false;
-        done += put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 int enl_host_facts(void)
 {
     struct bcri_config config;
@@ -151,7 +141,7 @@ int enl_host_facts(void)
     }
     enl_facts_here(&config, &facts);
     bcri_config_fini(&config);
-    if (!say(text, enl_facts_write(&facts, text, sizeof text)))
+    if (enl_write_all(1, text, enl_facts_write(&facts, text, sizeof text)) != 0)
         return 1;
     for (;;) {
         struct timespec now;
@@ -166,7 +156,7 @@ int enl_host_facts(void)
             clock_gettime(CLOCK_REALTIME, &now);
             const int length =
                 snprintf(answer, sizeof answer, "%lld%09ld\n", (long long)now.tv_sec, now.tv_nsec);
-            if (!say(answer, (size_t)length))
+            if (enl_write_all(1, answer, (size_t)length) != 0)
                 return 1;
         }
     }
