@@ -28,6 +28,7 @@
 #include "carry/logs/collect.h"
 #include "carry/push/push.h"
 #include "carry/relay/far.h"
+#include "carry/relay/relay.h"
 #include "debug/session.h"
 #include "host/audit.h"
 #include "host/blocked_by.h"
@@ -39,6 +40,7 @@
 #include "inspect/deadlock/deadlock.h"
 #include "inspect/look/metrics.h"
 #include "job/enlist.h"
+#include "job/meaning.h"
 #include "job/scripts.h"
 #include "job/signals.h"
 #include "links/links.h"
@@ -48,16 +50,16 @@
 #include "tree/parent.h"
 #include "tree/places.h"
 #include "tree/tree.h"
+#include "tree/turn.h"
 #include "wire/conn.h"
 
-static char **root_argv;
 static bool thread_left; /* a thread is stuck: the process must end by _exit */
 
 /* Closes every handle, so that the loop ends. All processes have ended, the endscript is done, and
  * all messages are written. */
 static void close_all(struct enl_program *program)
 {
-    enl_signals_stop(program);
+    enl_jobs_close(&program->jobs);
     enl_conns_close(&program->conns);
     enl_far_close(program);
     enl_introduce_end(program);
@@ -73,8 +75,6 @@ static void close_all(struct enl_program *program)
         thread_left = true;
     if (!enl_here_stop(&program->here))
         thread_left = true;
-    uv_close((uv_handle_t *)&program->starter, NULL);
-    uv_close((uv_handle_t *)&program->grace, NULL);
 }
 
 /* A child's last words go to its parent. */
@@ -92,8 +92,9 @@ static void bring_log(void *owner)
     enl_bring_log(owner, flush_upward);
 }
 
-static void endscript_done(struct enl_program *program)
+static void endscript_done(void *owner)
 {
+    struct enl_program *program = owner;
     /* Processes that CCEs have left in the background may print for ever. */
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &program->here.all, entry)
@@ -109,12 +110,12 @@ static void end(struct enl_program *program)
 {
     program->self.phase = ENL_ENDED;
     program->self.report.is_over = true;
-    uv_timer_stop(&program->grace);
+    uv_timer_stop(&program->jobs.grace);
     uv_timer_stop(&program->here.linger);
     enl_crash_flush(program);
-    enl_enlist_drop(program);
+    enl_enlist_drop(&program->jobs);
     enl_conns_close_waiting(&program->conns);
-    enl_script_run(program, program->self.config.endscript, 1, endscript_done);
+    enl_script_run(&program->jobs, program->self.config.endscript, 1, endscript_done);
 }
 
 void enl_program_check_end(struct enl_program *program)
@@ -122,7 +123,7 @@ void enl_program_check_end(struct enl_program *program)
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
     if (program->upward != NULL && program->self.phase == ENL_RUNNING)
         program->upward->alive(program);
-    if (program->here.alive != 0 || program->jobs != NULL || program->self.phase == ENL_ENDED)
+    if (program->here.alive != 0 || !STAILQ_EMPTY(&program->jobs.queue) || program->self.phase == ENL_ENDED)
         return;
     if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
         return; /* it may enlist more */
@@ -137,20 +138,19 @@ void enl_program_check_end(struct enl_program *program)
     } else if (program->self.phase == ENL_ENDING) {
         /* Processes that CCEs left have become children of the daemon, which is their subreaper.
          * SIGCHLD tells of the end of each. */
-        const int others = enl_signals_kill_children(program);
+        const int others = enl_signals_kill_children(&program->jobs);
         if (others < 0 || (others == 0 && enl_branches_are_left(program)) ||
             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
             end(program);
     }
 }
 
-static void on_grace(uv_timer_t *timer);
-
 void enl_program_abort(struct enl_program *program, int status)
 {
-    if (program->self.phase == ENL_ENDED && program->script != 0) { /* an endscript that hangs holds nobody */
-        kill(-program->script, SIGTERM);
-        uv_timer_start(&program->grace, on_grace, (uint64_t)program->self.config.killafter, 0);
+    if (program->self.phase == ENL_ENDED &&
+        program->jobs.script != 0) { /* an endscript that hangs holds nobody */
+        kill(-program->jobs.script, SIGTERM);
+        enl_signals_start_grace(&program->jobs);
     }
     if (program->self.phase == ENL_ENDED || enl_crash_defers_abort(program, status))
         return;
@@ -158,10 +158,8 @@ void enl_program_abort(struct enl_program *program, int status)
     if (program->upward != NULL && program->self.phase != ENL_ENDING)
         program->upward->failed(program, status);
     program->self.phase = ENL_ENDING;
-    if (!program->status_set)
-        program->status = status;
-    program->status_set = true;
-    enl_enlist_drop(program);
+    enl_jobs_decide(&program->jobs, status, true);
+    enl_enlist_drop(&program->jobs);
     enl_tree_kill(program);
     enl_session_kill(program);
     struct enl_cce *cce;
@@ -170,40 +168,16 @@ void enl_program_abort(struct enl_program *program, int status)
     enl_program_check_end(program);
 }
 
-const char *enl_program_outcome(const struct enl_program *program, bool ends)
-{
-    switch (program->self.config.onfail) {
-    case BCRI_ONFAIL_ISOLATE: return "the others go on (onfail isolate)";
-    case BCRI_ONFAIL_ROOT:
-        return ends ? "that ends the program (onfail root)" : "the others go on (onfail root)";
-    default: return "that ends the program (onfail abort)";
-    }
-}
-
-static void on_grace(uv_timer_t *timer)
-{
-    struct enl_program *program = (struct enl_program *)((char *)timer - offsetof(struct enl_program, grace));
-    if (program->script != 0)
-        kill(-program->script, SIGKILL);
-    enl_program_abort(program, program->status);
-}
-
 /* ---- what this host asks (host/host.h) ---- */
 
 static struct enl_outcome judge(void *owner, bool is_root, bool is_normal)
 {
-    const struct enl_program *program = owner;
-    const int onfail = program->self.config.onfail;
-    const bool ends = onfail == BCRI_ONFAIL_ROOT ? is_root : !is_normal && onfail == BCRI_ONFAIL_ABORT;
-    return (struct enl_outcome){ends, enl_program_outcome(program, ends)};
+    return enl_meaning_of_end(((struct enl_program *)owner)->self.config.onfail, is_root, is_normal);
 }
 
 static void on_root_ended(void *owner, int status, bool is_decided)
 {
-    struct enl_program *program = owner;
-    if (!program->status_set)
-        program->status = status;
-    program->status_set |= is_decided;
+    enl_jobs_decide(&((struct enl_program *)owner)->jobs, status, is_decided);
 }
 
 static bool is_debugged(void *owner, uint32_t ordinal)
@@ -289,28 +263,79 @@ static void on_quiet(void *owner, uint32_t question, bool quiet, uint64_t messag
 
 static const struct enl_links_ops links_ops = {host_name, on_link_wanted, send_packet, on_lane, on_quiet};
 
-/* Makes the root CCE and starts it. False: there is no record for it; `reason` has a sentence. */
-static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
+/* ---- and its jobs (job/job.h) ---- */
+
+static bool turn(void *owner, uint32_t *turn_out)
 {
-    struct enl_origin nobody = {{0}};
-    struct enl_cce *root = enl_cce_new(&program->here, root_argv[0], 0, &nobody, reason, reason_size);
-    if (root == NULL)
+    struct enl_program *program = owner;
+    if (program->self.is_child || !enl_turn_is_shared(program))
         return false;
-    program->here.root = root;
-    snprintf(reason, reason_size, "no memory");
-    bool started = enl_cce_init_cell0(root, 0, NULL, 0);
-    if (started && program->options.root_pid != 0)
-        started = enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket);
-    else if (started)
-        started = enl_cce_start(root, program->root_path, root_argv, -1, reason, reason_size) == 0;
-    if (started)
-        return true;
-    program->status = 126;
-    program->status_set = true;
-    enl_report(&program->self, BCRI_LOG_ERROR, "%s", reason);
-    enl_cce_drop(root); /* this ends the program */
+    *turn_out = enl_turn_next(program, NULL);
     return true;
 }
+
+static void on_counted(void *owner)
+{
+    struct enl_program *program = owner;
+    if (program->upward != NULL)
+        program->upward->alive(program);
+}
+
+static void pass_on(void *owner, int signal)
+{
+    enl_tree_signal(owner, signal);
+}
+
+static void on_others_stopped(struct enl_program *program)
+{
+    enl_signals_stopped(&program->jobs);
+}
+
+static void stop_others(void *owner)
+{
+    enl_tree_stop(owner, on_others_stopped);
+}
+
+static void others_go_on(void *owner)
+{
+    enl_tree_go_on(owner);
+}
+
+static void kill_others(void *owner)
+{
+    enl_session_cut(owner);
+    enl_tree_kill(owner);
+}
+
+static void cut_others(void *owner)
+{
+    enl_tree_cut(owner);
+}
+
+static bool on_reaped(void *owner, pid_t pid, int wait_status)
+{
+    enl_crash_reaped(owner, pid);
+    return enl_tree_reaped(owner, pid, wait_status) || enl_branch_reaped(owner, pid, wait_status) ||
+           enl_relay_reaped(owner, pid, wait_status) || enl_session_reaped(owner, pid, wait_status);
+}
+
+static bool is_spared(void *owner, pid_t pid)
+{
+    return enl_branch_is_left(owner, pid);
+}
+
+static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
+                                             .turn = turn,
+                                             .counted = on_counted,
+                                             .pass_on = pass_on,
+                                             .stop = stop_others,
+                                             .go_on = others_go_on,
+                                             .kill = kill_others,
+                                             .cut = cut_others,
+                                             .reaped = on_reaped,
+                                             .is_spared = is_spared,
+                                             .abort = abort_program,
+                                             .something_ended = on_something_ended};
 
 /* Once it can be told also by a child. */
 static void tell_no_log(struct enl_program *program)
@@ -322,8 +347,9 @@ static void tell_no_log(struct enl_program *program)
 }
 
 /* The startscript is done: starts the root, or begins to do what the parent says. */
-static void start_root(struct enl_program *program)
+static void start_root(void *owner)
 {
+    struct enl_program *program = owner;
     char reason[1024] = "no memory";
     if (program->self.phase != ENL_PREPARING)
         return;
@@ -336,7 +362,8 @@ static void start_root(struct enl_program *program)
         return;
     }
     tell_no_log(program);
-    if (new_root(program, reason, sizeof reason)) {
+    if (enl_jobs_start_root(&program->jobs, program->options.root_pid, program->options.root_socket, reason,
+                            sizeof reason)) {
         enl_tree_start_all(program);
         return;
     }
@@ -462,8 +489,8 @@ static const char *root_file(const struct enl_program *program)
 {
     static char path[PATH_MAX], place[64];
     snprintf(place, sizeof place, "/proc/%ld/exe", (long)program->options.root_pid);
-    if (program->root_path[0] != '\0')
-        return program->root_path;
+    if (program->jobs.root_path[0] != '\0')
+        return program->jobs.root_path;
     const ssize_t length = readlink(place, path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     return path;
@@ -479,8 +506,9 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     if (configure(program, error, error_size) != 0)
         return 2;
     if (program->options.root_pid == 0 && !program->self.is_child)
-        status = enl_object_find(root_argv[0], program->root_path, error, error_size);
-    if (status == 127 && root_argv[0][0] != '\0' && strchr(root_argv[0], '/') == NULL)
+        status = enl_object_find(program->jobs.root_argv[0], program->jobs.root_path, error, error_size);
+    if (status == 127 && program->jobs.root_argv[0][0] != '\0' &&
+        strchr(program->jobs.root_argv[0], '/') == NULL)
         snprintf(error + strlen(error), error_size - strlen(error),
                  ", nor has enl a command of that name; enl --help lists them");
     if (status == 0 && !program->self.is_child &&
@@ -545,10 +573,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         return 1;
     }
     bcri_failure_forget();
-    uv_idle_init(loop, &program->starter);
-    uv_timer_init(loop, &program->grace);
-    program->grace.data = (void *)on_grace;
-    failed = enl_signals_start(program);
+    failed = enl_jobs_start(&program->jobs);
     if (failed == 0)
         failed = enl_conns_listen(&program->conns);
     if (failed == 0)
@@ -588,7 +613,7 @@ static void free_all(struct enl_program *program)
     enl_hosts_free(&program->hosts);
     free(program->self.environment);
     free(program->here.folder);
-    free(program->programs);
+    free(program->jobs.programs);
     enl_push_end(program);
 }
 
@@ -599,11 +624,12 @@ int enl_program_run(const struct enl_options *options, char **argv)
     program.options = *options;
     program.self.is_child = options->child;
     program.self.log = (struct bcri_log)BCRI_LOG_INIT;
-    root_argv = argv;
     enl_conns_init(&program.conns, &program.self, &enl_program_conn_ops, &program);
     enl_here_init(&program.here, &program.self, &program.conns, &here_ops, &program);
     program.links = (struct enl_links){
         .self = &program.self, .here = &program.here, .ops = &links_ops, .owner = &program};
+    enl_jobs_init(&program.jobs, &program.self, &program.conns, &program.here, &jobs_ops, &program);
+    program.jobs.root_argv = argv;
     enl_inherited_take(&program.self.inherited);
     enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);
@@ -619,9 +645,9 @@ int enl_program_run(const struct enl_options *options, char **argv)
                        program.self.name, program.self.host_number, program.self.daemon_number);
     else
         bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s: %s", program.self.name, argv[0]);
-    enl_script_run(&program, program.self.config.startscript, 0, start_root);
+    enl_script_run(&program.jobs, program.self.config.startscript, 0, start_root);
     uv_run(&program.self.loop, UV_RUN_DEFAULT);
-    status = program.status == 0 && program.here.lines.is_lost ? 1 : program.status;
+    status = program.jobs.status == 0 && program.here.lines.is_lost ? 1 : program.jobs.status;
     bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.self.name,
                    status);
     enl_collect_own(&program);

@@ -20,6 +20,7 @@
 #include "host/cce.h"
 #include "host/host.h"
 #include "hosts/hosts.h"
+#include "job/job.h"
 #include "links/links.h"
 #include "verbs/options.h"
 #include "wire/conn.h"
@@ -36,7 +37,6 @@ struct enl_program;
 struct enl_tree;
 struct enl_mux;
 struct enl_printed;
-struct enl_job;
 struct enl_far;
 struct enl_push;
 struct enl_relay;
@@ -58,23 +58,16 @@ struct enl_program {
     struct enl_conns conns;
     struct enl_here here;
     struct enl_links links;
+    struct enl_jobs jobs;
     struct enl_options options;
 
-    char script_name[4200];   /* "startscript" or "endscript", and the script's path */
-    char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
-    struct enl_push *push;    /* what hosts get that have no BCR; NULL: nothing */
-    char *programs; /* folders where they are looked for first (path= in a hosts file); NULL: none */
+    struct enl_push *push; /* what hosts get that have no BCR; NULL: nothing */
 
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
 
-    int status;      /* enl's exit status */
-    bool status_set; /* `status` is decided, and the root's end does not change it */
     int logs_folder; /* of logdir; -1: none */
-    bool insists;    /* and has said so again since */
     bool dismissed;  /* the parent lets this daemon end */
     bool all_end;    /* the parent has told this daemon to end, as it then tells all others */
-    bool stop_from_terminal;
-    int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
 
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
@@ -83,8 +76,6 @@ struct enl_program {
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
     struct enl_reserve_up *reserve;          /* a child's way to the root without others; NULL: it has none */
-    struct enl_job *jobs, *jobs_last;
-    uv_idle_t starter;
     int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
@@ -92,10 +83,6 @@ struct enl_program {
     struct enl_relay *relays;
     struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
     struct enl_session *session; /* debuggers (session.h) */
-    struct enl_watch *signals;
-    pid_t script; /* running now, or 0 */
-    void (*script_done)(struct enl_program *program);
-    uv_timer_t grace; /* from a signal to SIGKILL */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)
@@ -118,7 +105,5 @@ void enl_program_check_end(struct enl_program *program);
 /* Kills all processes of the program. `status` becomes enl's exit status; the first caller's
  * wins. */
 void enl_program_abort(struct enl_program *program, int status);
-/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
-const char *enl_program_outcome(const struct enl_program *program, bool ends);
 
 #endif

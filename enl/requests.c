@@ -347,8 +347,8 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
             tell_killer(program, in->pid);
         enl_program_abort(program, 128 + 9);
     }
-    if (program->script != 0)
-        kill(-program->script, SIGKILL);
+    if (program->jobs.script != 0)
+        kill(-program->jobs.script, SIGKILL);
     enl_report_hurry(&program->self);
     return NULL;
 }
@@ -387,7 +387,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ENL_PANE: return "a pane has nothing to say";
     case ENL_PARENT:
         switch (message->type) {
-        case BCRI_MSG_enlist: return enl_enlist(conn, message);
+        case BCRI_MSG_enlist: return enl_enlist(&enl_program_of(conn)->jobs, conn, message);
         case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         default: break;
@@ -395,7 +395,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         break;
     case ENL_CHILD:
         if (message->type == BCRI_MSG_enlist)
-            return enl_enlist(conn, message);
+            return enl_enlist(&enl_program_of(conn)->jobs, conn, message);
         if (message->type == BCRI_MSG_host_name)
             return host_name(conn, message);
         if (message->type == BCRI_MSG_host_arch)
@@ -417,7 +417,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_blocked_by:
             enl_blocked_by(&enl_program_of(conn)->here, message->index, conn->cce->index);
             return NULL;
-        case BCRI_MSG_enlist: return enl_enlist(conn, message);
+        case BCRI_MSG_enlist: return enl_enlist(&enl_program_of(conn)->jobs, conn, message);
         case BCRI_MSG_host_name: return host_name(conn, message);
         case BCRI_MSG_host_arch: return host_arch(conn, message);
         default: break;
@@ -441,7 +441,7 @@ static void on_closing(struct enl_conn *conn)
         program->here.lines.upward = NULL;
     }
     enl_session_unseen(conn);
-    enl_enlist_forget(program, conn);
+    enl_enlist_forget(&program->jobs, conn);
     enl_tree_forget(program, conn);
     enl_relay_forget(program, conn);
     enl_far_forget(program, conn);

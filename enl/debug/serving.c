@@ -79,7 +79,7 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
                   "        \"name\": \"BCR: a CCE of enl -D server\",\n"
                   "        \"type\": \"cppdbg\", \"request\": \"launch\", \"MIMode\": \"gdb\",\n"
                   "        \"program\": ");
-    enl_json_text(file, program->root_path);
+    enl_json_text(file, program->jobs.root_path);
     fprintf(file, ", \"cwd\": \"${workspaceFolder}\",\n"
                   "        \"customLaunchSetupCommands\": [\n"
                   "            {\"text\": ");

@@ -17,28 +17,28 @@
 
 #include "host/object.h"
 
-static pid_t start(struct enl_program *program, const char *path, int when)
+static pid_t start(struct enl_jobs *jobs, const char *path, int when)
 {
     char first[2] = {(char)('0' + when), '\0'};
-    char last[] = {program->self.is_child ? '0' : '1', '\0'}; /* 1: the program was started here */
-    char *argv[] = {(char *)(uintptr_t)path, first, program->self.name, program->self.address, last, NULL};
+    char last[] = {jobs->self->is_child ? '0' : '1', '\0'}; /* 1: the program was started here */
+    char *argv[] = {(char *)(uintptr_t)path, first, jobs->self->name, jobs->self->address, last, NULL};
     char **environment =
-        enl_environment_with(program->self.environment, "BCR_TEMPDIR", program->self.config.tempdir);
+        enl_environment_with(jobs->self->environment, "BCR_TEMPDIR", jobs->self->config.tempdir);
     struct enl_spawn spawn = {.path = path,
                               .argv = argv,
-                              .environment = environment != NULL ? environment : program->self.environment,
+                              .environment = environment != NULL ? environment : jobs->self->environment,
                               .in = open("/dev/null", O_RDONLY | O_CLOEXEC),
                               .out = fcntl(2, F_DUPFD_CLOEXEC, 3),
                               .err = -1,
                               .keep = -1,
                               .core = -1,
                               .own_group = true,
-                              .inherited = &program->self.inherited};
+                              .inherited = &jobs->self->inherited};
     const char *step = "open /dev/null";
     pid_t pid = spawn.in >= 0 ? enl_spawn(&spawn, &step) : -errno;
     free(environment);
     if (pid < 0)
-        enl_report(&program->self, BCRI_LOG_WARN, "%s %s could not %s: %s",
+        enl_report(jobs->self, BCRI_LOG_WARN, "%s %s could not %s: %s",
                    when == 0 ? "startscript" : "endscript", path, step, strerror(-pid));
     if (spawn.in >= 0)
         close(spawn.in);
@@ -47,26 +47,24 @@ static pid_t start(struct enl_program *program, const char *path, int when)
     return pid;
 }
 
-void enl_script_run(struct enl_program *program, const char *script, int when,
-                    void (*done)(struct enl_program *program))
+void enl_script_run(struct enl_jobs *jobs, const char *script, int when, void (*done)(void *owner))
 {
     char *name = NULL;
     char path[PATH_MAX], reason[1024];
     pid_t pid = -1;
-    if (script != NULL && bcri_config_resolve(&program->self.config, script, &name) == 0) {
+    if (script != NULL && bcri_config_resolve(&jobs->self->config, script, &name) == 0) {
         if (enl_object_find(name, path, reason, sizeof reason) == 0)
-            pid = start(program, path, when);
+            pid = start(jobs, path, when);
         else
-            enl_report(&program->self, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript",
-                       reason);
+            enl_report(jobs->self, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
     }
     free(name);
-    program->script_done = done;
+    jobs->script_done = done;
     if (pid <= 0) {
-        done(program);
+        done(jobs->owner);
         return;
     }
-    program->script = pid;
-    snprintf(program->script_name, sizeof program->script_name, "%s %s",
-             when == 0 ? "startscript" : "endscript", path);
+    jobs->script = pid;
+    snprintf(jobs->script_name, sizeof jobs->script_name, "%s %s", when == 0 ? "startscript" : "endscript",
+             path);
 }

@@ -26,17 +26,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/watch.h"
 #include "bcri/failure.h"
 #include "bcri/signal_sets.h"
-#include "carry/relay/relay.h"
-#include "debug/session.h"
 #include "host/cce.h"
-#include "inspect/crash/crash.h"
 #include "job/enlist.h"
-#include "tree/branch.h"
-#include "tree/tree.h"
+#include "job/meaning.h"
 
-bool enl_signals_reap(struct enl_program *program)
+bool enl_signals_reap(struct enl_jobs *jobs)
 {
     for (;;) {
         siginfo_t info = {0};
@@ -46,28 +43,26 @@ bool enl_signals_reap(struct enl_program *program)
         pid_t pid = info.si_pid;
         if (pid == 0)
             return false;
-        enl_cce_look_at_dead(&program->here, pid);
+        enl_cce_look_at_dead(jobs->here, pid);
         waitpid(pid, &wait_status, 0);
-        enl_crash_reaped(program, pid);
-        if (enl_tree_reaped(program, pid, wait_status) || enl_branch_reaped(program, pid, wait_status) ||
-            enl_relay_reaped(program, pid, wait_status) || enl_session_reaped(program, pid, wait_status)) {
+        if (jobs->ops->reaped(jobs->owner, pid, wait_status)) {
             ; /* another host's daemon, or the command that reaches it; or a helper; or what serves a session */
-        } else if (pid == program->script) {
-            program->script = 0;
+        } else if (pid == jobs->script) {
+            jobs->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
-                bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "the script is done");
+                bcri_log_write(&jobs->self->log, BCRI_LOG_DEBUG, "the script is done");
             else
-                enl_report(&program->self, BCRI_LOG_WARN, "%s ended with %s %d", program->script_name,
+                enl_report(jobs->self, BCRI_LOG_WARN, "%s ended with %s %d", jobs->script_name,
                            WIFEXITED(wait_status) ? "status" : "signal",
                            WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
-            program->script_done(program);
+            jobs->script_done(jobs->owner);
         } else {
-            enl_cce_reaped(&program->here, pid, wait_status);
+            enl_cce_reaped(jobs->here, pid, wait_status);
         }
     }
 }
 
-int enl_signals_kill_children(const struct enl_program *program)
+int enl_signals_kill_children(const struct enl_jobs *jobs)
 {
     char path[64], word[32];
     int count = 0;
@@ -77,7 +72,7 @@ int enl_signals_kill_children(const struct enl_program *program)
         return -1;
     while (fscanf(file, "%31s", word) == 1) {
         long pid = strtol(word, NULL, 10);
-        if (pid <= 1 || enl_branch_is_left(program, (pid_t)pid))
+        if (pid <= 1 || jobs->ops->is_spared(jobs->owner, (pid_t)pid))
             continue;
         kill((pid_t)pid, SIGKILL);
         count++;
@@ -86,129 +81,131 @@ int enl_signals_kill_children(const struct enl_program *program)
     return count;
 }
 
-void enl_signals_stop_cces(struct enl_program *program)
+void enl_signals_stop_cces(struct enl_jobs *jobs)
 {
     struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
-        if (cce != program->here.root || !program->stop_from_terminal || cce->own_group)
+    TAILQ_FOREACH (cce, &jobs->here->all, entry)
+        if (cce != jobs->here->root || !jobs->stop_from_terminal || cce->own_group)
             enl_cce_signal(cce, SIGSTOP, true);
 }
 
-void enl_signals_continue_cces(struct enl_program *program)
+void enl_signals_continue_cces(struct enl_jobs *jobs)
 {
     struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    TAILQ_FOREACH (cce, &jobs->here->all, entry)
         enl_cce_signal(cce, SIGCONT, true);
 }
 
-static void go_on(struct enl_program *program)
+static void go_on(struct enl_jobs *jobs)
 {
-    program->stop_signal = 0;
-    enl_signals_continue_cces(program);
-    enl_tree_go_on(program);
+    jobs->stop_signal = 0;
+    enl_signals_continue_cces(jobs);
+    jobs->ops->go_on(jobs->owner);
 }
 
 /* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
  * it already. */
-static void pass_on(struct enl_program *program, int signal, bool from_terminal)
+static void pass_on(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
-        if (cce != program->here.root || !from_terminal || cce->own_group)
+    TAILQ_FOREACH (cce, &jobs->here->all, entry)
+        if (cce != jobs->here->root || !from_terminal || cce->own_group)
             enl_cce_signal(cce, signal, true);
 }
 
-/* Starts the time after which processes that have not heeded the signal get SIGKILL. */
-static void start_grace(struct enl_program *program)
+static void on_grace(uv_timer_t *timer)
 {
-    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data,
-                   (uint64_t)program->self.config.killafter, 0);
+    struct enl_jobs *jobs = timer->data;
+    if (jobs->script != 0)
+        kill(-jobs->script, SIGKILL);
+    jobs->ops->abort(jobs->owner, jobs->status);
 }
 
-static void end_by(struct enl_program *program, int signal, bool from_terminal)
+void enl_signals_start_grace(struct enl_jobs *jobs)
 {
-    if (program->stop_signal != 0)
-        go_on(program); /* it was about to be stopped */
-    if (program->script != 0) {
-        kill(-program->script, SIGTERM);
-        start_grace(program);
+    uv_timer_start(&jobs->grace, on_grace, (uint64_t)jobs->self->config.killafter, 0);
+}
+
+static void end_by(struct enl_jobs *jobs, int signal, bool from_terminal)
+{
+    if (jobs->stop_signal != 0)
+        go_on(jobs); /* it was about to be stopped */
+    if (jobs->script != 0) {
+        kill(-jobs->script, SIGTERM);
+        enl_signals_start_grace(jobs);
     }
-    enl_report_hurry(&program->self);
-    if (program->self.phase == ENL_ENDING && program->insists)
-        enl_tree_cut(program);
-    if (program->self.phase == ENL_ENDING) {
-        program->insists = true;
-        enl_session_cut(program);
-        enl_tree_kill(program);
+    enl_report_hurry(jobs->self);
+    if (jobs->self->phase == ENL_ENDING && jobs->insists)
+        jobs->ops->cut(jobs->owner);
+    if (jobs->self->phase == ENL_ENDING) {
+        jobs->insists = true;
+        jobs->ops->kill(jobs->owner);
     }
-    if (program->self.phase != ENL_PREPARING && program->self.phase != ENL_RUNNING)
+    if (jobs->self->phase != ENL_PREPARING && jobs->self->phase != ENL_RUNNING)
         return;
-    if (program->self.is_child)
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)",
-                       program->self.name, signal, strsignal(signal));
+    if (jobs->self->is_child)
+        bcri_log_write(&jobs->self->log, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)",
+                       jobs->self->name, signal, strsignal(signal));
     else
-        enl_report(&program->self, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->self.name,
+        enl_report(jobs->self, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", jobs->self->name,
                    signal, strsignal(signal));
-    enl_enlist_drop(program);
-    enl_tree_signal(program, signal);
-    program->self.phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
-    if (TAILQ_EMPTY(&program->here.all)) {
-        enl_program_abort(program, 128 + signal);
+    enl_enlist_drop(jobs);
+    jobs->ops->pass_on(jobs->owner, signal);
+    jobs->self->phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
+    if (TAILQ_EMPTY(&jobs->here->all)) {
+        jobs->ops->abort(jobs->owner, 128 + signal);
         return;
     }
-    program->status = 128 + signal; /* unless the root ends with another status */
-    pass_on(program, signal, from_terminal);
-    start_grace(program);
+    jobs->status = 128 + signal; /* unless the root ends with another status */
+    pass_on(jobs, signal, from_terminal);
+    enl_signals_start_grace(jobs);
 }
 
-void enl_signals_end(struct enl_program *program, int signal)
+void enl_signals_end(struct enl_jobs *jobs, int signal)
 {
-    end_by(program, signal, false);
+    end_by(jobs, signal, false);
 }
 
 /* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop
  * a group that no shell looks after. */
-static void stop_self(struct enl_program *program)
+void enl_signals_stopped(struct enl_jobs *jobs)
 {
     sigset_t one;
     sigemptyset(&one);
-    sigaddset(&one, program->stop_signal);
-    raise(program->stop_signal);
+    sigaddset(&one, jobs->stop_signal);
+    raise(jobs->stop_signal);
     pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     pthread_sigmask(SIG_BLOCK, &one, NULL);
-    go_on(program);
+    go_on(jobs);
 }
 
-static void stop_all(struct enl_program *program, int signal, bool from_terminal)
+static void stop_all(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
-    if (program->stop_signal != 0)
+    if (jobs->stop_signal != 0)
         return; /* other hosts are being told */
-    program->stop_signal = signal;
-    program->stop_from_terminal = from_terminal;
-    enl_signals_stop_cces(program);
-    enl_tree_stop(program, stop_self);
+    jobs->stop_signal = signal;
+    jobs->stop_from_terminal = from_terminal;
+    enl_signals_stop_cces(jobs);
+    jobs->ops->stop(jobs->owner);
 }
 
 static void on_signal(void *data)
 {
-    struct enl_program *program = data;
+    struct enl_jobs *jobs = data;
     struct signalfd_siginfo info;
-    while (program->signals != NULL &&
-           read(program->signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    while (jobs->signals != NULL && read(jobs->signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
         bool from_terminal = info.ssi_code == SI_KERNEL;
-        switch ((int)info.ssi_signo) {
-        case SIGCHLD:
-            if (enl_signals_reap(program) || program->self.phase == ENL_ENDING)
-                enl_program_check_end(program);
+        switch (enl_meaning_of_signal((int)info.ssi_signo)) {
+        case ENL_MEANS_REAP:
+            if (enl_signals_reap(jobs) || jobs->self->phase == ENL_ENDING)
+                jobs->ops->something_ended(jobs->owner);
             break;
-        case SIGTSTP:
-        case SIGTTIN:
-        case SIGTTOU: stop_all(program, (int)info.ssi_signo, from_terminal); break;
-        case SIGCONT: /* else it has come while the daemon was stopped */
-            if (program->stop_signal != 0)
-                go_on(program);
+        case ENL_MEANS_STOP: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
+        case ENL_MEANS_GO_ON: /* else it has come while the daemon was stopped */
+            if (jobs->stop_signal != 0)
+                go_on(jobs);
             break;
-        default: end_by(program, (int)info.ssi_signo, from_terminal); break;
+        case ENL_MEANS_END: end_by(jobs, (int)info.ssi_signo, from_terminal); break;
         }
     }
 }
@@ -231,7 +228,7 @@ void enl_signals_quieten(void)
     sigaction(SIGCHLD, &action, NULL);
 }
 
-int enl_signals_start(struct enl_program *program)
+int enl_signals_start(struct enl_jobs *jobs)
 {
     struct sigaction action;
     sigset_t set;
@@ -246,12 +243,12 @@ int enl_signals_start(struct enl_program *program)
         bcri_failure_note("signalfd");
         return -errno;
     }
-    program->signals = enl_watch_start(&program->self, fd, on_signal, program);
-    return program->signals != NULL ? 0 : -ENOMEM;
+    jobs->signals = enl_watch_start(jobs->self, fd, on_signal, jobs);
+    return jobs->signals != NULL ? 0 : -ENOMEM;
 }
 
-void enl_signals_stop(struct enl_program *program)
+void enl_signals_stop(struct enl_jobs *jobs)
 {
-    enl_watch_stop(program->signals);
-    program->signals = NULL;
+    enl_watch_stop(jobs->signals);
+    jobs->signals = NULL;
 }

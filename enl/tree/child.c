@@ -317,7 +317,7 @@ static void on_timer(uv_timer_t *timer)
         uv_timer_start(timer, on_timer, 1, 0); /* this process stood still: what has come is read first */
         return;
     }
-    if (child->state == ENL_CHILD_UP && child->program->stop_signal != 0 && !child->stops) {
+    if (child->state == ENL_CHILD_UP && child->program->jobs.stop_signal != 0 && !child->stops) {
         enl_child_heard(child); /* it has stopped, and sends no beats before it goes on */
         return;
     }

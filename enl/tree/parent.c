@@ -151,7 +151,7 @@ static const char *take_unstarted(struct enl_program *program, const struct bcri
 static void hold(struct enl_program *program, uint32_t id)
 {
     enl_uplink_suspend(program);
-    enl_signals_stop_cces(program);
+    enl_signals_stop_cces(&program->jobs);
     enl_conn_reply(program->parent, id, 0, NULL);
 }
 
@@ -198,7 +198,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_stop: hold(program, message->id); return NULL;
     case BCRI_MSG_go_on:
         enl_uplink_go_on(program);
-        enl_signals_continue_cces(program);
+        enl_signals_continue_cces(&program->jobs);
         return NULL;
     case BCRI_MSG_signal:
     case BCRI_MSG_end:
@@ -210,7 +210,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     if (message->type == BCRI_MSG_kill)
         return request(program, message);
     if (message->type == BCRI_MSG_signal)
-        enl_signals_end(program, (int)message->kind);
+        enl_signals_end(&program->jobs, (int)message->kind);
     program->dismissed = true;
     enl_program_check_end(program);
     return NULL;

@@ -15,6 +15,7 @@
 #include "carry/logs/collect.h"
 #include "hosts/entries.h"
 #include "job/enlist.h"
+#include "job/meaning.h"
 #include "tree/introduce.h"
 #include "tree/parent.h"
 #include "tree/states.h"
@@ -44,10 +45,10 @@ static bool one_is_here(const struct enl_program *program, const struct enl_host
 void enl_tree_take_own(struct enl_program *program)
 {
     struct ifaddrs *known = NULL;
-    for (size_t i = 0; i < program->hosts.count && program->programs == NULL; i++) {
+    for (size_t i = 0; i < program->hosts.count && program->jobs.programs == NULL; i++) {
         const struct enl_host *host = &program->hosts.hosts[i];
         if (host->path != NULL && enl_entry_is_here(&program->self.config, host, &known))
-            program->programs = strdup(host->path);
+            program->jobs.programs = strdup(host->path);
     }
     freeifaddrs(known);
 }
@@ -191,9 +192,9 @@ static void move_errands(struct enl_child *child, struct enl_place *place)
         if (errand->conn == NULL)
             ;
         else if (place->here)
-            enl_enlist_here(errand->conn, &request);
+            enl_enlist_here(&child->program->jobs, errand->conn, &request);
         else if (pass_on(errand->conn, place, "", &request, &code, reason, sizeof reason) == ENL_WAY_NONE)
-            enl_enlist_refuse(errand->conn, &request, child->host->name, code, reason);
+            enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name, code, reason);
         free(errand);
     }
 }
@@ -226,10 +227,10 @@ static void fail_errands(struct enl_child *child, const char *sentence)
     struct bcri_control request;
     for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
         if (errand->conn != NULL && sentence[0] != '\0')
-            enl_enlist_refuse(errand->conn, &request, child->host->name,
+            enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name,
                               child->was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
         else if (errand->conn != NULL)
-            enl_enlist_refuse(errand->conn, &request, child->host->name, bcrE_ENLIST,
+            enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name, bcrE_ENLIST,
                               "the program is ending");
         free(errand);
     }
@@ -293,7 +294,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     if (blamed)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
                    alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ",
-                   alive == 0 ? "" : enl_program_outcome(program, ends));
+                   alive == 0 ? "" : enl_meaning_says(program->self.config.onfail, ends));
     enl_collect_gone(child);
     if (!again)
         enl_states_gone(child, sentence);

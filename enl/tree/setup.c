@@ -238,9 +238,9 @@ static const char *take_setting(struct enl_program *program, const struct bcri_c
                        : "a setting has no good value";
         }
     if (whole && strcmp(keyword, path_name) == 0) {
-        free(program->programs);
-        program->programs = strdup(value);
-        return program->programs != NULL ? NULL : "no memory";
+        free(program->jobs.programs);
+        program->jobs.programs = strdup(value);
+        return program->jobs.programs != NULL ? NULL : "no memory";
     }
     return whole ? take_session(program, keyword, value) : NULL; /* or it is a later version's */
 }

@@ -17,12 +17,6 @@
 /* For the root's daemon: what the list of hosts says of its own machine holds for it, too. */
 void enl_tree_take_own(struct enl_program *program);
 
-/* Where a request to enlist goes. */
-enum enl_way {
-    ENL_WAY_HERE,
-    ENL_WAY_ELSEWHERE, /* another daemon is asked, and `conn` gets its answer */
-    ENL_WAY_NONE,      /* `reason` says why, `code` is the answer */
-};
 /* `request` has an enlistor. */
 enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
                              char *reason, size_t reason_size);

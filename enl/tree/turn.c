@@ -39,8 +39,8 @@ uint32_t enl_turn_next(struct enl_program *program, const struct enl_child *chil
     int64_t turn = 0;
     if (here) { /* the root is one of its CCEs, and comes before all others */
         enl_cce_begin_cores(&program->here);
-        turn =
-            enl_cores_first(&program->here.cores) + (int64_t)program->here.alive + enl_enlist_left(program);
+        turn = enl_cores_first(&program->here.cores) + (int64_t)program->here.alive +
+               enl_enlist_left(&program->jobs);
     }
     for (const struct enl_child *other = first_child(program); other != NULL; other = other->next)
         if (here ? is_here(other) : same_machine(other->station, child->station))

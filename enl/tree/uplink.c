@@ -164,7 +164,7 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
         on_flushed(program);
         return;
     }
-    if (program->here.alive == 0 && program->jobs == NULL) {
+    if (program->here.alive == 0 && STAILQ_EMPTY(&program->jobs.queue)) {
         bcri_log_write(&program->self.log, BCRI_LOG_WARN, "the daemon that started this one is gone (%s)",
                        why);
         enl_program_check_end(program);

@@ -93,10 +93,10 @@ bool enl_pushed_use(struct enl_program *program)
     char *programs = NULL;
     if (folder == NULL)
         return true;
-    const char *others = program->programs != NULL ? program->programs : "";
+    const char *others = program->jobs.programs != NULL ? program->jobs.programs : "";
     if (asprintf(&programs, "%s/bin%s%s", folder, others[0] != '\0' ? ":" : "", others) < 0)
         return false;
-    free(program->programs);
-    program->programs = programs;
+    free(program->jobs.programs);
+    program->jobs.programs = programs;
     return send_on(program) && extend_search(program);
 }

@@ -92,7 +92,7 @@ static void on_look(uv_timer_t *timer)
         crashes->defers = false;
         crashes->deferred = true;
         if (crashes->program->self.phase != ENL_ENDED)
-            enl_program_abort(crashes->program, crashes->program->status);
+            enl_program_abort(crashes->program, crashes->program->jobs.status);
     }
 }
 
@@ -280,9 +280,7 @@ bool enl_crash_defers_abort(struct enl_program *program, int status)
         return true;
     if (!is_one_dying(program))
         return false;
-    if (!program->status_set)
-        program->status = status;
-    program->status_set = true;
+    enl_jobs_decide(&program->jobs, status, true);
     crashes->defers = true;
     crashes->defers_until_ns = bcri_clock_ns() + patience_ns(program, DEFER_MSEC);
     look_in_time(crashes);

@@ -78,9 +78,9 @@ static bool is_held_here(const struct enl_program *program, pid_t *held)
 
 static bool daemon_is_quiet(const struct enl_program *program)
 {
-    return program->self.phase == ENL_RUNNING && program->stop_signal == 0 &&
-           TAILQ_EMPTY(&program->conns.waiting) && program->jobs == NULL && program->here.forgetting == 0 &&
-           enl_worker_is_idle(program->here.worker);
+    return program->self.phase == ENL_RUNNING && program->jobs.stop_signal == 0 &&
+           TAILQ_EMPTY(&program->conns.waiting) && STAILQ_EMPTY(&program->jobs.queue) &&
+           program->here.forgetting == 0 && enl_worker_is_idle(program->here.worker);
 }
 
 /* What the records of the CCEs say. */

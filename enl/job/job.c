@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* See job.h. */
+#include "job/job.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "job/enlist.h"
+#include "job/signals.h"
+
+void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conns *conns,
+                   struct enl_here *here, const struct enl_jobs_ops *ops, void *owner)
+{
+    *jobs = (struct enl_jobs){.self = self, .conns = conns, .here = here, .ops = ops, .owner = owner};
+    STAILQ_INIT(&jobs->queue);
+}
+
+int enl_jobs_start(struct enl_jobs *jobs)
+{
+    uv_idle_init(&jobs->self->loop, &jobs->starter);
+    uv_timer_init(&jobs->self->loop, &jobs->grace);
+    jobs->starter.data = jobs->grace.data = jobs;
+    return enl_signals_start(jobs);
+}
+
+void enl_jobs_close(struct enl_jobs *jobs)
+{
+    enl_signals_stop(jobs);
+    uv_close((uv_handle_t *)&jobs->starter, NULL);
+    uv_close((uv_handle_t *)&jobs->grace, NULL);
+}
+
+void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final)
+{
+    if (!jobs->is_set)
+        jobs->status = status;
+    jobs->is_set |= is_final;
+}
+
+bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size)
+{
+    struct enl_origin nobody = {{0}};
+    struct enl_cce *root = enl_cce_new(jobs->here, jobs->root_argv[0], 0, &nobody, reason, reason_size);
+    if (root == NULL)
+        return false;
+    jobs->here->root = root;
+    snprintf(reason, reason_size, "no memory");
+    bool started = enl_cce_init_cell0(root, 0, NULL, 0);
+    if (started && pid != 0)
+        started = enl_cce_adopt_root(root, pid, socket);
+    else if (started)
+        started = enl_cce_start(root, jobs->root_path, jobs->root_argv, -1, reason, reason_size) == 0;
+    if (started)
+        return true;
+    jobs->status = 126;
+    jobs->is_set = true;
+    enl_report(jobs->self, BCRI_LOG_ERROR, "%s", reason);
+    enl_cce_drop(root); /* this ends the program */
+    return true;
+}

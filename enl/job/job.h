@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* What is to run, and what becomes of it: the root, what bcr_enlist asks for, the user's scripts; what a signal and an
+ * end mean (meaning.h); and the exit status that comes of all that. What it asks of the rest of the daemon it asks by
+ * struct enl_jobs_ops. */
+#ifndef ENL_JOB_H
+#define ENL_JOB_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include <uv.h>
+
+#include "host/cce.h"
+#include "host/host.h"
+
+struct enl_watch;
+
+/* A description of CCEs that are alike: which file, with which words, for whom, how many. A CCE of it is started in each
+ * turn of the loop. */
+struct enl_job {
+    STAILQ_ENTRY(enl_job) entry;
+    struct enl_conn *conn; /* NULL: the asker is gone, no answer is due */
+    uint32_t id;           /* of its request */
+    struct enl_origin origin;
+    uint32_t left, ordinal, started; /* CCEs to be started, the next one's ordinal, those that are */
+    int core;
+    bool has_turn; /* the cores of those that may run anywhere begin with `turn` */
+    uint32_t turn;
+    bool has_path; /* false: only waiting processes can be taken; `reason` says why */
+    char path[PATH_MAX];
+    char object[PATH_MAX]; /* as the enlistor named it */
+    char *argv[2];         /* that alone */
+    struct {
+        bool is_there;
+        uint32_t archtype, length;
+        uint8_t bytes[BCRI_BIRTH_BYTES_MAX];
+    } birth;           /* the region in cell 0 */
+    char reason[1024]; /* the last failure */
+    int code;          /* and its bcrE_ code */
+    uint32_t failed_count;
+    struct enl_failed {
+        uint32_t ordinal;
+        int code;
+    } * failed; /* those of which the enlistor is told if others could be started */
+};
+
+/* Where a request to enlist goes. */
+enum enl_way {
+    ENL_WAY_HERE,
+    ENL_WAY_ELSEWHERE, /* another daemon is asked, and `conn` gets its answer */
+    ENL_WAY_NONE,      /* `reason` says why, `code` is the answer */
+};
+
+struct enl_jobs_ops {
+    /* ---- starting ---- */
+    /* `request` has an enlistor. */
+    enum enl_way (*way)(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
+                        char *reason, size_t reason_size);
+    /* Whether other daemons of this machine have CCEs of the program too, and if so, whose turn is next. */
+    bool (*turn)(void *owner, uint32_t *turn_out);
+    void (*counted)(void *owner); /* the number of CCEs here is to be told before the answer */
+
+    /* ---- signals: other hosts ---- */
+    void (*pass_on)(void *owner, int signal);
+    void (*stop)(void *owner); /* enl_signals_stopped is called when all are stopped, or will not be */
+    void (*go_on)(void *owner);
+    void (*kill)(void *owner); /* and the processes that hold a debugging session */
+    void (*cut)(void *owner);  /* gives those up that have not ended */
+
+    /* ---- ends ---- */
+    /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
+    bool (*reaped)(void *owner, pid_t pid, int wait_status);
+    bool (*is_spared)(void *owner, pid_t pid); /* by enl_signals_kill_children */
+    void (*abort)(void *owner, int status);
+    void (*something_ended)(void *owner);
+};
+
+struct enl_jobs {
+    struct enl_self *self;
+    struct enl_conns *conns;
+    struct enl_here *here;
+    const struct enl_jobs_ops *ops;
+    void *owner; /* theirs */
+
+    char **root_argv;
+    char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
+    char *programs; /* folders where they are looked for first (path= in a hosts file); NULL: none */
+    STAILQ_HEAD(, enl_job) queue;
+    uv_idle_t starter;
+
+    int status;      /* enl's exit status */
+    bool is_set;     /* that is decided, and the root's end does not change it */
+    bool insists;    /* the user wants the program to end, and has said so again since */
+    int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
+    bool stop_from_terminal;
+    struct enl_watch *signals;
+    uv_timer_t grace; /* from a signal to SIGKILL */
+
+    pid_t script;           /* running now, or 0 */
+    char script_name[4200]; /* "startscript" or "endscript", and the script's path */
+    void (*script_done)(void *owner);
+};
+
+void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conns *conns,
+                   struct enl_here *here, const struct enl_jobs_ops *ops, void *owner);
+/* When there is a loop. Returns 0 or -errno. */
+int enl_jobs_start(struct enl_jobs *jobs);
+/* The loop ends. */
+void enl_jobs_close(struct enl_jobs *jobs);
+
+/* Starts the root, or takes the process `pid` for it, which has made this daemon; `socket` is then the daemon's end of
+ * its socket. False: there is no record for it, and `reason` has a sentence. A root that could be made and not be
+ * started has been reported, and ends the program. */
+bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size);
+/* enl's exit status, unless it is decided already; with `is_final` it is decided now. */
+void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final);
+
+#endif
