@@ -2,20 +2,20 @@
 /*
  * types.c -- the ready-made copy descriptors of <bcr/types.h>.
  *
- * They are plain int arrays, as the BCR guide prints them, so that programs may pass them where an
- * int * is wanted. Nothing in the library writes to them. */
+ * They are int arrays, as the BCR guide prints them, and const: no stray store changes what all
+ * copies by them mean. */
 #include <bcr/types.h>
 
-int bcrT_1CHAR[3] = {0, bcrT_CHAR | bcrT_END, 1};
-int bcrT_1SHORT[3] = {0, bcrT_SHORT | bcrT_END, 1};
-int bcrT_1INT[3] = {0, bcrT_INT | bcrT_END, 1};
-int bcrT_1LONG[3] = {0, bcrT_LONG | bcrT_END, 1};
-int bcrT_1LONGLONG[3] = {0, bcrT_LONGLONG | bcrT_END, 1};
-int bcrT_1FLOAT[3] = {0, bcrT_FLOAT | bcrT_END, 1};
-int bcrT_1DOUBLE[3] = {0, bcrT_DOUBLE | bcrT_END, 1};
-int bcrT_1CCE[3] = {0, bcrT_CCE | bcrT_END, 1};
+const int bcrT_1CHAR[3] = {0, bcrT_CHAR | bcrT_END, 1};
+const int bcrT_1SHORT[3] = {0, bcrT_SHORT | bcrT_END, 1};
+const int bcrT_1INT[3] = {0, bcrT_INT | bcrT_END, 1};
+const int bcrT_1LONG[3] = {0, bcrT_LONG | bcrT_END, 1};
+const int bcrT_1LONGLONG[3] = {0, bcrT_LONGLONG | bcrT_END, 1};
+const int bcrT_1FLOAT[3] = {0, bcrT_FLOAT | bcrT_END, 1};
+const int bcrT_1DOUBLE[3] = {0, bcrT_DOUBLE | bcrT_END, 1};
+const int bcrT_1CCE[3] = {0, bcrT_CCE | bcrT_END, 1};
 
-int bcrT_1ERROR[9] = {
+const int bcrT_1ERROR[9] = {
     0, bcrT_INT,
     2, /* code, operation */
     0, bcrT_CCE,

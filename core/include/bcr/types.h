@@ -136,15 +136,15 @@ enum {
 };
 
 /* Ready-made descriptors of one item each: {0, bcrT_INT | bcrT_END, 1} and so on. The repl argument
- * of the copy routines makes arrays of them. They are the library's: do not write to them. */
-BCR_API extern int bcrT_1CHAR[3];
-BCR_API extern int bcrT_1SHORT[3];
-BCR_API extern int bcrT_1INT[3];
-BCR_API extern int bcrT_1LONG[3];
-BCR_API extern int bcrT_1LONGLONG[3];
-BCR_API extern int bcrT_1FLOAT[3];
-BCR_API extern int bcrT_1DOUBLE[3];
-BCR_API extern int bcrT_1CCE[3];
+ * of the copy routines makes arrays of them. They are const. */
+BCR_API extern const int bcrT_1CHAR[3];
+BCR_API extern const int bcrT_1SHORT[3];
+BCR_API extern const int bcrT_1INT[3];
+BCR_API extern const int bcrT_1LONG[3];
+BCR_API extern const int bcrT_1LONGLONG[3];
+BCR_API extern const int bcrT_1FLOAT[3];
+BCR_API extern const int bcrT_1DOUBLE[3];
+BCR_API extern const int bcrT_1CCE[3];
 
 /* The content of an error region (one for which bcr_rgerror returns more than 0), to be read with
  * bcr_copyfm into four ints:
@@ -157,7 +157,7 @@ BCR_API extern int bcrT_1CCE[3];
  *     error[2]  the CCE it was about; -1 if none
  *     error[3]  the cell of that CCE; for a failed start the ordinal it was to have
  */
-BCR_API extern int bcrT_1ERROR[9];
+BCR_API extern const int bcrT_1ERROR[9];
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,9 @@
  * numbers. */
 #include <bcr/types.h>
 
+#include <assert.h>
+#include <stdbool.h>
+
 #include "check.h"
 
 static void check_one(const int *desc, int type)
@@ -22,6 +25,13 @@ TEST(ready_made_descriptors_are_one_item_each)
     check_one(bcrT_1FLOAT, bcrT_FLOAT);
     check_one(bcrT_1DOUBLE, bcrT_DOUBLE);
     check_one(bcrT_1CCE, bcrT_CCE);
+}
+
+TEST(ready_made_descriptors_are_read_only)
+{
+    static_assert(_Generic(&bcrT_1INT[0], const int * : true, default : false), "");
+    static_assert(_Generic(&bcrT_1ERROR[0], const int * : true, default : false), "");
+    CHECK_INT(sizeof bcrT_1INT / sizeof bcrT_1INT[0], 3);
 }
 
 TEST(error_descriptor_is_two_ints_a_cce_and_an_int)
