@@ -4,17 +4,11 @@
 #ifndef ENL_PANE_H
 #define ENL_PANE_H
 
-#include <stdint.h>
-
-#include "verbs/options.h"
-
 /* enl --pane NAME HOST INDEX ORDINAL TITLE: shows the debugger of a CCE in this terminal until one of both ends. */
 int enl_pane(char **argv);
 /* enl gdb-pipe NAME CCE: carries the gdb protocol between stdin, stdout and the CCE's gdbserver. */
 int enl_gdb_pipe(char **argv);
 /* A new debugger at CCE `word`, in this terminal. */
 int enl_attach_here(const char *name, const char *word, const char *debugger);
-/* enl attach NAME [CCE ...], with -d and -D. */
-int enl_attach(const struct enl_options *options, char **argv);
 
 #endif

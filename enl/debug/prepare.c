@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number_list.h"
 #include "bcri/refuse.h"
 #include "debug/serving.h"
 #include "debug/session_part.h"
@@ -138,7 +139,7 @@ int enl_session_prepare(struct enl_program *program, char *error, size_t error_s
         take_session(program, session);
         return 0;
     }
-    if (options->debug_ccs != NULL && !enl_ordinals_ok(options->debug_ccs))
+    if (options->debug_ccs != NULL && !enl_number_list_ok(options->debug_ccs))
         return bcri_refuse(error, error_size, -1,
                            "--debug-ccs takes ordinals of CCEs and ranges of them, such as 0,3-5, not %s",
                            options->debug_ccs);
@@ -167,5 +168,6 @@ int enl_session_prepare(struct enl_program *program, char *error, size_t error_s
 
 bool enl_session_wants(const struct enl_program *program, uint32_t ordinal)
 {
-    return program->session->where != ENL_WHERE_NONE && enl_ordinals_has(program->options.debug_ccs, ordinal);
+    return program->session->where != ENL_WHERE_NONE &&
+           enl_number_list_has(program->options.debug_ccs, ordinal);
 }

@@ -15,7 +15,6 @@
 #include "bcri/channel.h"
 #include "bcri/escape.h"
 #include "inspect/look/gather.h"
-#include "verbs/command.h"
 #include "wire/far_end.h"
 #include "wire/programs.h"
 #include "wire/silence.h"
@@ -208,10 +207,7 @@ int enl_reach_attach(const char *name, const char *word, const char *debugger, s
     struct enl_named named;
     if (!enl_named_read(word, &named))
         return 2;
-    if (name == NULL && !enl_only_program(only))
-        return 1;
-    name = name != NULL ? name : only;
-    const int daemon = enl_command_connect(name);
+    const int daemon = enl_program_connect(&name, only);
     if (daemon < 0)
         return 1;
     set_patience(daemon, ANSWER_SECONDS);

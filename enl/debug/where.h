@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a session shows its debuggers (enl -D), and which CCEs it has (--debug-ccs). */
+/* Where a session shows its debuggers: enl -D. */
 #ifndef ENL_WHERE_H
 #define ENL_WHERE_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum enl_where { ENL_WHERE_NONE, ENL_WHERE_BATCH, ENL_WHERE_TMUX, ENL_WHERE_DISPLAY, ENL_WHERE_SERVER };
 
@@ -13,10 +11,5 @@ enum enl_where { ENL_WHERE_NONE, ENL_WHERE_BATCH, ENL_WHERE_TMUX, ENL_WHERE_DISP
  * part of `text`. Returns 0, or -1 with a sentence. */
 int enl_where_parse(const char *text, enum enl_where *where_out, const char **value_out, char *error,
                     size_t error_size);
-
-/* Whether `list` is numbers and ranges separated by commas, such as 0,3-5. */
-bool enl_ordinals_ok(const char *list);
-/* Whether `ordinal` is in `list`; NULL: all are. */
-bool enl_ordinals_has(const char *list, uint32_t ordinal);
 
 #endif

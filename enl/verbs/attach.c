@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attach_command.c -- enl attach: which CCEs, and where their debuggers are shown. */
+/* attach.c -- enl attach: which CCEs, and where their debuggers are shown. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "debug/where.h"
 #include "debug/windows.h"
 #include "inspect/look/gather.h"
+#include "verbs/command.h"
 
 enum { ATTACH_MAX = 1000, WORD_MAX = 32 };
 
@@ -57,7 +58,7 @@ static void show_lines(const char *name, char *const *words)
         printf("gdb -ex 'target remote | %s gdb-pipe %s %s'\n", word, name, *words);
 }
 
-int enl_attach(const struct enl_options *options, char **argv)
+int enl_command_attach(const struct enl_options *options, char **argv)
 {
     static char found[ATTACH_MAX][WORD_MAX];
     const char *debugger = options->debugger != NULL ? options->debugger : "gdb", *value = "";

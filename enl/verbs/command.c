@@ -147,35 +147,6 @@ int enl_command_ps(void)
     return shown.silent != 0;
 }
 
-static const char *why_not(int error)
-{
-    static char silence[ENL_SILENCE_TEXT_MAX];
-    switch (error) {
-    case -ECONNREFUSED: return "no program of yours has that name; enl ps lists them";
-    case -EAGAIN: return enl_silence(-1, silence);
-    default: return strerror(-error);
-    }
-}
-
-/* Connects to program `*name`, or, if that is NULL, to the only one; a name that is not its own is kept in `only`.
- * Returns the socket, or -1 after reporting what is wrong. */
-static int connect_to(const char **name, char only[ENL_DAEMON_NAME_MAX])
-{
-    if (*name == NULL && !enl_only_program(only))
-        return -1;
-    *name = *name != NULL ? enl_daemon_named(*name, only) : only;
-    int fd = bcri_channel_connect(*name, 10000);
-    if (fd < 0)
-        fprintf(stderr, "enl: program %s: %s\n", *name, why_not(fd));
-    return fd < 0 ? -1 : fd;
-}
-
-int enl_command_connect(const char *name)
-{
-    char only[ENL_DAEMON_NAME_MAX];
-    return connect_to(&name, only);
-}
-
 /* Whether no daemon listens under that name any more. */
 static bool is_gone(const char *name)
 {
@@ -189,7 +160,7 @@ int enl_command_kill(const char *name)
 {
     static struct bcri_incoming in;
     char only[ENL_DAEMON_NAME_MAX];
-    int fd = connect_to(&name, only);
+    int fd = enl_program_connect(&name, only);
     if (fd < 0)
         return 1;
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
@@ -258,7 +229,7 @@ int enl_command_audit(const char *name)
 {
     static struct bcri_incoming in;
     char only[ENL_DAEMON_NAME_MAX];
-    int fd = connect_to(&name, only);
+    int fd = enl_program_connect(&name, only);
     if (fd < 0)
         return 2;
     struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
@@ -349,7 +320,7 @@ int enl_command_join(const struct enl_options *options, char **argv)
     }
     int fd = bcri_channel_connect(options->join, 10000);
     if (fd < 0) {
-        fprintf(stderr, "enl: program %s: %s\n", options->join, why_not(fd));
+        fprintf(stderr, "enl: program %s: %s\n", options->join, enl_why_unreached(fd));
         return 1;
     }
     snprintf(number, sizeof number, "%d", fd);

@@ -5,8 +5,6 @@
 
 #include "verbs/options.h"
 
-/* Connects to program `name`; NULL: to the only one. Returns the socket, or -1 after saying why not. */
-int enl_command_connect(const char *name);
 int enl_command_ps(void);
 int enl_command_kill(const char *name);
 int enl_command_kill_all(void);
@@ -15,5 +13,7 @@ int enl_command_audit(const char *name);
 /* Connects to program options->join and becomes argv[0]; returns only if that failed. */
 int enl_command_join(const struct enl_options *options, char **argv);
 int enl_command_show_config(const struct enl_options *options);
+/* With -d and -D. */
+int enl_command_attach(const struct enl_options *options, char **argv);
 
 #endif

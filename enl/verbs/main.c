@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     case ENL_SHOW_CONFIG: return shown(enl_command_show_config(&options), 1);
     case ENL_LOOK_HOST: return enl_look_host(argc > 3 ? argv[3] : "");
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
-    case ENL_ATTACH: return enl_attach(&options, argv + options.first);
+    case ENL_ATTACH: return enl_command_attach(&options, argv + options.first);
     case ENL_GDB_PIPE: return enl_gdb_pipe(argv + options.first);
     case ENL_PANE_SHOWN: return enl_pane(argv + options.first);
     case ENL_WINDOWS: return enl_windows(argv + options.first);

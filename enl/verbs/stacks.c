@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number_list.h"
 #include "bcri/channel.h"
-#include "debug/where.h"
 #include "inspect/look/gather.h"
 #include "inspect/stacks/merge.h"
 #include "inspect/stacks/stacks.h"
@@ -23,7 +23,7 @@ int enl_command_stacks(char **words)
     size_t used = 0;
     for (char **word = words; name != NULL && *++word != NULL && used < sizeof list;)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? "," : "", *word);
-    if (used >= sizeof list || (used != 0 && !enl_ordinals_ok(list))) {
+    if (used >= sizeof list || (used != 0 && !enl_number_list_ok(list))) {
         fprintf(stderr, "enl: CCEs are named by ordinals and ranges of them, such as 0 3-5, not %s\n", list);
         return 2;
     }

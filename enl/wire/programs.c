@@ -151,6 +151,27 @@ bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
     return count == 1;
 }
 
+const char *enl_why_unreached(int error)
+{
+    static char silence[ENL_SILENCE_TEXT_MAX];
+    switch (error) {
+    case -ECONNREFUSED: return "no program of yours has that name; enl ps lists them";
+    case -EAGAIN: return enl_silence(-1, silence);
+    default: return strerror(-error);
+    }
+}
+
+int enl_program_connect(const char **name, char only[ENL_DAEMON_NAME_MAX])
+{
+    if (*name == NULL && !enl_only_program(only))
+        return -1;
+    *name = *name != NULL ? enl_daemon_named(*name, only) : only;
+    int fd = bcri_channel_connect(*name, 10000);
+    if (fd < 0)
+        fprintf(stderr, "enl: program %s: %s\n", *name, enl_why_unreached(fd));
+    return fd < 0 ? -1 : fd;
+}
+
 /* How many pid namespaces the process is in that are not above the one whose /proc this is; 0: unknown. */
 static int namespaces_of(pid_t pid)
 {

@@ -25,6 +25,12 @@ bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX]);
  * which is said. Returns `name` or `out`. */
 const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX]);
 
+/* Connects to program `*name`; NULL: to the only one. `*name` becomes the name of its daemon here, which may be kept in
+ * `only`. Returns the socket, or -1 after saying why not. */
+int enl_program_connect(const char **name, char only[ENL_DAEMON_NAME_MAX]);
+/* Why bcri_channel_connect has returned `error`, as the end of a sentence. */
+const char *enl_why_unreached(int error);
+
 /* Whether the daemon at the other end of that socket lives in another pid namespace, a container's mostly: the
  * process IDs that it tells are no process's here, or another's. */
 bool enl_pids_are_foreign(int daemon);

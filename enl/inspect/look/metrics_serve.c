@@ -21,7 +21,6 @@
 #include "bcri/log.h"
 #include "inspect/look/gather.h"
 #include "inspect/look/metrics.h"
-#include "verbs/command.h"
 #include "wire/programs.h"
 
 enum { REQUEST_BYTES_MAX = 8192, REQUEST_MSEC = 1000, ANSWER_MSEC = 10000, DRAIN_MSEC = 200 };
@@ -329,7 +328,9 @@ int enl_command_metrics(char **argv)
         return 1;
     if (argv[1] != NULL)
         snprintf(server.name, sizeof server.name, "%s", argv[1]);
-    const int fd = enl_command_connect(server.name);
+    char only[ENL_DAEMON_NAME_MAX];
+    const char *name = server.name;
+    const int fd = enl_program_connect(&name, only);
     if (fd < 0)
         return 1;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &size) == 0)

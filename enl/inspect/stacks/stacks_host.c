@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number_list.h"
 #include "bcri/record.h"
-#include "debug/where.h"
 #include "inspect/crash/trace.h"
 #include "inspect/look/memory.h"
 #include "inspect/stacks/stacks.h"
@@ -56,7 +56,7 @@ int enl_stacks_host(int count, char **words)
         const struct bcri_record_shm *record = look_record(&memory, index);
         if (record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_ALIVE &&
             bcri_load(&record->id.pid) != memory.host->enl_pid && /* the agent's */
-            enl_ordinals_has(words[1][0] != '\0' ? words[1] : NULL, record->id.ordinal))
+            enl_number_list_has(words[1][0] != '\0' ? words[1] : NULL, record->id.ordinal))
             look_at_cce(record);
     }
     return fflush(stdout) == 0 ? 0 : 1;
