@@ -447,10 +447,10 @@ static void on_closing(struct enl_conn *conn)
     enl_far_forget(program, conn);
 }
 
-static void on_cce_left(struct enl_cce *cce, enum enl_conn_kind kind)
+static void on_cce_left(struct enl_cce *cce, enum enl_conn_kind kind, const char *wrong)
 {
     if (kind == ENL_HANDSHAKE)
-        enl_cce_handshake_closed(cce);
+        enl_cce_handshake_closed(cce, wrong);
     else if (kind == ENL_CONTROL)
         enl_cce_disconnected(cce);
 }

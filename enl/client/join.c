@@ -188,7 +188,7 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
         exit(127);
     }
     if (came <= 0)
-        bcri_client_complain("the program has ended before it took this process");
+        bcri_client_complain("enl has not taken this process: the program has ended, or its log says why");
     else if (in.wrong != NULL)
         bcri_client_complain("enl's answer makes no sense (%s)", in.wrong);
     else if (in.message.type != BCRI_MSG_welcome)

@@ -58,6 +58,7 @@ struct enl_cce {
     uint32_t hello_id;            /* welcome answers this id */
     int kill_socket;              /* closing it kills the CCE; -1 before welcome */
     bool refused;                 /* hello came and was refused */
+    const char *misheard;         /* why its hello was not understood; NULL: it was, or none came */
     bool hello_late;              /* hello came when its process had ended */
     bool ran_enl;                 /* `process` was an enl at its end */
     bool has_ended;               /* the CCE has, and what it sent before is being read */
@@ -113,8 +114,8 @@ void enl_cce_cell0_ready(struct enl_cce *cce, int code);
 void enl_cce_look_at_dead(struct enl_here *here, pid_t pid);
 /* A child with this pid has ended; it need not belong to a known CCE. */
 void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status);
-/* Its inherited socket has ended: no process holds it any more. */
-void enl_cce_handshake_closed(struct enl_cce *cce);
+/* Its inherited socket has ended: no process holds it any more, or what came was not understood: `wrong`. */
+void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong);
 /* Its private socket has ended, or the daemon has ended it. */
 void enl_cce_disconnected(struct enl_cce *cce);
 /* Kills the CCEs that are disconnected and still run: their time is up. */

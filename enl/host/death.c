@@ -244,6 +244,9 @@ static void fail_without_hello(struct enl_cce *cce)
         here->ops->root_ended(here->owner, status_of(end) != 0 ? status_of(end) : 1, true);
     if (cce->refused)
         enl_cce_fail(cce, bcrE_ENLIST, "it was refused, and then %s", how);
+    else if (cce->misheard != NULL)
+        enl_cce_fail(cce, bcrE_ENLIST, "what it said by bcr_init was not understood: %s; it %s",
+                     cce->misheard, how);
     else if (cce->hello_late)
         enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", how);
     else if (cce->debugged)
@@ -346,8 +349,9 @@ void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
     }
 }
 
-void enl_cce_handshake_closed(struct enl_cce *cce)
+void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong)
 {
+    cce->misheard = wrong;
     if (cce->life == ENL_STARTED && cce->process == 0)
         fail_without_hello(cce);
     else

@@ -64,7 +64,7 @@ static void show_none(const char *program)
 
 struct shown {
     unsigned count;
-    unsigned silent; /* of them */
+    unsigned silent; /* of them, or not understood */
 };
 
 /* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
@@ -75,6 +75,9 @@ static uint32_t show_row(int fd, struct shown *shown, const char *program, uint3
     const int got = enl_ask_row(fd, index, in);
     if (got == -EAGAIN) {
         show_silence(program, fd);
+        shown->silent++;
+    } else if (got == -EPROTO) {
+        printf("%-28s %s\n", program, in->wrong);
         shown->silent++;
     }
     if (got != 1)
@@ -166,6 +169,7 @@ int enl_command_kill(const char *name)
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
     struct ucred daemon = {.pid = 0};
     socklen_t length = sizeof daemon;
+    const char *wrong = NULL;
     int status = 1;
     bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
     /* The daemon may be stopped with all its program. A daemon that runs gets no SIGCONT. SIGCONT
@@ -178,13 +182,17 @@ int enl_command_kill(const char *name)
     while (sent && bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
         if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
             status = (int)in.message.status;
+        wrong = wrong != NULL ? wrong : in.wrong;
         bcri_incoming_close(&in);
         set_patience(fd, 0);
     }
     close(fd);
     if (status != 0 && is_gone(name))
         return 0; /* it ended by itself just then */
-    if (status != 0 && daemon.pid == 0)
+    if (status != 0 && wrong != NULL)
+        fprintf(stderr, "enl: program %s is not killed: %s; use the enl by which it was started\n", name,
+                wrong);
+    else if (status != 0 && daemon.pid == 0)
         fprintf(stderr,
                 "enl: program %s did not answer, and its daemon cannot be seen from here, since it is in "
                 "another pid "
@@ -247,6 +255,8 @@ int enl_command_audit(const char *name)
     char why[ENL_SILENCE_TEXT_MAX] = "it ended before it was looked through";
     if (status == 2 && got == -EAGAIN)
         enl_silence(fd, why);
+    else if (status == 2 && got == 1 && in.wrong != NULL)
+        snprintf(why, sizeof why, "%s", in.wrong);
     close(fd);
     if (status == 2)
         fprintf(stderr, "enl: program %s: %s\n", name, why);

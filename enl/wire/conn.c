@@ -25,9 +25,10 @@ static void end_by_peer(struct enl_conn *conn)
     const struct enl_conn_ops *ops = conn->conns->ops;
     struct enl_cce *cce = conn->cce;
     enum enl_conn_kind kind = conn->kind;
+    const char *wrong = conn->wrong;
     enl_conn_close(conn);
     if (cce != NULL)
-        ops->cce_left(cce, kind);
+        ops->cce_left(cce, kind, wrong);
 }
 
 /* Reads one message, if there is one, and does what it asks for, which may close the connection. Returns
@@ -47,6 +48,7 @@ static int take_one(struct enl_conn *conn)
     bcri_incoming_close(&in);
     if (wrong == NULL)
         return 1;
+    conn->wrong = wrong;
     static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
                                         "a helper",           "a pane"};
     char who[WHO_BYTES];

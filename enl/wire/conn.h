@@ -52,8 +52,9 @@ struct enl_conn_ops {
     const char *(*request)(struct enl_conn *conn, struct bcri_incoming *in);
     /* It is about to be freed. */
     void (*closing)(struct enl_conn *conn);
-    /* The peer has ended a CCE's connection of that kind, or must not use it any more; it is freed. */
-    void (*cce_left)(struct enl_cce *cce, enum enl_conn_kind kind);
+    /* The peer has ended a CCE's connection of that kind, or must not use it any more, since it was not understood:
+     * `wrong`; it is freed. */
+    void (*cce_left)(struct enl_cce *cce, enum enl_conn_kind kind, const char *wrong);
     const char *(*cce_text)(const struct enl_cce *cce, char *buffer, size_t size); /* how sentences name it */
     void (*send_by_peer)(struct enl_peer *peer, const struct bcri_control *message);
     void (*close_peer)(struct enl_peer *peer);
@@ -85,6 +86,7 @@ struct enl_conn {
     uint32_t flags, hello_id;
     char ccename[256];
     bool spoke;              /* its last message was understood */
+    const char *wrong;       /* why not; NULL: it was */
     struct enl_pane *pane;   /* PANE; NULL: its debugger has ended */
     struct enl_audit *audit; /* VISITOR: the audit that it has asked for and that is under way */
 };

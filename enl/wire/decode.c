@@ -122,12 +122,14 @@ const char *bcri_control_decode(const uint8_t *bytes, size_t length, struct bcri
     for (uint64_t entry = 0; wrong == NULL && entry < map.number / 2; entry++)
         wrong = read_entry(&cursor, &reading);
     const struct bcri_control_type_row *type = &bcri_control_types[message_out->type];
-    if (wrong != NULL)
+    if (reading.has_version && reading.version != BCRI_CONTROL_VERSION) /* its types may be others, too */
+        wrong = "another version of the protocol; CCE and enl must come from the same installation";
+    else if (wrong != NULL)
         ;
     else if (cursor.left != 0)
         wrong = "bytes follow the map";
-    else if (!reading.has_version || reading.version != BCRI_CONTROL_VERSION)
-        wrong = "another version of the protocol; CCE and enl must come from the same installation";
+    else if (!reading.has_version)
+        wrong = "no version";
     else if (!reading.has_type)
         wrong = "no type";
     else if ((message_out->present & type->required) != type->required)

@@ -24,6 +24,7 @@ struct asked {
     bool tells; /* it is part of the program, as far as is known */
     uint8_t *bytes;
     size_t length, room;
+    bool has_ended; /* its relay has, as the daemon says */
     const char *wrong;
     char reason[1024]; /* what a daemon says is wrong */
 };
@@ -91,6 +92,8 @@ static bool hear(struct gathering *all)
     const struct bcri_control *message = &in.message;
     if (got == -EAGAIN)
         return true;
+    for (size_t i = 0; i < all->count && got == 1 && in.wrong != NULL; i++)
+        give_up(&all->asked[i], in.wrong);
     if (got != 1 || in.wrong != NULL)
         return false;
     bcri_incoming_close(&in);
@@ -102,6 +105,8 @@ static bool hear(struct gathering *all)
         all->hosts = message->count < HOSTS_MAX ? message->count : HOSTS_MAX;
     } else if (message->type == BCRI_MSG_reply || (message->present & BCRI_HAS(text)) != 0) {
         refused(one, message);
+    } else if (message->type == BCRI_MSG_relay_end) {
+        one->has_ended = true;
     }
     return true;
 }
@@ -133,6 +138,23 @@ static bool is_given_up(const struct gathering *all, unsigned waited_ms)
     return enl_is_silent(all->daemon, waited_ms) || (far && waited_ms >= FAR_MS);
 }
 
+/* The stream has ended before anything came by it: the daemon says why, or ends its connection, too. */
+static void hear_why(struct gathering *all)
+{
+    struct pollfd look = {.fd = all->daemon, .events = POLLIN};
+    unsigned waited_ms = 0;
+    const struct asked *one = &all->asked[0];
+    while (one->wrong == NULL && one->length == 0 && !one->has_ended && all->daemon >= 0 &&
+           !enl_is_silent(all->daemon, waited_ms)) {
+        const int ready = poll(&look, 1, TURN_MS);
+        waited_ms += ready == 0 ? TURN_MS : 0;
+        if (ready > 0 && !hear(all)) {
+            close(all->daemon);
+            all->daemon = -1;
+        }
+    }
+}
+
 /* Reads from all that are left, until each has ended or none has said anything for a while. */
 static void read_all(struct gathering *all)
 {
@@ -162,6 +184,8 @@ static void read_all(struct gathering *all)
             if (fds[i].revents != 0 && all->asked[i].stream >= 0)
                 read_more(&all->asked[i]);
     }
+    if (all->asked[0].stream < 0)
+        hear_why(all);
     for (size_t i = 0; i < all->count; i++)
         if (all->asked[i].stream >= 0)
             give_up(&all->asked[i], i == 0 || !all->asked[0].tells ? enl_silence(all->daemon, all->silence)

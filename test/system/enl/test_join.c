@@ -210,7 +210,7 @@ TEST(a_process_that_waits_is_told_when_the_program_has_ended)
     run_end(&run);
     run_end(&command);
     CHECK_STR(command.text, want);
-    run_check_error(&command, "the program has ended before it took this process");
+    run_check_error(&command, "enl has not taken this process: the program has ended");
 }
 
 TEST(what_never_calls_bcr_init_has_not_joined)

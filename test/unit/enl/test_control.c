@@ -307,6 +307,9 @@ TEST(each_kind_of_malformed_message_is_told_apart)
         BAD("\x82\xa1v\x01\xa2id\x05", "no type"),
         BAD("\x83\xa1v\x01\xa1v\x01\xa2id\x05", "bad version"),
         BAD("\x83\xa1v\xa1x\xa1t\xa4kill\xa2id\x05", "bad version"),
+        BAD("\x82\xa1t\xa4kill\xa2id\x05", "no version"),
+        BAD("\x83\xa1v\x02\xa1t\xa4none\xa2id\x05",
+            "another version of the protocol; CCE and enl must come from the same installation"),
         BAD("\x83\xa1v\x02\xa1t\xa4kill\xa2id\x05",
             "another version of the protocol; CCE and enl must come from the same installation"),
     };
