@@ -87,72 +87,60 @@ const struct enl_option enl_option_table[ENL_OPTION_ROWS] = {
 };
 
 static const struct enl_command commands[] = {
-    {"ps", ENL_PS, 0, 1, NULL,
+    {"ps", ENL_PS, 0, 1, true, NULL,
      "usage: enl ps [--json] [--watch] [NAME]\n"
      "Lists your running programs and their CCEs; with NAME or an option, what each CCE of one program does, "
-     "on all hosts.\n",
-     true},
-    {"cells", ENL_CELLS, 0, 1, NULL,
+     "on all hosts.\n"},
+    {"cells", ENL_CELLS, 0, 1, true, NULL,
      "usage: enl cells [--json] [--watch] [NAME]\n"
-     "Shows each cell that was used: regions in it, who waits there and for how long.\n",
-     true},
-    {"regions", ENL_REGIONS, 0, 1, NULL,
+     "Shows each cell that was used: regions in it, who waits there and for how long.\n"},
+    {"regions", ENL_REGIONS, 0, 1, true, NULL,
      "usage: enl regions [--json] [--watch] [NAME]\n"
-     "Shows who holds the regions in each CCE's heap, and what of it is in use.\n",
-     true},
-    {"waits", ENL_WAITS, 0, 1, NULL,
-     "usage: enl waits [--json] [--watch] [NAME]\nShows each request that is not served.\n", true},
-    {"stats", ENL_STATS, 0, 1, NULL,
-     "usage: enl stats [--json] [--watch] [NAME]\nShows the operations of each CCE per second.\n", true},
-    {"why", ENL_WHY, 0, 1, NULL,
+     "Shows who holds the regions in each CCE's heap, and what of it is in use.\n"},
+    {"waits", ENL_WAITS, 0, 1, true, NULL,
+     "usage: enl waits [--json] [--watch] [NAME]\nShows each request that is not served.\n"},
+    {"stats", ENL_STATS, 0, 1, true, NULL,
+     "usage: enl stats [--json] [--watch] [NAME]\nShows the operations of each CCE per second.\n"},
+    {"why", ENL_WHY, 0, 1, true, NULL,
      "usage: enl why [--json | --dot | --svg] [--watch] [NAME]\n"
-     "Tells what each CCE waits for, since when, and who could end that; finds deadlocks.\n",
-     true},
-    {"stacks", ENL_STACKS, 0, INT_MAX, NULL,
+     "Tells what each CCE waits for, since when, and who could end that; finds deadlocks.\n"},
+    {"stacks", ENL_STACKS, 0, INT_MAX, true, NULL,
      "usage: enl stacks [NAME [CCE ...]]\n"
      "Shows the stacks of all threads of a running program, on all its hosts, or of the CCEs with these "
-     "ordinals, such as 0 3-5. Equal stacks are shown once, with those that have them.\n",
-     true},
-    {"top", ENL_TOP, 0, 1, NULL,
+     "ordinals, such as 0 3-5. Equal stacks are shown once, with those that have them.\n"},
+    {"top", ENL_TOP, 0, 1, true, NULL,
      "usage: enl top [NAME]\n"
      "Shows CCEs and cells on one screen, live. Keys: q quits, s sorts, space and b show the next and the "
-     "previous page.\n",
-     true},
-    {"kill", ENL_KILL, 1,
-     1, /* a NAME: the only one may be a colleague's, or one that has begun when one's own has ended */
+     "previous page.\n"},
+    /* A NAME: the only one may be a colleague's, or one that has begun when one's own has ended. */
+    {"kill", ENL_KILL, 1, 1, false,
      "enl kill takes the name of a program (enl ps lists them), or --all for all of this user's here",
-     "usage: enl kill NAME | --all\nEnds a program of yours, as enl ps lists it, on all its hosts.\n", false},
-    {"audit", ENL_AUDIT, 0, 1, NULL,
+     "usage: enl kill NAME | --all\nEnds a program of yours, as enl ps lists it, on all its hosts.\n"},
+    {"audit", ENL_AUDIT, 0, 1, true, NULL,
      "usage: enl audit [NAME]\n"
      "Checks the shared memory of a program. Status 0: all is well; 1: there are findings; 2: it could not "
-     "be looked at.\n",
-     true},
-    {"metrics", ENL_METRICS, 1, 2,
+     "be looked at.\n"},
+    {"metrics", ENL_METRICS, 1, 2, true,
      "enl metrics takes the path of a socket, or localhost:PORT, and perhaps a program's name",
      "usage: enl metrics SOCKET [NAME]\n"
      "Serves what a program does in the text format of Prometheus, at the path of a Unix socket or at "
-     "localhost:PORT.\n",
-     true},
-    {"logs", ENL_LOGS, 0, INT_MAX, NULL,
+     "localhost:PORT.\n"},
+    {"logs", ENL_LOGS, 0, INT_MAX, false, NULL,
      "usage: enl logs [--json] [DIRECTORY | FILE ...]\nShows the logs of all hosts of a program as one, by "
-     "one clock.\n",
-     false},
-    {"hosts", ENL_HOSTS, 0, 1, NULL,
+     "one clock.\n"},
+    {"hosts", ENL_HOSTS, 0, 1, false, NULL,
      "usage: enl hosts [--json] [--hosts FILE | --hostfile FILE | FILE] [--host A,B] [--local N] [--push]\n"
      "Asks the machines of a hosts file, or those that a program would have with these options, what they "
      "are and what they\n"
-     "lack.\n",
-     false},
-    {"attach", ENL_ATTACH, 1, INT_MAX,
+     "lack.\n"},
+    {"attach", ENL_ATTACH, 1, INT_MAX, false,
      "attach to which program? usage: enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]; enl ps lists them",
      "usage: enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]\n"
      "Debugs CCEs that run: that one in this terminal, several in tmux or at WHERE; without CCE all of "
-     "them.\n",
-     false},
-    {"gdb-pipe", ENL_GDB_PIPE, 2, 2, "usage: enl gdb-pipe NAME CCE; enl ps lists both",
+     "them.\n"},
+    {"gdb-pipe", ENL_GDB_PIPE, 2, 2, false, "usage: enl gdb-pipe NAME CCE; enl ps lists both",
      "usage: enl gdb-pipe NAME CCE\n"
-     "Speaks the gdb protocol over stdin and stdout. In gdb: target remote | enl gdb-pipe NAME CCE\n",
-     false},
+     "Speaks the gdb protocol over stdin and stdout. In gdb: target remote | enl gdb-pipe NAME CCE\n"},
     {"--pane", ENL_PANE_SHOWN, .help = NULL},
     {"--windows", ENL_WINDOWS, .help = NULL},
     {"--held", ENL_HELD_PROGRAM, .help = NULL},

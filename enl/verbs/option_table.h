@@ -29,10 +29,10 @@ struct enl_command {
     const char *word;
     enum enl_action action;
     int least, most;   /* words behind its options */
+    bool names;        /* NAME is among the words, and may be left out */
     const char *needs; /* a sentence, where there are fewer */
     const char
-        *help;  /* how it is used, and what it does; NULL: enl starts itself so, and all words are its own */
-    bool names; /* NAME is among the words, and may be left out */
+        *help; /* how it is used, and what it does; NULL: enl starts itself so, with words of its own */
 };
 
 enum { ENL_OPTION_ROWS = 41 };
