@@ -23,7 +23,6 @@
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
-#include "carry/carry.h"
 #include "carry/logs/bring.h"
 #include "carry/logs/collect.h"
 #include "carry/push/push.h"
@@ -46,6 +45,7 @@
 #include "links/links.h"
 #include "own_name.h"
 #include "tree/branch.h"
+#include "tree/carried.h"
 #include "tree/introduce.h"
 #include "tree/parent.h"
 #include "tree/places.h"
@@ -61,7 +61,7 @@ static void close_all(struct enl_program *program)
 {
     enl_jobs_close(&program->jobs);
     enl_conns_close(&program->conns);
-    enl_far_close(program);
+    enl_far_close(&program->carry);
     enl_introduce_end(program);
     enl_crash_close(program);
     enl_deadlock_stop(program);
@@ -78,8 +78,9 @@ static void close_all(struct enl_program *program)
 }
 
 /* A child's last words go to its parent. */
-static void flush_upward(struct enl_program *program)
+static void flush_upward(void *owner)
 {
+    struct enl_program *program = owner;
     if (program->upward != NULL)
         program->upward->flush(program, close_all);
     else
@@ -89,7 +90,11 @@ static void flush_upward(struct enl_program *program)
 /* And its log, to which nothing is added that anybody waits for. */
 static void bring_log(void *owner)
 {
-    enl_bring_log(owner, flush_upward);
+    struct enl_program *program = owner;
+    if (program->parent != NULL)
+        enl_bring_log(&program->carry, flush_upward);
+    else
+        flush_upward(program);
 }
 
 static void endscript_done(void *owner)
@@ -229,6 +234,43 @@ static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
                                              .something_ended = on_something_ended,
                                              .pool_grown = on_pool_grown};
 
+/* ---- what carries bytes to other hosts (carry/carry.h) ---- */
+
+static bool lane_send(void *owner, uint32_t host, unsigned row, const void *content, uint32_t bytes)
+{
+    return enl_links_lane_send(&((struct enl_program *)owner)->links, host, row, content, bytes);
+}
+
+static uint32_t lane_waits(void *owner, uint32_t host)
+{
+    return enl_links_lane_waits(&((struct enl_program *)owner)->links, host);
+}
+
+static struct enl_conn *daemon_of(void *owner, uint32_t host)
+{
+    const struct enl_child *child = enl_tree_child(owner, host);
+    return child != NULL && child->state == ENL_CHILD_UP ? child->conn : NULL;
+}
+
+static uint32_t host_numbers(void *owner)
+{
+    const struct enl_program *program = owner;
+    return program->tree != NULL && !program->self.is_child ? program->tree->last_number + 1 : 1;
+}
+
+static void send_to_root(void *owner, const struct bcri_control *message)
+{
+    enl_parent_send_output(owner, message);
+}
+
+static void on_pane_wanted(void *owner, uint32_t host, uint32_t ordinal)
+{
+    enl_session_far_seen(owner, host, ordinal);
+}
+
+static const struct enl_carry_ops carry_ops = {lane_send,    lane_waits,   daemon_of,
+                                               host_numbers, send_to_root, on_pane_wanted};
+
 /* ---- and its links (links/links.h) ---- */
 
 static const char *host_name(void *owner, uint32_t number)
@@ -243,7 +285,7 @@ static void on_link_wanted(void *owner, uint32_t number)
 
 static void send_packet(void *owner, uint32_t host, const void *packet, uint32_t bytes)
 {
-    enl_carry_send(owner, host, packet, bytes);
+    enl_carried_send(owner, host, packet, bytes);
 }
 
 static void on_lane(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes)
@@ -316,7 +358,8 @@ static bool on_reaped(void *owner, pid_t pid, int wait_status)
 {
     enl_crash_reaped(owner, pid);
     return enl_tree_reaped(owner, pid, wait_status) || enl_branch_reaped(owner, pid, wait_status) ||
-           enl_relay_reaped(owner, pid, wait_status) || enl_session_reaped(owner, pid, wait_status);
+           enl_relay_reaped(&((struct enl_program *)owner)->carry, pid, wait_status) ||
+           enl_session_reaped(owner, pid, wait_status);
 }
 
 static bool is_spared(void *owner, pid_t pid)
@@ -513,7 +556,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
                  ", nor has enl a command of that name; enl --help lists them");
     if (status == 0 && !program->self.is_child &&
         (enl_lines_open(&program->here.lines, error, error_size) != 0 ||
-         enl_collect_open(program, error, error_size) != 0))
+         enl_collect_open(&program->carry, error, error_size) != 0))
         status = 2;
     if (status != 0)
         return status;
@@ -527,9 +570,10 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return 2;
     unsetenv(BCRI_NAME_ENV); /* programs that CCEs start are others */
     program->self.environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
-    if (program->self.environment != NULL && !enl_pushed_use(program))
+    if (program->self.environment != NULL && !enl_pushed_use(&program->carry, &program->jobs.programs))
         return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
-    if (!program->self.is_child && enl_push_begin(program, root_file(program), error, error_size) != 0)
+    if (!program->self.is_child && program->self.config.push != 0 && program->hosts.count != 0 &&
+        enl_push_begin(&program->carry, root_file(program), error, error_size) != 0)
         return 2;
     program->here.folder = getcwd(NULL, 0);
     if ((status = enl_own_name_take(program, error, error_size)) != 0)
@@ -614,7 +658,7 @@ static void free_all(struct enl_program *program)
     free(program->self.environment);
     free(program->here.folder);
     free(program->jobs.programs);
-    enl_push_end(program);
+    enl_push_end(&program->carry);
 }
 
 int enl_program_run(const struct enl_options *options, char **argv)
@@ -626,6 +670,11 @@ int enl_program_run(const struct enl_options *options, char **argv)
     program.self.log = (struct bcri_log)BCRI_LOG_INIT;
     enl_conns_init(&program.conns, &program.self, &enl_program_conn_ops, &program);
     enl_here_init(&program.here, &program.self, &program.conns, &here_ops, &program);
+    program.carry = (struct enl_carry){.self = &program.self,
+                                       .conns = &program.conns,
+                                       .ops = &carry_ops,
+                                       .owner = &program,
+                                       .logs_folder = -1};
     program.links = (struct enl_links){
         .self = &program.self, .here = &program.here, .ops = &links_ops, .owner = &program};
     enl_jobs_init(&program.jobs, &program.self, &program.conns, &program.here, &jobs_ops, &program);
@@ -650,7 +699,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     status = program.jobs.status == 0 && program.here.lines.is_lost ? 1 : program.jobs.status;
     bcri_log_write(&program.self.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.self.name,
                    status);
-    enl_collect_own(&program);
+    enl_collect_own(&program.carry);
     free_all(&program);
     if (thread_left)
         _exit(status);

@@ -17,6 +17,7 @@
 
 #include "base/self.h"
 #include "base/watch.h"
+#include "carry/carry.h"
 #include "host/cce.h"
 #include "host/host.h"
 #include "hosts/hosts.h"
@@ -37,9 +38,6 @@ struct enl_program;
 struct enl_tree;
 struct enl_mux;
 struct enl_printed;
-struct enl_far;
-struct enl_push;
-struct enl_relay;
 struct enl_reserve_up;
 struct enl_writer;
 struct enl_watch;
@@ -57,17 +55,15 @@ struct enl_program {
     struct enl_self self;
     struct enl_conns conns;
     struct enl_here here;
+    struct enl_carry carry;
     struct enl_links links;
     struct enl_jobs jobs;
     struct enl_options options;
 
-    struct enl_push *push; /* what hosts get that have no BCR; NULL: nothing */
-
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
 
-    int logs_folder; /* of logdir; -1: none */
-    bool dismissed;  /* the parent lets this daemon end */
-    bool all_end;    /* the parent has told this daemon to end, as it then tells all others */
+    bool dismissed; /* the parent lets this daemon end */
+    bool all_end;   /* the parent has told this daemon to end, as it then tells all others */
 
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
@@ -80,9 +76,7 @@ struct enl_program {
 
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
     struct enl_deadlock *deadlock; /* NULL: nobody looks for deadlocks */
-    struct enl_relay *relays;
-    struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
-    struct enl_session *session; /* debuggers (session.h) */
+    struct enl_session *session;   /* debuggers (session.h) */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)

@@ -368,7 +368,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_host_next: return enl_states_ask(conn, message);
         case BCRI_MSG_audit: return enl_audit_ask(&enl_program_of(conn)->here, conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
-        case BCRI_MSG_relay: return enl_relay_ask(conn, in);
+        case BCRI_MSG_relay: return enl_relay_ask(&enl_program_of(conn)->carry, conn, in);
         case BCRI_MSG_pane: return enl_session_pane(conn, message);
         case BCRI_MSG_attach: return enl_session_attach(conn, message);
         default: break;
@@ -376,7 +376,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         break;
     case ENL_HELPER:
         switch (message->type) {
-        case BCRI_MSG_segment_fd: return enl_relay_segment(conn, message);
+        case BCRI_MSG_segment_fd: return enl_relay_segment(enl_program_of(conn)->here.host, conn, message);
         case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_way_next: return enl_ways_ask(&enl_program_of(conn)->links, conn, message);
         case BCRI_MSG_pane: return enl_session_pane(conn, message);
@@ -443,8 +443,8 @@ static void on_closing(struct enl_conn *conn)
     enl_session_unseen(conn);
     enl_enlist_forget(&program->jobs, conn);
     enl_tree_forget(program, conn);
-    enl_relay_forget(program, conn);
-    enl_far_forget(program, conn);
+    enl_relay_forget(&program->carry, conn);
+    enl_far_forget(&program->carry, conn);
 }
 
 static void on_cce_left(struct enl_cce *cce, enum enl_conn_kind kind, const char *wrong)

@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "program.h"
+#include "carry/carry.h"
+
+struct enl_carry;
+struct enl_host;
 
 struct enl_launch {
     pid_t process;
@@ -16,9 +19,9 @@ struct enl_launch {
     bool is_ssh;
 };
 
-/* `address` NULL: the host's own. `pushes`: the command waits for what program->push sends (push.h). False: a
+/* `address` NULL: the host's own. `pushes`: the command waits for what carry->push sends (push.h). False: a
  * sentence says why there is no process. */
-bool enl_launch(struct enl_launch *launch_out, struct enl_program *program, const struct enl_host *host,
+bool enl_launch(struct enl_launch *launch_out, struct enl_carry *carry, const struct enl_host *host,
                 const char *address, bool pushes, char *error, size_t error_size);
 
 #endif

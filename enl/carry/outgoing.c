@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/secret.h"
 #include "bcri/frames.h"
 #include "bcri/log.h"
-#include "links/secret.h"
 
 /* More than the environments (setup.c) of all hosts that are started at one time by way of one daemon. */
 #define PENDING_MAX (40u << 20)

@@ -9,18 +9,19 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/secret.h"
+#include "base/watch.h"
 #include "carry/outgoing.h"
-#include "links/links.h"
-#include "links/secret.h"
 #include "tree/sequence.h"
 
 struct enl_peer {
-    struct enl_program *program;
+    struct enl_carry *carry;
     const struct enl_peer_ops *ops;
     void *owner;
     struct enl_watch *in;
     struct enl_outgoing out; /* of one that has no frames: nothing */
-    void (*flushed)(struct enl_program *program);
+    void (*flushed)(void *data);
+    void *flush_data;
     struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
     struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
     uint32_t to;                /* its host, if it has no pipes */
@@ -30,13 +31,13 @@ struct enl_peer {
 
 static void look_whether_flushed(struct enl_peer *peer)
 {
-    void (*done)(struct enl_program *) = peer->flushed;
+    void (*done)(void *data) = peer->flushed;
     const bool waits = peer->numbers != NULL ? peer->numbers->kept_bytes != 0
                                              : !peer->by_lane && enl_outgoing_waits(&peer->out);
     if (done == NULL || (peer->out.writes && waits))
         return;
     peer->flushed = NULL;
-    done(peer->program);
+    done(peer->flush_data);
 }
 
 static void on_moved(struct enl_outgoing *out)
@@ -70,11 +71,12 @@ static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, con
 {
     const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
     if (!peer->out.writes || peer->out.closed ||
-        (haste == ENL_OR_DROPPED && enl_links_lane_waits(&peer->program->links, peer->to) >= ENL_PACKETS_MAX))
+        (haste == ENL_OR_DROPPED &&
+         peer->carry->ops->lane_waits(peer->carry->owner, peer->to) >= ENL_PACKETS_MAX))
         return;
     if (length == 0 ||
-        !enl_links_lane_send(&peer->program->links, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
-                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
+        !peer->carry->ops->lane_send(peer->carry->owner, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
+                                     (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
         enl_outgoing_give_up(&peer->out, bcri_control_name(type),
                              length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }
@@ -157,8 +159,9 @@ void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri
         enl_outgoing_send(&peer->out, type, from->frames->bytes, from->frames->taken, haste_of(type));
 }
 
-void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))
+void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)
 {
+    peer->flush_data = data;
     peer->flushed = done;
     look_whether_flushed(peer);
 }
@@ -225,7 +228,7 @@ static void on_closed(uv_handle_t *handle)
 }
 
 /* One that has frames; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
-static struct enl_peer *new_peer(struct enl_program *program, const struct enl_peer_ops *ops, void *owner,
+static struct enl_peer *new_peer(struct enl_carry *carry, const struct enl_peer_ops *ops, void *owner,
                                  bool by_lane)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
@@ -235,18 +238,18 @@ static struct enl_peer *new_peer(struct enl_program *program, const struct enl_p
         free(peer);
         return NULL;
     }
-    *peer = (struct enl_peer){
-        .program = program, .ops = ops, .owner = owner, .frames = frames, .by_lane = by_lane};
-    enl_outgoing_init(&peer->out, &program->self.loop, &program->self.log, on_moved,
+    *peer =
+        (struct enl_peer){.carry = carry, .ops = ops, .owner = owner, .frames = frames, .by_lane = by_lane};
+    enl_outgoing_init(&peer->out, &carry->self->loop, &carry->self->log, on_moved,
                       !by_lane && ops->deaf != NULL ? on_failed : NULL);
     peer->out.pipe.data = peer;
     return peer;
 }
 
-struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
+struct enl_peer *enl_peer_new(struct enl_carry *carry, int in, int out, const struct bcri_frames *begun,
                               const struct enl_peer_ops *ops, void *owner)
 {
-    struct enl_peer *peer = new_peer(program, ops, owner, false);
+    struct enl_peer *peer = new_peer(carry, ops, owner, false);
     if (peer == NULL)
         goto close_both;
     if (begun != NULL)
@@ -255,7 +258,7 @@ struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, cons
         enl_outgoing_close(&peer->out, on_closed);
         goto close_both;
     }
-    peer->in = enl_watch_start(&program->self, in, on_readable, peer);
+    peer->in = enl_watch_start(carry->self, in, on_readable, peer);
     if (peer->in == NULL) {
         enl_peer_close(peer);
         return NULL;
@@ -272,18 +275,18 @@ close_both:
     return NULL;
 }
 
-struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *via, uint32_t to)
+struct enl_peer *enl_peer_new_by(struct enl_carry *carry, struct enl_peer *via, uint32_t to)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
     if (peer != NULL)
-        *peer = (struct enl_peer){.program = program, .via = via, .to = to};
+        *peer = (struct enl_peer){.carry = carry, .via = via, .to = to};
     return peer;
 }
 
-struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
-                                      const struct enl_peer_ops *ops, void *owner)
+struct enl_peer *enl_peer_new_by_lane(struct enl_carry *carry, uint32_t host, const struct enl_peer_ops *ops,
+                                      void *owner)
 {
-    struct enl_peer *peer = new_peer(program, ops, owner, true);
+    struct enl_peer *peer = new_peer(carry, ops, owner, true);
     if (peer != NULL)
         peer->to = host;
     return peer;

@@ -23,8 +23,9 @@
 #include <stdbool.h>
 
 #include "bcri/frames.h"
-#include "program.h"
+#include "carry/carry.h"
 
+struct enl_carry;
 struct enl_peer;
 struct enl_sequence;
 
@@ -47,13 +48,13 @@ void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX]);
 /* Takes both descriptors. `begun`: what has been read of the stream already; the magic word is
  * written. NULL: nothing is. Returns NULL if there is no memory or they are no pipes; they are
  * closed then. */
-struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
+struct enl_peer *enl_peer_new(struct enl_carry *carry, int in, int out, const struct bcri_frames *begun,
                               const struct enl_peer_ops *ops, void *owner);
 /* A peer that is reached by way of `via`, as host `to`. NULL: no memory. */
-struct enl_peer *enl_peer_new_by(struct enl_program *program, struct enl_peer *via, uint32_t to);
+struct enl_peer *enl_peer_new_by(struct enl_carry *carry, struct enl_peer *via, uint32_t to);
 /* A peer that is reached by the tree's lane to `host`. NULL: no memory. */
-struct enl_peer *enl_peer_new_by_lane(struct enl_program *program, uint32_t host,
-                                      const struct enl_peer_ops *ops, void *owner);
+struct enl_peer *enl_peer_new_by_lane(struct enl_carry *carry, uint32_t host, const struct enl_peer_ops *ops,
+                                      void *owner);
 /* A message has come from it in the lane. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
 /* From now on what is sent is numbered by `sequence`, which the owner keeps; or its numbers go on by this peer. */
@@ -69,7 +70,7 @@ struct enl_peer *enl_peer_pipes(struct enl_peer *peer);
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends what may be overtaken: a CCE's output. */
 void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message);
-/* Sends a packet of a link (carry.h) likewise; drops it if much waits that may be overtaken. */
+/* Sends a packet of a link (tree/carried.h) likewise; drops it if much waits that may be overtaken. */
 void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends a message of another daemon's by whichever of these is right for its type. */
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message);
@@ -81,7 +82,7 @@ void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data);
 /* Calls `done` when all is written (if it is numbered: when the other side has said that it has had it), or cannot
  * be; at once if nothing waits. */
-void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program));
+void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data);
 /* Closes the pipes. Neither ops nor `done` is called any more. */
 void enl_peer_close(struct enl_peer *peer);
 

@@ -6,14 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program.h"
+#include "base/self.h"
+#include "base/watch.h"
 
 /* Reports the first so many bytes, and forgets them. */
 static void report_line(struct enl_said *said, size_t length)
 {
     const size_t shown = length - (length > 0 && said->text[length - 1] == '\r' ? 1 : 0);
     if (shown != 0)
-        enl_report(&said->program->self, BCRI_LOG_INFO, "host %s: %.*s", said->host, (int)shown, said->text);
+        enl_report(said->self, BCRI_LOG_INFO, "host %s: %.*s", said->host, (int)shown, said->text);
 }
 
 static void forget(struct enl_said *said, size_t length)
@@ -82,11 +83,11 @@ static void on_readable(void *data)
         enl_said_end(said);
 }
 
-bool enl_said_begin(struct enl_said *said, struct enl_program *program, const char *host, int fd)
+bool enl_said_begin(struct enl_said *said, struct enl_self *self, const char *host, int fd)
 {
-    *said = (struct enl_said){.program = program, .host = host};
+    *said = (struct enl_said){.self = self, .host = host};
     if (fd >= 0)
-        said->watch = enl_watch_start(&program->self, fd, on_readable, said);
+        said->watch = enl_watch_start(self, fd, on_readable, said);
     return fd < 0 || said->watch != NULL;
 }
 

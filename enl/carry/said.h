@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct enl_program;
+struct enl_self;
 struct enl_watch;
 
 struct enl_said {
-    struct enl_program *program;
+    struct enl_self *self;
     const char *host;        /* its name */
     struct enl_watch *watch; /* NULL: stderr has ended */
     bool reports;            /* lines are reported as they come */
@@ -22,7 +22,7 @@ struct enl_said {
 
 /* Takes `fd`; -1: another daemon reads it, and enl_said_take gets what that has read. False: no memory; it is
  * closed then. */
-bool enl_said_begin(struct enl_said *said, struct enl_program *program, const char *host, int fd);
+bool enl_said_begin(struct enl_said *said, struct enl_self *self, const char *host, int fd);
 void enl_said_take(struct enl_said *said, const char *bytes, size_t length);
 /* From now on lines are reported. What came before was a greeting, and is forgotten. */
 void enl_said_report(struct enl_said *said);

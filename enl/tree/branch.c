@@ -12,6 +12,7 @@
 #include "carry/launch.h"
 #include "carry/peer.h"
 #include "carry/push/push.h"
+#include "program.h"
 #include "tree/routes.h"
 #include "wire/conn.h"
 
@@ -275,7 +276,7 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
         free(branch);
         return "no memory";
     }
-    if (!enl_launch(&launch, program, host, NULL, pushes, error, error_size)) {
+    if (!enl_launch(&launch, &program->carry, host, NULL, pushes, error, error_size)) {
         free(branch);
         const char *colon = strstr(error, "cannot be used: "); /* the root says that again */
         return colon != NULL ? colon + strlen("cannot be used: ") : error;
@@ -288,9 +289,9 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
     memcpy(branch->command, launch.command, sizeof branch->command);
     all->first = branch;
     branch->said = enl_watch_start(&program->self, launch.err, on_said, branch);
-    branch->peer = enl_peer_new(program, launch.in, launch.out, NULL, &ops, branch);
+    branch->peer = enl_peer_new(&program->carry, launch.in, launch.out, NULL, &ops, branch);
     if (branch->peer == NULL || branch->said == NULL ||
-        (pushes && !enl_push_send(program->push, branch->peer, tell_more_is_pushed, branch)))
+        (pushes && !enl_push_send(program->carry.push, branch->peer, tell_more_is_pushed, branch)))
         cut(branch);
     return NULL;
 }
@@ -314,11 +315,11 @@ static const char *take_begin(struct enl_program *program, const struct bcri_con
                                   .address = text_of(message->text, address, sizeof address),
                                   .login = text_of(message->ccename, login, sizeof login),
                                   .enl = text_of(message->object, enl, sizeof enl)};
-    const char *why =
-        program->self.phase != ENL_RUNNING
-            ? "the daemon that is to start it is ending"
-            : begin(program, message->host, &host,
-                    (message->flags & BCRI_BEGIN_PUSH) != 0 && program->push != NULL, error, sizeof error);
+    const char *why = program->self.phase != ENL_RUNNING
+                          ? "the daemon that is to start it is ending"
+                          : begin(program, message->host, &host,
+                                  (message->flags & BCRI_BEGIN_PUSH) != 0 && program->carry.push != NULL,
+                                  error, sizeof error);
     if (why != NULL)
         tell_ended(program, message->host, "", 0, false, why);
     return NULL;

@@ -50,21 +50,23 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
 {
     struct enl_program *program = child->program;
     struct enl_launch launch;
-    const bool pushes = enl_push_is_for(program, child->host);
-    if (!enl_launch(&launch, program, child->host, child->address, pushes, error, error_size))
+    const bool pushes = enl_push_is_for(&program->carry, child->host);
+    if (!enl_launch(&launch, &program->carry, child->host, child->address, pushes, error, error_size))
         return false;
     memcpy(child->command, launch.command, sizeof child->command);
     child->is_ssh = launch.is_ssh;
     child->process = launch.process;
     child->runs = true;
-    const bool listens = enl_said_begin(&child->said, program, child->host->name, launch.err);
-    struct enl_peer *peer = enl_peer_new(program, launch.in, launch.out, NULL, &enl_child_peer_ops, child);
+    const bool listens = enl_said_begin(&child->said, &program->self, child->host->name, launch.err);
+    struct enl_peer *peer =
+        enl_peer_new(&program->carry, launch.in, launch.out, NULL, &enl_child_peer_ops, child);
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL || !listens)
         enl_child_cut(child, "no memory");
     else
         enl_child_await(child);
-    if (child->conn != NULL && pushes && !enl_push_send(program->push, peer, enl_child_gets_more, child))
+    if (child->conn != NULL && pushes &&
+        !enl_push_send(program->carry.push, peer, enl_child_gets_more, child))
         enl_child_cut(child, "no memory");
     return true;
 }
@@ -82,7 +84,7 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
     struct enl_program *program = child->program;
     const struct enl_host *host = child->host;
     struct enl_peer *pipes = enl_peer_pipes(starter->conn->peer);
-    struct enl_peer *peer = enl_peer_new_by(program, pipes, child->number);
+    struct enl_peer *peer = enl_peer_new_by(&program->carry, pipes, child->number);
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL)
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
@@ -91,14 +93,14 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
                                  .host = child->number,
                                  .machine = bcri_view_of(host->name),
                                  .flags = (host->local ? BCRI_BEGIN_LOCAL : 0u) |
-                                          (enl_push_is_for(program, host) ? BCRI_BEGIN_PUSH : 0u)};
+                                          (enl_push_is_for(&program->carry, host) ? BCRI_BEGIN_PUSH : 0u)};
     add(&begin, BCRI_HAS(text), &begin.text, child->address != NULL ? child->address : host->address);
     add(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
     add(&begin, BCRI_HAS(object), &begin.object, host->enl);
     child->starter = starter->number;
     child->by = starter->host;
     child->runs = true;
-    (void)enl_said_begin(&child->said, program, host->name, -1);
+    (void)enl_said_begin(&child->said, &program->self, host->name, -1);
     enl_child_send(starter, &begin);
     enl_child_await(child);
     return true;

@@ -8,7 +8,6 @@
 
 #include "base/writer.h"
 #include "bcri/archtype.h"
-#include "carry/carry.h"
 #include "carry/logs/collect.h"
 #include "carry/peer.h"
 #include "carry/relay/far.h"
@@ -17,6 +16,7 @@
 #include "host/lines.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
+#include "tree/carried.h"
 #include "tree/child.h"
 #include "tree/setup.h"
 #include "wire/conn.h"
@@ -226,7 +226,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_announce:
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
-    case BCRI_MSG_carry: return enl_carry_of_child(child, message);
+    case BCRI_MSG_carry: return enl_carried_of_child(child, message);
     case BCRI_MSG_still: return enl_deadlock_of_child(child, message);
     case BCRI_MSG_ended:
         if (message->host == child->number)
@@ -237,7 +237,8 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
     case BCRI_MSG_relay_end:
-        return message->id == 0 ? enl_collect_take(child, message) : enl_far_take(child->conn, message);
+        return message->id == 0 ? enl_collect_take(child, message)
+                                : enl_far_take(&child->program->carry, child->conn, message);
     case BCRI_MSG_beat: answer_beat(child, message); return NULL;
     default: return "it says what no daemon says to its parent";
     }

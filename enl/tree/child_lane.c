@@ -8,7 +8,7 @@ static bool go_by_lane(struct enl_child *child)
 {
     struct enl_program *program = child->program;
     struct enl_peer *way = child->conn->peer;
-    struct enl_peer *lane = enl_peer_new_by_lane(program, child->number, &enl_child_peer_ops, child);
+    struct enl_peer *lane = enl_peer_new_by_lane(&program->carry, child->number, &enl_child_peer_ops, child);
     if (lane == NULL)
         return false; /* it sends another beat */
     child->conn->peer = lane;

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "base/names.h"
+#include "base/secret.h"
 #include "base/write_all.h"
 #include "bcri/archtype.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "hosts/hosts.h"
-#include "links/secret.h"
 #include "program.h"
 #include "tree/reserve.h"
 

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/secret.h"
 #include "bcri/refuse.h"
-#include "links/keys.h"
 #include "links/links.h"
-#include "links/secret.h"
 #include "tree/child.h"
 #include "tree/introductions.h"
+#include "tree/keys.h"
 #include "tree/places.h"
 #include "tree/reserve.h"
 #include "wire/conn.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "links/secret.h"
+#include "base/secret.h"
 
 void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
                             const char *station)

@@ -11,8 +11,8 @@
 #include "bcri/control.h"
 #include "bcri/link_thread.h"
 #include "bcri/seal.h"
-#include "links/keys.h"
 #include "tree/addresses.h"
+#include "tree/keys.h"
 #include "tree/pairs.h"
 
 /* Of `flags` in announce: that host's processor does AES-256-GCM; in introductions: both do. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bcri/descriptor.h"
-#include "carry/carry.h"
 #include "carry/logs/bring.h"
 #include "carry/peer.h"
 #include "carry/relay/far.h"
@@ -14,6 +13,7 @@
 #include "inspect/deadlock/deadlock.h"
 #include "job/signals.h"
 #include "tree/branch.h"
+#include "tree/carried.h"
 #include "tree/child.h"
 #include "tree/errand.h"
 #include "tree/greeting.h"
@@ -187,14 +187,15 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:
     case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
-    case BCRI_MSG_carry: return enl_carry_of_parent(program, message);
+    case BCRI_MSG_carry: return enl_carried_of_parent(program, message);
     case BCRI_MSG_look:
     case BCRI_MSG_deadlock: return enl_deadlock_of_parent(program, message);
-    case BCRI_MSG_relay: return enl_far_begin(program->parent, message);
+    case BCRI_MSG_relay: return enl_far_begin(&program->carry, program->parent, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
     case BCRI_MSG_relay_end:
-        return message->id == 0 ? enl_bring_heard(program, message) : enl_far_take(program->parent, message);
+        return message->id == 0 ? enl_bring_heard(&program->carry, message)
+                                : enl_far_take(&program->carry, program->parent, message);
     case BCRI_MSG_stop: hold(program, message->id); return NULL;
     case BCRI_MSG_go_on:
         enl_uplink_go_on(program);
@@ -252,7 +253,7 @@ bool enl_parent_open(struct enl_program *program)
     char error[512];
     struct enl_greeting *greeting = &parent.greeting;
     struct enl_peer *peer =
-        enl_peer_new(program, greeting->in, greeting->out, greeting->frames, &ops, program);
+        enl_peer_new(&program->carry, greeting->in, greeting->out, greeting->frames, &ops, program);
     greeting->in = greeting->out = -1;
     program->parent = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {

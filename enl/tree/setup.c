@@ -16,8 +16,8 @@
 #include "carry/peer.h"
 #include "debug/session.h"
 #include "host/lines.h"
-#include "links/keys.h"
 #include "tree/child.h"
+#include "tree/keys.h"
 #include "wire/conn.h"
 
 extern char **environ;

@@ -87,8 +87,9 @@ static void tell_end(struct enl_program *program)
     enl_uplink_send(program, &ended);
 }
 
-static void on_flushed(struct enl_program *program)
+static void on_flushed(void *data)
 {
+    struct enl_program *program = data;
     void (*done)(struct enl_program *) = uplink.flushed;
     uplink.flushed = NULL;
     if (done != NULL && uplink.on_lane && program->parent != NULL)
@@ -102,7 +103,7 @@ void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_progr
     uplink.flushed = done;
     if (uplink.has_reserve)
         uv_timer_start(&uplink.timer, on_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
-    enl_peer_flush(program->parent->peer, on_flushed);
+    enl_peer_flush(program->parent->peer, on_flushed, program);
 }
 
 /* ------------------------------------------------------------------------ the way, and its end --- */
@@ -115,7 +116,7 @@ static bool seek_root(struct enl_program *program)
     if (!uplink.has_reserve || uplink.on_lane || uplink.numbers.broken ||
         !enl_reserve_make(program->reserve, program->introductions))
         return false;
-    uplink.lane = enl_peer_new_by_lane(program, 0, uplink.lane_ops, program);
+    uplink.lane = enl_peer_new_by_lane(&program->carry, 0, uplink.lane_ops, program);
     if (uplink.lane != NULL)
         bcri_log_write(&program->self.log, BCRI_LOG_INFO,
                        "the link to the root that this host has in reserve is tried");
@@ -132,7 +133,7 @@ void enl_uplink_go_by_lane(struct enl_program *program)
     enl_peer_number(program->parent->peer, &uplink.numbers);
     enl_peer_close(pipes);
     if (uplink.flushed != NULL)
-        enl_peer_flush(program->parent->peer, on_flushed);
+        enl_peer_flush(program->parent->peer, on_flushed, program);
 }
 
 /* The pipe has ended: whoever has started this daemon is lost, or the way to it. While the program is stopped the
@@ -160,7 +161,7 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
     enl_branches_leave(program);
     uv_timer_stop(&uplink.timer);
     if (program->self.phase == ENL_ENDED) {
-        enl_bring_give_up(program);
+        enl_bring_give_up(&program->carry);
         on_flushed(program);
         return;
     }

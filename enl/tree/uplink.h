@@ -14,6 +14,7 @@
 
 #include "bcri/control.h"
 #include "carry/peer.h"
+#include "program.h"
 #include "tree/sequence.h"
 
 /* program->parent is there. `lane_ops`: those of the lane, while it is not yet the way. */

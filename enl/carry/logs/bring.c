@@ -9,22 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program.h"
+#include "carry/carry.h"
 #include "tree/child.h"
-#include "tree/parent.h"
 
 enum { FRAME_BYTES = 2048, BRING_MSEC = 60000 };
 
 static struct {
-    void (*done)(struct enl_program *program); /* NULL: nothing is under way */
-    int fds[2];                                /* what is still to be read: the old log, the log */
+    void (*done)(void *owner); /* NULL: nothing is under way */
+    int fds[2];                /* what is still to be read: the old log, the log */
     uint32_t may_send;
     uint64_t sent, until_ms;
 } bring = {.fds = {-1, -1}};
 
-static void finish(struct enl_program *program)
+static void finish(struct enl_carry *carry)
 {
-    void (*done)(struct enl_program *) = bring.done;
+    void (*done)(void *owner) = bring.done;
     for (int i = 0; i < 2; i++) {
         if (bring.fds[i] >= 0)
             close(bring.fds[i]);
@@ -32,18 +31,18 @@ static void finish(struct enl_program *program)
     }
     bring.done = NULL;
     if (done != NULL)
-        done(program);
+        done(carry->owner);
 }
 
-static void end(struct enl_program *program, uint32_t status, const char *text)
+static void end(struct enl_carry *carry, uint32_t status, const char *text)
 {
     const struct bcri_control message = {.type = BCRI_MSG_relay_end,
                                          .present = BCRI_HAS(id) | BCRI_HAS(status) |
                                                     (text[0] != '\0' ? BCRI_HAS(text) : 0),
                                          .status = status,
                                          .text = bcri_view_of(text)};
-    enl_parent_send_output(program, &message);
-    finish(program);
+    carry->ops->send_to_root(carry->owner, &message);
+    finish(carry);
 }
 
 /* Reads what fits into a frame. 0: the end of both files. */
@@ -63,77 +62,76 @@ static ssize_t read_some(char bytes[FRAME_BYTES], size_t most)
 }
 
 /* As much as the root takes now. */
-static void send_more(struct enl_program *program)
+static void send_more(struct enl_carry *carry)
 {
     char bytes[FRAME_BYTES], text[256];
     while (bring.done != NULL && bring.may_send != 0) {
         const ssize_t got = read_some(bytes, bring.may_send < sizeof bytes ? bring.may_send : sizeof bytes);
         if (got == 0) {
-            end(program, 0, "");
+            end(carry, 0, "");
         } else if (got < 0) {
             snprintf(text, sizeof text, "it cannot be read there (%s)", strerror(errno));
-            end(program, 1, text);
+            end(carry, 1, text);
         } else {
             const struct bcri_control message = {.type = BCRI_MSG_relay_bytes,
                                                  .present = BCRI_HAS(id) | BCRI_HAS(bytes),
                                                  .bytes = {bytes, (uint32_t)got}};
             bring.may_send -= (uint32_t)got;
             bring.sent += (uint64_t)got;
-            enl_parent_send_output(program, &message);
+            carry->ops->send_to_root(carry->owner, &message);
         }
     }
     if (bring.done != NULL && enl_boottime_ms() > bring.until_ms) {
         snprintf(text, sizeof text, "%llu bytes of it took %d s, and no more were waited for",
                  (unsigned long long)bring.sent, BRING_MSEC / 1000);
-        end(program, 1, text);
+        end(carry, 1, text);
     }
 }
 
-void enl_bring_log(struct enl_program *program, void (*done)(struct enl_program *program))
+void enl_bring_log(struct enl_carry *carry, void (*done)(void *owner))
 {
     char path[PATH_MAX + 8];
-    if (program->self.config.logdir == NULL || !program->self.is_child || program->parent == NULL ||
-        bring.done != NULL) {
-        done(program);
+    if (carry->self->config.logdir == NULL || !carry->self->is_child || bring.done != NULL) {
+        done(carry->owner);
         return;
     }
-    bcri_log_write(&program->self.log, BCRI_LOG_INFO,
-                   "program %s: host %u ends, and sends this log to the root", program->self.name,
-                   program->self.host_number);
-    if (program->self.log.turns != 0) {
-        snprintf(path, sizeof path, "%s.old", program->self.log.path);
+    bcri_log_write(&carry->self->log, BCRI_LOG_INFO,
+                   "program %s: host %u ends, and sends this log to the root", carry->self->name,
+                   carry->self->host_number);
+    if (carry->self->log.turns != 0) {
+        snprintf(path, sizeof path, "%s.old", carry->self->log.path);
         bring.fds[0] = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", program->self.log.fd);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", carry->self->log.fd);
     bring.fds[1] = open(path, O_RDONLY | O_CLOEXEC);
     bring.done = done;
     bring.may_send = ENL_WINDOW_BYTES;
     bring.sent = 0;
     bring.until_ms = enl_boottime_ms() + BRING_MSEC;
-    if (program->self.log.fd < 0)
-        end(program, ENL_BRING_NO_LOG, "there is none");
+    if (carry->self->log.fd < 0)
+        end(carry, ENL_BRING_NO_LOG, "there is none");
     else if (bring.fds[1] < 0)
-        end(program, 1, "it cannot be opened there");
+        end(carry, 1, "it cannot be opened there");
     else
-        send_more(program);
+        send_more(carry);
 }
 
-const char *enl_bring_heard(struct enl_program *program, const struct bcri_control *message)
+const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *message)
 {
     if (bring.done == NULL)
         return NULL; /* late */
     if (message->type == BCRI_MSG_relay_end) {
-        finish(program);
+        finish(carry);
         return NULL;
     }
     if (message->type != BCRI_MSG_relay_window || message->size > ENL_WINDOW_BYTES - bring.may_send)
         return "a window that is none";
     bring.may_send += (uint32_t)message->size;
-    send_more(program);
+    send_more(carry);
     return NULL;
 }
 
-void enl_bring_give_up(struct enl_program *program)
+void enl_bring_give_up(struct enl_carry *carry)
 {
-    finish(program);
+    finish(carry);
 }

@@ -29,24 +29,24 @@ struct enl_log_copy {
     bool over;       /* whole, or told why not */
 };
 
-int enl_collect_open(struct enl_program *program, char *error, size_t error_size)
+int enl_collect_open(struct enl_carry *carry, char *error, size_t error_size)
 {
-    const char *path = program->self.config.logdir;
-    program->logs_folder = -1;
+    const char *path = carry->self->config.logdir;
+    carry->logs_folder = -1;
     if (path == NULL)
         return 0;
-    if (program->self.config.log != BCRI_LOG_TO_FILE)
+    if (carry->self->config.log != BCRI_LOG_TO_FILE)
         return bcri_refuse(
             error, error_size, -1,
             "%s is to get the logs of all hosts (logdir), and there are none (log %s); say log "
             "file, or leave out one of the two",
-            path, program->self.config.settings[BCRI_CONFIG_log].text);
+            path, carry->self->config.settings[BCRI_CONFIG_log].text);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return bcri_refuse(error, error_size, -1, "the directory %s for logs (logdir) cannot be made: %s",
                            path, strerror(errno));
-    program->logs_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = program->logs_folder < 0 ? errno : 0;
-    if (failed == 0 && faccessat(program->logs_folder, ".", W_OK | X_OK, AT_EACCESS) != 0)
+    carry->logs_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = carry->logs_folder < 0 ? errno : 0;
+    if (failed == 0 && faccessat(carry->logs_folder, ".", W_OK | X_OK, AT_EACCESS) != 0)
         failed = errno;
     return failed == 0 ? 0
                        : bcri_refuse(error, error_size, -1, "%s cannot take logs (logdir): %s", path,
@@ -54,21 +54,20 @@ int enl_collect_open(struct enl_program *program, char *error, size_t error_size
 }
 
 /* bcr.NAME.log, or bcr.NAME.K.log, with `end` behind it. */
-static const char *name_of(const struct enl_program *program, uint32_t host, const char *end,
-                           char out[NAME_MAX])
+static const char *name_of(const struct enl_carry *carry, uint32_t host, const char *end, char out[NAME_MAX])
 {
     char number[16] = "";
     if (host != 0)
         snprintf(number, sizeof number, ".%u", host);
-    snprintf(out, NAME_MAX, "bcr.%s%s.log%s", program->self.name, number, end);
+    snprintf(out, NAME_MAX, "bcr.%s%s.log%s", carry->self->name, number, end);
     return out;
 }
 
-static int open_part(const struct enl_program *program, uint32_t host)
+static int open_part(const struct enl_carry *carry, uint32_t host)
 {
     char name[NAME_MAX];
     struct stat status;
-    const int fd = openat(program->logs_folder, name_of(program, host, ".part", name),
+    const int fd = openat(carry->logs_folder, name_of(carry, host, ".part", name),
                           O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
         return fd;
@@ -78,19 +77,19 @@ static int open_part(const struct enl_program *program, uint32_t host)
 }
 
 /* Returns 0 or an errno. */
-static int rename_whole(const struct enl_program *program, uint32_t host)
+static int rename_whole(const struct enl_carry *carry, uint32_t host)
 {
     char from[NAME_MAX], to[NAME_MAX];
-    return renameat(program->logs_folder, name_of(program, host, ".part", from), program->logs_folder,
-                    name_of(program, host, "", to)) == 0
+    return renameat(carry->logs_folder, name_of(carry, host, ".part", from), carry->logs_folder,
+                    name_of(carry, host, "", to)) == 0
                ? 0
                : errno;
 }
 
-static void remove_part(const struct enl_program *program, uint32_t host)
+static void remove_part(const struct enl_carry *carry, uint32_t host)
 {
     char name[NAME_MAX];
-    unlinkat(program->logs_folder, name_of(program, host, ".part", name), 0);
+    unlinkat(carry->logs_folder, name_of(carry, host, ".part", name), 0);
 }
 
 /* ---- those of other hosts ---- */
@@ -117,16 +116,16 @@ static void close_copy(struct enl_log_copy *copy)
 static void refuse(struct enl_child *child, int error)
 {
     static bool told;
-    struct enl_program *program = child->program;
+    struct enl_carry *carry = &child->program->carry;
     const struct bcri_control end = {.type = BCRI_MSG_relay_end, .present = BCRI_HAS(id) | BCRI_HAS(status)};
     close_copy(child->log);
-    remove_part(program, child->number);
+    remove_part(carry, child->number);
     enl_child_send(child, &end);
     if (!told)
-        enl_report(&program->self, BCRI_LOG_ERROR,
+        enl_report(carry->self, BCRI_LOG_ERROR,
                    "%s (logdir) does not take the log of host %s: %s; logs that do not come stay on their "
                    "hosts, each in its tempdir",
-                   program->self.config.logdir, child->host->name, strerror(error));
+                   carry->self->config.logdir, child->host->name, strerror(error));
     told = true;
 }
 
@@ -144,33 +143,32 @@ static void let_come(struct enl_child *child, uint32_t bytes)
 /* `status`: of the relay_end, if one has come. */
 static void tell_part(const struct enl_child *child, uint32_t status, const char *why)
 {
-    struct enl_program *program = child->program;
+    struct enl_carry *carry = &child->program->carry;
     char name[NAME_MAX];
     if (status == ENL_BRING_NO_LOG)
         return; /* it has said so when it began */
     if (child->log != NULL && child->log->bytes != 0)
-        enl_report(&program->self, BCRI_LOG_WARN,
+        enl_report(carry->self, BCRI_LOG_WARN,
                    "the log of host %s is not whole in %s/%s: %s; all of it is there", child->host->name,
-                   program->self.config.logdir, name_of(program, child->number, ".part", name), why);
+                   carry->self->config.logdir, name_of(carry, child->number, ".part", name), why);
     else
-        enl_report(&program->self, BCRI_LOG_WARN,
+        enl_report(carry->self, BCRI_LOG_WARN,
                    "the log of host %s is not in %s: %s; it is there, as %s in its tempdir",
-                   child->host->name, program->self.config.logdir, why,
-                   name_of(program, child->number, "", name));
+                   child->host->name, carry->self->config.logdir, why,
+                   name_of(carry, child->number, "", name));
 }
 
 const char *enl_collect_take(struct enl_child *child, const struct bcri_control *message)
 {
-    struct enl_program *program = child->program;
+    struct enl_carry *carry = &child->program->carry;
     char why[BCRI_CONTROL_TEXT_MAX + 1];
-    struct enl_log_copy *copy = program->self.config.logdir != NULL ? copy_of(child) : NULL;
+    struct enl_log_copy *copy = carry->self->config.logdir != NULL ? copy_of(child) : NULL;
     if (copy == NULL)
-        return program->self.config.logdir != NULL ? "there is no memory for its log"
-                                                   : "nobody wants its log";
+        return carry->self->config.logdir != NULL ? "there is no memory for its log" : "nobody wants its log";
     if (copy->over)
         return NULL; /* it does not know yet */
     int error = 0;
-    if (copy->fd < 0 && (copy->fd = open_part(program, child->number)) < 0)
+    if (copy->fd < 0 && (copy->fd = open_part(carry, child->number)) < 0)
         error = errno;
     if (message->type == BCRI_MSG_relay_bytes) {
         if (error == 0)
@@ -179,7 +177,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
     } else if (message->type == BCRI_MSG_relay_end && message->status == 0) {
         close_copy(copy);
         if (error == 0)
-            error = rename_whole(program, child->number);
+            error = rename_whole(carry, child->number);
     } else {
         bcri_view_copy(message->text, why, sizeof why);
         close_copy(copy);
@@ -226,40 +224,40 @@ static int copy_file(const char *path, int flags, int to)
 }
 
 /* Whether the log lies in that directory already. */
-static bool lies_there(const struct enl_program *program)
+static bool lies_there(const struct enl_carry *carry)
 {
     char name[NAME_MAX];
     struct stat own, there;
-    return fstat(program->self.log.fd, &own) == 0 &&
-           fstatat(program->logs_folder, name_of(program, 0, "", name), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return fstat(carry->self->log.fd, &own) == 0 &&
+           fstatat(carry->logs_folder, name_of(carry, 0, "", name), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
            own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
-void enl_collect_own(struct enl_program *program)
+void enl_collect_own(struct enl_carry *carry)
 {
     char path[PATH_MAX + 8];
-    if (program->self.config.logdir == NULL || program->self.is_child || program->self.log.fd < 0)
+    if (carry->self->config.logdir == NULL || carry->self->is_child || carry->self->log.fd < 0)
         return;
-    if (!lies_there(program)) {
-        const int to = open_part(program, 0);
+    if (!lies_there(carry)) {
+        const int to = open_part(carry, 0);
         int error = to < 0 ? errno : 0;
-        if (error == 0 && program->self.log.turns != 0) {
-            snprintf(path, sizeof path, "%s.old", program->self.log.path);
+        if (error == 0 && carry->self->log.turns != 0) {
+            snprintf(path, sizeof path, "%s.old", carry->self->log.path);
             (void)copy_file(path, O_NOFOLLOW | O_NONBLOCK, to);
         }
-        snprintf(path, sizeof path, "/proc/self/fd/%d", program->self.log.fd);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", carry->self->log.fd);
         if (error == 0)
             error = copy_file(path, 0, to);
         if (to >= 0 && close(to) != 0 && error == 0)
             error = errno;
         if (error == 0)
-            error = rename_whole(program, 0);
+            error = rename_whole(carry, 0);
         if (error != 0) {
-            remove_part(program, 0);
+            remove_part(carry, 0);
             fprintf(stderr, "enl: %s (logdir) does not take the log of this host: %s; it is %s\n",
-                    program->self.config.logdir, strerror(error), program->self.log.path);
+                    carry->self->config.logdir, strerror(error), carry->self->log.path);
         }
     }
-    close(program->logs_folder);
-    program->logs_folder = -1;
+    close(carry->logs_folder);
+    carry->logs_folder = -1;
 }

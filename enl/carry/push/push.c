@@ -13,8 +13,9 @@
 #include "base/names.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
+#include "carry/carry.h"
 #include "carry/peer.h"
-#include "program.h"
+#include "hosts/hosts.h"
 
 enum { CHUNK_BYTES = 65536 };
 
@@ -48,21 +49,19 @@ static int fill(struct enl_push *push, const char *path, char *error, size_t err
     return enl_push_write_script(push) ? 0 : bcri_refuse(error, error_size, -1, "no memory");
 }
 
-int enl_push_begin(struct enl_program *program, const char *path, char *error, size_t error_size)
+int enl_push_begin(struct enl_carry *carry, const char *path, char *error, size_t error_size)
 {
-    if (program->self.config.push == 0 || program->hosts.count == 0)
-        return 0;
-    program->push = calloc(1, sizeof *program->push);
-    if (program->push == NULL)
+    carry->push = calloc(1, sizeof *carry->push);
+    if (carry->push == NULL)
         return bcri_refuse(error, error_size, -1, "no memory");
-    return fill(program->push, path, error, error_size);
+    return fill(carry->push, path, error, error_size);
 }
 
-void enl_push_end(struct enl_program *program)
+void enl_push_end(struct enl_carry *carry)
 {
-    if (program->push != NULL)
-        free_push(program->push);
-    program->push = NULL;
+    if (carry->push != NULL)
+        free_push(carry->push);
+    carry->push = NULL;
 }
 
 bool enl_push_takes(const struct enl_host *host)
@@ -70,9 +69,9 @@ bool enl_push_takes(const struct enl_host *host)
     return !host->local && host->enl == NULL && (host->abi == NULL || strcmp(host->abi, enl_abi()) == 0);
 }
 
-bool enl_push_is_for(const struct enl_program *program, const struct enl_host *host)
+bool enl_push_is_for(const struct enl_carry *carry, const struct enl_host *host)
 {
-    return program->push != NULL && enl_push_takes(host);
+    return carry->push != NULL && enl_push_takes(host);
 }
 
 /* ---- how it goes into a pipe ---- */

@@ -19,7 +19,7 @@
 
 struct enl_host;
 struct enl_peer;
-struct enl_program;
+struct enl_carry;
 
 struct enl_push_file {
     char *name; /* in the directory: enl, bin/PROGRAM, lib/LIBRARY */
@@ -37,14 +37,14 @@ struct enl_push {
     size_t script_bytes;
 };
 
-/* Prepares what is to be sent, if it is wanted: `path` is the program's file. Returns 0, or -1 with a
+/* Prepares what is to be sent: `path` is the program's file. Returns 0, or -1 with a
  * sentence. */
-int enl_push_begin(struct enl_program *program, const char *path, char *error, size_t error_size);
-void enl_push_end(struct enl_program *program);
+int enl_push_begin(struct enl_carry *carry, const char *path, char *error, size_t error_size);
+void enl_push_end(struct enl_carry *carry);
 /* Whether such a host would be sent it. */
 bool enl_push_takes(const struct enl_host *host);
 /* Whether that host gets it. */
-bool enl_push_is_for(const struct enl_program *program, const struct enl_host *host);
+bool enl_push_is_for(const struct enl_carry *carry, const struct enl_host *host);
 /* What the login shell there is to run. */
 void enl_push_command(const struct enl_push *push, char *out, size_t size);
 /* Sends it all. `went_on` is called with `owner` when more of it is on its way, until the peer is
@@ -55,11 +55,12 @@ bool enl_push_send(const struct enl_push *push, struct enl_peer *peer, void (*we
 /* In a daemon that was started so: learns of its directory, which stays as long as the descriptor that
  * is returned is open. -1: it was not. */
 int enl_pushed_hold(void);
-/* Its CCEs find the program and its libraries, and further hosts get them. False: no memory. */
-bool enl_pushed_use(struct enl_program *program);
+/* Its CCEs find the program and its libraries, and further hosts get them: *programs, the folders where programs are
+ * looked for (malloc, or NULL), begins with its own. False: no memory. */
+bool enl_pushed_use(struct enl_carry *carry, char **programs);
 /* The environment of a command that is not of the program, without those libraries: the caller frees it.
  * NULL: it is the program's, or there is no memory. */
-char **enl_pushed_outside(const struct enl_program *program);
+char **enl_pushed_outside(const struct enl_carry *carry);
 
 /* script.c: the script for these files. False: no memory. */
 bool enl_push_write_script(struct enl_push *push);

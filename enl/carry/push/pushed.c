@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/spawn.h"
+#include "carry/carry.h"
 #include "carry/push/push.h"
-#include "program.h"
 
 #define FOLDER_VARIABLE "BCRI_PUSHED"
 #define SEARCH_VARIABLE "LD_LIBRARY_PATH"
@@ -54,49 +54,49 @@ static bool add_files(struct enl_push *push, const char *part)
     return good;
 }
 
-static bool send_on(struct enl_program *program)
+static bool send_on(struct enl_carry *carry)
 {
     char path[PATH_MAX], error[512];
-    program->push = calloc(1, sizeof *program->push);
-    if (program->push == NULL || (size_t)snprintf(path, sizeof path, "%s/enl", folder) >= sizeof path)
+    carry->push = calloc(1, sizeof *carry->push);
+    if (carry->push == NULL || (size_t)snprintf(path, sizeof path, "%s/enl", folder) >= sizeof path)
         return false;
-    return enl_push_add(program->push, "enl", path, error, sizeof error) == 0 &&
-           add_files(program->push, "bin") && add_files(program->push, "lib") &&
-           enl_push_write_script(program->push);
+    return enl_push_add(carry->push, "enl", path, error, sizeof error) == 0 &&
+           add_files(carry->push, "bin") && add_files(carry->push, "lib") &&
+           enl_push_write_script(carry->push);
 }
 
 /* For CCEs, and for enl's own helpers. */
-static bool extend_search(struct enl_program *program)
+static bool extend_search(struct enl_carry *carry)
 {
     const char *before = NULL;
     char *list = NULL;
-    for (char **at = program->self.environment; *at != NULL; at++)
+    for (char **at = carry->self->environment; *at != NULL; at++)
         if (strncmp(*at, SEARCH_VARIABLE "=", sizeof SEARCH_VARIABLE) == 0)
             before = *at + sizeof SEARCH_VARIABLE;
     search = before != NULL ? strdup(before) : NULL;
     if (asprintf(&list, "%s/lib%s%s", folder, before != NULL ? ":" : "", before != NULL ? before : "") < 0)
         return false;
-    char **environment = enl_environment_with(program->self.environment, SEARCH_VARIABLE, list);
-    free(program->self.environment);
+    char **environment = enl_environment_with(carry->self->environment, SEARCH_VARIABLE, list);
+    free(carry->self->environment);
     free(list);
-    program->self.environment = environment;
+    carry->self->environment = environment;
     return environment != NULL;
 }
 
-char **enl_pushed_outside(const struct enl_program *program)
+char **enl_pushed_outside(const struct enl_carry *carry)
 {
-    return folder != NULL ? enl_environment_with(program->self.environment, SEARCH_VARIABLE, search) : NULL;
+    return folder != NULL ? enl_environment_with(carry->self->environment, SEARCH_VARIABLE, search) : NULL;
 }
 
-bool enl_pushed_use(struct enl_program *program)
+bool enl_pushed_use(struct enl_carry *carry, char **programs)
 {
-    char *programs = NULL;
+    char *folders = NULL;
     if (folder == NULL)
         return true;
-    const char *others = program->jobs.programs != NULL ? program->jobs.programs : "";
-    if (asprintf(&programs, "%s/bin%s%s", folder, others[0] != '\0' ? ":" : "", others) < 0)
+    const char *others = *programs != NULL ? *programs : "";
+    if (asprintf(&folders, "%s/bin%s%s", folder, others[0] != '\0' ? ":" : "", others) < 0)
         return false;
-    free(program->jobs.programs);
-    program->jobs.programs = programs;
-    return send_on(program) && extend_search(program);
+    free(*programs);
+    *programs = folders;
+    return send_on(carry) && extend_search(carry);
 }

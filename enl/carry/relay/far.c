@@ -13,17 +13,16 @@
 
 #include <bcr/error.h>
 
+#include "carry/carry.h"
 #include "carry/peer.h"
 #include "carry/relay/relay.h"
-#include "tree/child.h"
-#include "tree/places.h"
 #include "wire/conn.h"
 
 enum { FARS_MAX = 1024, WINDOW = 65536, WINDOW_STEP = WINDOW / 4, FRAME_BYTES = 2048 };
 
 struct enl_far {
-    struct enl_far *next;
-    struct enl_program *program;
+    LIST_ENTRY(enl_far) entry;
+    struct enl_carry *carry;
     struct enl_conn *peer;  /* to the other daemon; NULL: nothing more is sent there */
     struct enl_conn *asker; /* the command; NULL: gone, or the helper is here */
     uint32_t id, asker_id;
@@ -46,25 +45,25 @@ struct enl_far {
 
 static void on_event(uv_poll_t *poll, int status, int events);
 
-static struct enl_far *far_new(struct enl_program *program, struct enl_conn *peer, uint32_t id, int fd)
+static struct enl_far *far_new(struct enl_carry *carry, struct enl_conn *peer, uint32_t id, int fd)
 {
     unsigned count = 0;
-    for (const struct enl_far *far = program->fars; far != NULL; far = far->next)
+    struct enl_far *far;
+    LIST_FOREACH (far, &carry->fars, entry)
         count++;
-    struct enl_far *far = count < FARS_MAX ? calloc(1, sizeof *far) : NULL;
-    if (far == NULL || uv_poll_init(&program->self.loop, &far->poll, fd) != 0) {
+    far = count < FARS_MAX ? calloc(1, sizeof *far) : NULL;
+    if (far == NULL || uv_poll_init(&carry->self->loop, &far->poll, fd) != 0) {
         free(far);
         close(fd);
         return NULL;
     }
     far->poll.data = far;
-    far->program = program;
+    far->carry = carry;
     far->peer = peer;
     far->id = id;
     far->fd = fd;
     far->may_send = WINDOW;
-    far->next = program->fars;
-    program->fars = far;
+    LIST_INSERT_HEAD(&carry->fars, far, entry);
     return far;
 }
 
@@ -75,10 +74,7 @@ static void on_closed(uv_handle_t *handle)
 
 static void far_free(struct enl_far *far)
 {
-    struct enl_far **at = &far->program->fars;
-    while (*at != far)
-        at = &(*at)->next;
-    *at = far->next;
+    LIST_REMOVE(far, entry);
     uv_close((uv_handle_t *)&far->poll, on_closed);
     close(far->fd);
 }
@@ -238,30 +234,18 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 /* ---- the root's side ---- */
 
-uint32_t enl_far_hosts(const struct enl_program *program)
-{
-    return program->tree != NULL && !program->self.is_child ? program->tree->last_number + 1 : 1;
-}
-
-static struct enl_child *child_of(const struct enl_program *program, uint32_t host)
-{
-    struct enl_child *child = enl_tree_child(program, host);
-    return child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL ? child : NULL;
-}
-
-int enl_far_ask(struct enl_conn *asker, const struct bcri_control *message, int fd, char *reason,
-                unsigned reason_size)
+int enl_far_ask(struct enl_carry *carry, struct enl_conn *asker, const struct bcri_control *message, int fd,
+                char *reason, unsigned reason_size)
 {
     static uint32_t last_id;
-    struct enl_program *program = enl_program_of(asker);
-    struct enl_child *child = child_of(program, message->host);
+    struct enl_conn *daemon = carry->ops->daemon_of(carry->owner, message->host);
     struct bcri_control relay = *message;
-    if (child == NULL || message->id == 0) {
+    if (daemon == NULL || message->id == 0) {
         close(fd);
         snprintf(reason, reason_size, "host %u is not part of the program, or no longer", message->host);
         return bcrE_NOHOST;
     }
-    struct enl_far *far = far_new(program, child->conn, ++last_id, fd);
+    struct enl_far *far = far_new(carry, daemon, ++last_id, fd);
     if (far == NULL) {
         snprintf(reason, reason_size, "enl has no memory, or too much to do, for another relay");
         return bcrE_NOMEM;
@@ -301,19 +285,19 @@ static void abandon(struct enl_far *far)
         far_free(far);
 }
 
-const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *message)
+const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
+                          const struct bcri_control *message)
 {
-    struct enl_program *program = enl_program_of(parent);
     char reason[256] = "enl there has no memory", ordinal[16];
     char text[BCRI_CONTROL_TEXT_MAX + 1];
     int pair[2];
     struct enl_far *far = NULL;
-    if (message->host != program->self.host_number)
+    if (message->host != carry->self->host_number)
         return "it asks for a relay of another host";
-    if (program->self.phase != ENL_RUNNING)
+    if (carry->self->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is ending");
     else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-        far = far_new(program, parent, message->id, pair[0]);
+        far = far_new(carry, parent, message->id, pair[0]);
         if (far == NULL)
             close(pair[1]);
     } else
@@ -330,7 +314,7 @@ const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *me
                                         .stream = pair[1],
                                         .done = helper_ended,
                                         .data = far};
-    far->helper = enl_relay_start(program, &wish, reason, sizeof reason);
+    far->helper = enl_relay_start(carry, &wish, reason, sizeof reason);
     close(pair[1]);
     if (far->helper < 0) {
         far->helper = 0;
@@ -374,11 +358,12 @@ static void take_end(struct enl_far *far, const struct bcri_control *message)
         watch(far);
 }
 
-const char *enl_far_take(struct enl_conn *peer, const struct bcri_control *message)
+const char *enl_far_take(struct enl_carry *carry, struct enl_conn *peer, const struct bcri_control *message)
 {
-    struct enl_far *far = enl_program_of(peer)->fars;
-    while (far != NULL && (far->id != message->id || far->peer != peer))
-        far = far->next;
+    struct enl_far *far;
+    LIST_FOREACH (far, &carry->fars, entry)
+        if (far->id == message->id && far->peer == peer)
+            break;
     if (far == NULL)
         return NULL; /* it has ended here, and the other side does not know yet */
     switch (message->type) {
@@ -393,10 +378,10 @@ const char *enl_far_take(struct enl_conn *peer, const struct bcri_control *messa
     }
 }
 
-void enl_far_forget(struct enl_program *program, const struct enl_conn *conn)
+void enl_far_forget(struct enl_carry *carry, const struct enl_conn *conn)
 {
-    for (struct enl_far *far = program->fars, *next; far != NULL; far = next) {
-        next = far->next;
+    for (struct enl_far *far = LIST_FIRST(&carry->fars), *next; far != NULL; far = next) {
+        next = LIST_NEXT(far, entry);
         if (far->asker == conn) {
             far->asker = NULL;
             stream_ended(far);
@@ -413,8 +398,8 @@ void enl_far_forget(struct enl_program *program, const struct enl_conn *conn)
     }
 }
 
-void enl_far_close(struct enl_program *program)
+void enl_far_close(struct enl_carry *carry)
 {
-    while (program->fars != NULL)
-        far_free(program->fars);
+    while (!LIST_EMPTY(&carry->fars))
+        far_free(LIST_FIRST(&carry->fars));
 }

@@ -18,22 +18,20 @@
 #include "bcri/control.h"
 
 struct enl_conn;
-struct enl_program;
+struct enl_carry;
 
 /* A visitor's relay to another host; takes `fd`. Returns 0, or a code with a sentence. */
-int enl_far_ask(struct enl_conn *asker, const struct bcri_control *message, int fd, char *reason,
-                unsigned reason_size);
-/* How many host numbers this daemon can name: 1 if it is not the root's. */
-uint32_t enl_far_hosts(const struct enl_program *program);
-
+int enl_far_ask(struct enl_carry *carry, struct enl_conn *asker, const struct bcri_control *message, int fd,
+                char *reason, unsigned reason_size);
 /* relay, of the parent: starts the helper here. */
-const char *enl_far_begin(struct enl_conn *parent, const struct bcri_control *message);
+const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
+                          const struct bcri_control *message);
 /* relay_bytes, relay_window and relay_end, of the other daemon. */
-const char *enl_far_take(struct enl_conn *peer, const struct bcri_control *message);
+const char *enl_far_take(struct enl_carry *carry, struct enl_conn *peer, const struct bcri_control *message);
 
 /* That connection is gone. */
-void enl_far_forget(struct enl_program *program, const struct enl_conn *conn);
+void enl_far_forget(struct enl_carry *carry, const struct enl_conn *conn);
 /* The loop ends. */
-void enl_far_close(struct enl_program *program);
+void enl_far_close(struct enl_carry *carry);
 
 #endif

@@ -16,13 +16,13 @@
 
 #include "base/own_start.h"
 #include "bcri/refuse.h"
-#include "program.h"
+#include "carry/carry.h"
 #include "wire/conn.h"
 
 enum { RELAYS_MAX = 64, DEBUGS_MAX = 1024 };
 
 struct enl_relay {
-    struct enl_relay *next;
+    LIST_ENTRY(enl_relay) entry;
     struct enl_conn *asker;  /* NULL: the daemon itself, or gone */
     struct enl_conn *helper; /* NULL: the helper has closed its socket */
     uint32_t kind;
@@ -43,12 +43,13 @@ static const char *option_of(uint32_t kind)
     }
 }
 
-pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
+pid_t enl_relay_start(struct enl_carry *carry, const struct enl_relay_wish *wish, char *reason,
                       size_t reason_size)
 {
     unsigned count = 0;
     int pair[2];
-    for (const struct enl_relay *relay = program->relays; relay != NULL; relay = relay->next)
+    struct enl_relay *relay;
+    LIST_FOREACH (relay, &carry->relays, entry)
         count += relay->kind == wish->kind;
     if (option_of(wish->kind) == NULL) {
         bcri_refuse(reason, reason_size, 0, "enl of this program knows no helper of kind %u", wish->kind);
@@ -59,7 +60,7 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
                     count);
         return -1;
     }
-    struct enl_relay *relay = calloc(1, sizeof *relay);
+    relay = calloc(1, sizeof *relay);
     const int failed = relay != NULL ? bcri_channel_pair(pair) : -ENOMEM;
     if (failed != 0) {
         free(relay);
@@ -69,7 +70,7 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
     const char *const words[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
     const struct enl_own_start start = {
         .words = words, .in = wish->stream, .out = wish->stream, .keep = pair[1]};
-    relay->pid = enl_own_start(&program->self, &start, reason, reason_size);
+    relay->pid = enl_own_start(carry->self, &start, reason, reason_size);
     close(pair[1]);
     if (relay->pid < 0) {
         close(pair[0]);
@@ -81,11 +82,10 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
     relay->id = wish->id;
     relay->done = wish->done;
     relay->data = wish->data;
-    relay->helper = enl_conn_new(&program->conns, ENL_HELPER, pair[0], NULL);
+    relay->helper = enl_conn_new(carry->conns, ENL_HELPER, pair[0], NULL);
     if (relay->helper != NULL)
         relay->helper->pid = relay->pid;
-    relay->next = program->relays;
-    program->relays = relay;
+    LIST_INSERT_HEAD(&carry->relays, relay, entry);
     return relay->pid;
 }
 
@@ -97,9 +97,10 @@ static int read_only(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message)
+const char *enl_relay_segment(struct bcri_host *host, struct enl_conn *conn,
+                              const struct bcri_control *message)
 {
-    const int own = bcri_host_segment_dup(enl_program_of(conn)->here.host, message->seg);
+    const int own = bcri_host_segment_dup(host, message->seg);
     enl_conn_reply_fd(conn, message->id, own >= 0 ? read_only(own) : -1);
     if (own >= 0)
         close(own);
@@ -119,15 +120,15 @@ static void tell_end(const struct enl_relay *relay, int wait_status)
         relay->done(relay->data, wait_status);
 }
 
-bool enl_relay_reaped(struct enl_program *program, pid_t pid, int wait_status)
+bool enl_relay_reaped(struct enl_carry *carry, pid_t pid, int wait_status)
 {
-    struct enl_relay **at = &program->relays;
-    while (*at != NULL && (*at)->pid != pid)
-        at = &(*at)->next;
-    struct enl_relay *relay = *at;
+    struct enl_relay *relay;
+    LIST_FOREACH (relay, &carry->relays, entry)
+        if (relay->pid == pid)
+            break;
     if (relay == NULL)
         return false;
-    *at = relay->next;
+    LIST_REMOVE(relay, entry);
     tell_end(relay, wait_status);
     struct enl_conn *helper = relay->helper;
     free(relay);
@@ -136,9 +137,10 @@ bool enl_relay_reaped(struct enl_program *program, pid_t pid, int wait_status)
     return true;
 }
 
-void enl_relay_forget(struct enl_program *program, const struct enl_conn *conn)
+void enl_relay_forget(struct enl_carry *carry, const struct enl_conn *conn)
 {
-    for (struct enl_relay *relay = program->relays; relay != NULL; relay = relay->next) {
+    struct enl_relay *relay;
+    LIST_FOREACH (relay, &carry->relays, entry) {
         if (relay->helper == conn)
             relay->helper = NULL;
         if (relay->asker != conn)

@@ -24,8 +24,9 @@
 
 #include "bcri/channel.h"
 
+struct bcri_host;
 struct enl_conn;
-struct enl_program;
+struct enl_carry;
 
 /* What a helper is started for. */
 struct enl_relay_wish {
@@ -42,17 +43,18 @@ struct enl_relay_wish {
 };
 
 /* Starts a helper. Returns its pid, or -1 with a sentence in `reason`. */
-pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
+pid_t enl_relay_start(struct enl_carry *carry, const struct enl_relay_wish *wish, char *reason,
                       size_t reason_size);
 
 /* visit.c: a visitor's relay. Returns NULL, or why the connection must end. */
-const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in);
+const char *enl_relay_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in);
 /* A helper asks for a segment's descriptor. */
-const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_relay_segment(struct bcri_host *host, struct enl_conn *conn,
+                              const struct bcri_control *message);
 
 /* A child of this process has ended. False: it was no helper. */
-bool enl_relay_reaped(struct enl_program *program, pid_t pid, int wait_status);
+bool enl_relay_reaped(struct enl_carry *carry, pid_t pid, int wait_status);
 /* That connection is gone. */
-void enl_relay_forget(struct enl_program *program, const struct enl_conn *conn);
+void enl_relay_forget(struct enl_carry *carry, const struct enl_conn *conn);
 
 #endif

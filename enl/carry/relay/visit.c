@@ -6,9 +6,9 @@
 
 #include <bcr/error.h>
 
+#include "carry/carry.h"
 #include "carry/relay/far.h"
 #include "carry/relay/relay.h"
-#include "debug/session.h"
 #include "wire/conn.h"
 
 /* A helper shall not get a file or terminal of the daemon's user as its stream: what it says is for
@@ -20,9 +20,8 @@ static bool is_stream(int fd)
     return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
+const char *enl_relay_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in)
 {
-    struct enl_program *program = enl_program_of(conn);
     const struct bcri_control *message = &in->message;
     char reason[512] = "", ordinal[16], text[BCRI_CONTROL_TEXT_MAX + 1];
     int code = bcrE_ENLIST;
@@ -34,21 +33,21 @@ const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
     bcri_view_copy(message->text, text, sizeof text);
     wish.arguments[0] = ordinal;
     wish.arguments[1] = text;
-    if (program->self.phase != ENL_RUNNING)
+    if (carry->self->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is %s",
-                 program->self.phase == ENL_PREPARING ? "not running yet" : "ending");
-    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->self.host_number)
-        code = enl_far_ask(conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
-    else if (enl_relay_start(program, &wish, reason, sizeof reason) > 0)
+                 carry->self->phase == ENL_PREPARING ? "not running yet" : "ending");
+    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != carry->self->host_number)
+        code = enl_far_ask(carry, conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
+    else if (enl_relay_start(carry, &wish, reason, sizeof reason) > 0)
         code = 0;
     if (code == 0 && message->kind == BCRI_RELAY_DEBUG && strcmp(text, "pane") == 0)
-        enl_session_far_seen(program, message->host, message->ordinal);
+        carry->ops->pane_wanted(carry->owner, message->host, message->ordinal);
     const struct bcri_control reply = {.type = BCRI_MSG_reply,
                                        .present = BCRI_HAS(id) | BCRI_HAS(status) |
                                                   (code == 0 ? BCRI_HAS(count) : BCRI_HAS(text)),
                                        .id = message->id,
                                        .status = (uint32_t)code,
-                                       .count = enl_far_hosts(program),
+                                       .count = carry->ops->host_numbers(carry->owner),
                                        .text = bcri_view_of(reason)};
     enl_conn_send(conn, &reply, NULL, 0);
     return NULL;

@@ -5,9 +5,9 @@
 
 #include <sodium.h>
 
+#include "base/secret.h"
 #include "check.h"
-#include "links/keys.h"
-#include "links/secret.h"
+#include "tree/keys.h"
 
 enum { LOWER = 3, HIGHER = 0x305 };
 

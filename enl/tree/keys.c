@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See keys.h. */
-#include "links/keys.h"
+#include "tree/keys.h"
 
 #include <string.h>
 

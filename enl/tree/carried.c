@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See carry.h. */
-#include "carry/carry.h"
+#include "tree/carried.h"
 
 #include "carry/peer.h"
 #include "links/links.h"
@@ -16,7 +16,7 @@ static void send_down(struct enl_program *program, const struct bcri_control *me
         enl_peer_send_packet(child->conn->peer, message);
 }
 
-void enl_carry_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
+void enl_carried_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
 {
     const struct bcri_control message = {.type = BCRI_MSG_carry,
                                          .present = BCRI_HAS(host) | BCRI_HAS(bytes),
@@ -28,7 +28,7 @@ void enl_carry_send(struct enl_program *program, uint32_t host, const void *pack
         send_down(program, &message);
 }
 
-const char *enl_carry_of_child(struct enl_child *child, const struct bcri_control *message)
+const char *enl_carried_of_child(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_program *program = child->program;
     if (message->host == child->number)
@@ -40,7 +40,7 @@ const char *enl_carry_of_child(struct enl_child *child, const struct bcri_contro
     return NULL;
 }
 
-const char *enl_carry_of_parent(struct enl_program *program, const struct bcri_control *message)
+const char *enl_carried_of_parent(struct enl_program *program, const struct bcri_control *message)
 {
     if (message->host != program->self.host_number)
         return "it brings a packet for another host";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See secret.h. sodium_malloc excludes its pages from core files, tries to lock them, and keeps to
  * itself whether that went well. */
-#include "links/secret.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <stddef.h>
