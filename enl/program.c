@@ -134,9 +134,9 @@ void enl_program_check_end(struct enl_program *program)
         return; /* it may enlist more */
     if (!enl_tree_over(program) || !enl_branches_over(program))
         return;
-    if (program->self.phase == ENL_RUNNING && enl_session_busy(program))
+    if (program->self.phase == ENL_RUNNING && enl_session_busy(&program->session))
         return; /* a person looks at what is left */
-    if (!enl_session_over(program))
+    if (!enl_session_over(&program->session))
         return; /* its windows are being closed */
     if (program->self.phase == ENL_RUNNING) {
         end(program);
@@ -166,7 +166,7 @@ void enl_program_abort(struct enl_program *program, int status)
     enl_jobs_decide(&program->jobs, status, true);
     enl_enlist_drop(&program->jobs);
     enl_tree_kill(program);
-    enl_session_kill(program);
+    enl_session_kill(&program->session);
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &program->here.all, entry)
         enl_cce_signal(cce, SIGKILL, true);
@@ -187,7 +187,18 @@ static void on_root_ended(void *owner, int status, bool is_decided)
 
 static bool is_debugged(void *owner, uint32_t ordinal)
 {
-    return enl_session_wants(owner, ordinal);
+    return enl_session_wants(&((struct enl_program *)owner)->session, ordinal);
+}
+
+static int dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out, char *error,
+                 size_t error_size)
+{
+    return enl_session_dress(&enl_program_of_cce(cce)->session, cce, spawn, words_out, error, error_size);
+}
+
+static void on_debugger_started(struct enl_cce *cce, pid_t pid)
+{
+    enl_session_started(&enl_program_of_cce(cce)->session, cce, pid);
 }
 
 static int network_bell(void *owner)
@@ -221,8 +232,8 @@ static void on_pool_grown(void *owner, const struct bcri_heap_piece *piece, bool
 }
 
 static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
-                                             .dress = enl_session_dress,
-                                             .debugger_started = enl_session_started,
+                                             .dress = dress,
+                                             .debugger_started = on_debugger_started,
                                              .network_bell = network_bell,
                                              .send_to_host = send_to_host,
                                              .judge = judge,
@@ -265,11 +276,24 @@ static void send_to_root(void *owner, const struct bcri_control *message)
 
 static void on_pane_wanted(void *owner, uint32_t host, uint32_t ordinal)
 {
-    enl_session_far_seen(owner, host, ordinal);
+    enl_session_far_seen(&((struct enl_program *)owner)->session, host, ordinal);
 }
 
 static const struct enl_carry_ops carry_ops = {lane_send,    lane_waits,   daemon_of,
                                                host_numbers, send_to_root, on_pane_wanted};
+
+/* ---- and its debuggers (debug/session.h) ---- */
+
+static bool send_up(void *owner, const struct bcri_control *message)
+{
+    const struct enl_program *program = owner;
+    if (program->parent == NULL)
+        return false;
+    enl_conn_send(program->parent, message, NULL, 0);
+    return true;
+}
+
+static const struct enl_session_ops session_ops = {send_up, abort_program, on_something_ended};
 
 /* ---- and its links (links/links.h) ---- */
 
@@ -345,7 +369,7 @@ static void others_go_on(void *owner)
 
 static void kill_others(void *owner)
 {
-    enl_session_cut(owner);
+    enl_session_cut(&((struct enl_program *)owner)->session);
     enl_tree_kill(owner);
 }
 
@@ -356,10 +380,11 @@ static void cut_others(void *owner)
 
 static bool on_reaped(void *owner, pid_t pid, int wait_status)
 {
+    struct enl_program *program = owner;
     enl_crash_reaped(owner, pid);
     return enl_tree_reaped(owner, pid, wait_status) || enl_branch_reaped(owner, pid, wait_status) ||
-           enl_relay_reaped(&((struct enl_program *)owner)->carry, pid, wait_status) ||
-           enl_session_reaped(owner, pid, wait_status);
+           enl_relay_reaped(&program->carry, pid, wait_status) ||
+           enl_session_reaped(&program->session, pid, wait_status);
 }
 
 static bool is_spared(void *owner, pid_t pid)
@@ -566,7 +591,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return 2;
     if (!program->self.is_child)
         enl_tree_take_own(program);
-    if (enl_session_prepare(program, error, error_size) != 0)
+    if (enl_session_prepare(&program->session, error, error_size) != 0)
         return 2;
     unsetenv(BCRI_NAME_ENV); /* programs that CCEs start are others */
     program->self.environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
@@ -627,7 +652,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     if (failed == 0)
         enl_deadlock_start(program);
     if (failed == 0)
-        return enl_session_start(program, error, error_size) == 0 ? 0 : 1;
+        return enl_session_start(&program->session, program->jobs.root_path, error, error_size) == 0 ? 0 : 1;
     char failure[BCRI_FAILURE_TEXT_MAX];
     if (failed == -EAGAIN)
         snprintf(error, error_size, "cannot start: %s%s", bcri_failure_text("no memory", failure),
@@ -650,7 +675,7 @@ static void free_all(struct enl_program *program)
         uv_loop_close(&program->self.loop);
         bcri_host_fini(program->here.host);
     }
-    enl_session_free(program);
+    enl_session_free(&program->session);
     bcri_log_close(&program->self.log);
     free(program->self.no_log);
     bcri_config_fini(&program->self.config);
@@ -679,6 +704,8 @@ int enl_program_run(const struct enl_options *options, char **argv)
         .self = &program.self, .here = &program.here, .ops = &links_ops, .owner = &program};
     enl_jobs_init(&program.jobs, &program.self, &program.conns, &program.here, &jobs_ops, &program);
     program.jobs.root_argv = argv;
+    enl_session_init(&program.session, &program.self, &program.here, &program.options.debug, &session_ops,
+                     &program);
     enl_inherited_take(&program.self.inherited);
     enl_signals_quieten();
     int status = prepare(&program, error, sizeof error);

@@ -18,6 +18,7 @@
 #include "base/self.h"
 #include "base/watch.h"
 #include "carry/carry.h"
+#include "debug/session.h"
 #include "host/cce.h"
 #include "host/host.h"
 #include "hosts/hosts.h"
@@ -41,7 +42,6 @@ struct enl_printed;
 struct enl_reserve_up;
 struct enl_writer;
 struct enl_watch;
-struct enl_session;
 struct enl_worker;
 
 /* What a child daemon tells its parent, beside reports (report.h). */
@@ -58,6 +58,7 @@ struct enl_program {
     struct enl_carry carry;
     struct enl_links links;
     struct enl_jobs jobs;
+    struct enl_session session;
     struct enl_options options;
 
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
@@ -76,7 +77,6 @@ struct enl_program {
 
     struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
     struct enl_deadlock *deadlock; /* NULL: nobody looks for deadlocks */
-    struct enl_session *session;   /* debuggers (session.h) */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)

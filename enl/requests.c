@@ -369,8 +369,8 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_audit: return enl_audit_ask(&enl_program_of(conn)->here, conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         case BCRI_MSG_relay: return enl_relay_ask(&enl_program_of(conn)->carry, conn, in);
-        case BCRI_MSG_pane: return enl_session_pane(conn, message);
-        case BCRI_MSG_attach: return enl_session_attach(conn, message);
+        case BCRI_MSG_pane: return enl_session_pane(&enl_program_of(conn)->session, conn, message);
+        case BCRI_MSG_attach: return enl_session_attach(&enl_program_of(conn)->session, conn, message);
         default: break;
         }
         break;
@@ -379,8 +379,8 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_segment_fd: return enl_relay_segment(enl_program_of(conn)->here.host, conn, message);
         case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_way_next: return enl_ways_ask(&enl_program_of(conn)->links, conn, message);
-        case BCRI_MSG_pane: return enl_session_pane(conn, message);
-        case BCRI_MSG_attach: return enl_session_attach(conn, message);
+        case BCRI_MSG_pane: return enl_session_pane(&enl_program_of(conn)->session, conn, message);
+        case BCRI_MSG_attach: return enl_session_attach(&enl_program_of(conn)->session, conn, message);
         default: break;
         }
         break;

@@ -13,6 +13,7 @@
 #include "bcri/stopped.h"
 #include "debug/serving.h"
 #include "debug/session_part.h"
+#include "host/cce.h"
 #include "host/object.h"
 #include "wire/conn.h"
 
@@ -38,9 +39,10 @@ static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t i
     return NULL;
 }
 
-const char *enl_session_pane(struct enl_conn *conn, const struct bcri_control *message)
+const char *enl_session_pane(struct enl_session *session, struct enl_conn *conn,
+                             const struct bcri_control *message)
 {
-    struct enl_pane *pane = enl_pane_of(enl_program_of(conn), 0, message->index);
+    struct enl_pane *pane = enl_pane_of(session, 0, message->index);
     if (pane != NULL)
         return give(conn, pane, message->id);
     enl_conn_reply(conn, message->id, bcrE_NOCCE, "it has no debugger");
@@ -49,13 +51,13 @@ const char *enl_session_pane(struct enl_conn *conn, const struct bcri_control *m
 
 /* The CCE of that ordinal, or of that process if there is a pid. NULL: a sentence says why, and it is bcrE_NOCCE if
  * there is none here. */
-static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_control *message,
+static struct enl_cce *find_cce(const struct enl_session *session, const struct bcri_control *message,
                                 int *code_out, char *reason, size_t size)
 {
     struct enl_cce *found = NULL;
     const bool by_pid = (message->present & BCRI_HAS(pid)) != 0;
     struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry) {
+    TAILQ_FOREACH (cce, &session->here->all, entry) {
         const bool same = by_pid ? (uint32_t)cce->pid == message->pid : cce->ordinal == message->ordinal;
         if (!same || cce->life != ENL_ALIVE)
             continue;
@@ -76,15 +78,15 @@ static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_c
 }
 
 /* `debugger` NULL: gdbserver, whose file `server` is. */
-static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *debugger, const char *server,
-                               char *reason, size_t size)
+static struct enl_pane *attach(struct enl_session *session, const struct enl_cce *cce,
+                               const struct enl_debugger *debugger, const char *server, char *reason,
+                               size_t size)
 {
-    struct enl_program *program = enl_program_of_cce(cce);
     char pid[16], program_link[ENL_PROGRAM_LINK_MAX];
     const pid_t thread = (pid_t)bcri_process_thread((uint32_t)cce->pid);
     const bool replaced = enl_debugger_program(thread, program_link);
     struct enl_spawn spawn = {.path = debugger != NULL ? debugger->path : server,
-                              .environment = program->self.environment,
+                              .environment = session->self->environment,
                               .in = -1,
                               .out = -1,
                               .err = -1,
@@ -92,7 +94,7 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
                               .core = -1,
                               .own_group = debugger == NULL,
                               .die_with_parent = true,
-                              .inherited = &program->self.inherited};
+                              .inherited = &session->self->inherited};
     const char *step = "get a terminal";
     snprintf(pid, sizeof pid, "%ld", (long)thread);
     char *serving[] = {ENL_GDBSERVER, "--once", "--attach", "-", pid, NULL};
@@ -101,7 +103,7 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
     spawn.argv = debugger != NULL ? words : serving;
     const int fd = spawn.argv != NULL ? enl_pane_files(&spawn, debugger == NULL) : -ENOMEM;
     const pid_t started = fd >= 0 ? enl_spawn(&spawn, &step) : fd;
-    struct enl_pane *pane = started > 0 ? enl_pane_new(program, cce->index, cce->ordinal, fd) : NULL;
+    struct enl_pane *pane = started > 0 ? enl_pane_new(session, cce->index, cce->ordinal, fd) : NULL;
     free(words);
     for (int i = 0; i < 3; i++)
         if ((const int[]){spawn.in, spawn.out, spawn.err}[i] >= 0)
@@ -143,8 +145,8 @@ static int named_debugger(const struct bcri_control *message, struct enl_debugge
 }
 
 /* Unless another process traces it already, or none may. NULL: a sentence says why. */
-static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control *message, char *reason,
-                                  size_t size)
+static struct enl_pane *attach_to(struct enl_session *session, const struct enl_cce *cce,
+                                  const struct bcri_control *message, char *reason, size_t size)
 {
     char server[PATH_MAX];
     struct enl_debugger debugger = {.words = NULL};
@@ -158,31 +160,32 @@ static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control
     else if (forbidden != NULL)
         snprintf(reason, size, "%s", forbidden);
     else if (named_debugger(message, &debugger, server, reason, size) == 0)
-        pane = attach(cce, message->object.length != 0 ? &debugger : NULL, server, reason, size);
+        pane = attach(session, cce, message->object.length != 0 ? &debugger : NULL, server, reason, size);
     if (pane != NULL)
         pane->found_stopped = status.state == 'T';
     enl_debugger_free(&debugger);
     return pane;
 }
 
-const char *enl_session_attach(struct enl_conn *conn, const struct bcri_control *message)
+const char *enl_session_attach(struct enl_session *session, struct enl_conn *conn,
+                               const struct bcri_control *message)
 {
-    struct enl_program *program = enl_program_of(conn);
     char reason[1024];
     const bool serves = message->object.length == 0;
     /* A gdbserver that has started a CCE waits for its first visitor. */
-    for (struct enl_pane *pane = program->session->panes; serves && pane != NULL; pane = pane->next)
-        if (pane->serves && pane->ordinal == message->ordinal && !pane->seen &&
+    struct enl_pane *pane;
+    LIST_FOREACH (pane, &session->panes, entry)
+        if (serves && pane->serves && pane->ordinal == message->ordinal && !pane->seen &&
             (message->present & BCRI_HAS(pid)) == 0)
             return give(conn, pane, message->id);
     int code;
-    struct enl_cce *cce = find_cce(program, message, &code, reason, sizeof reason);
-    struct enl_pane *pane = cce != NULL ? attach_to(cce, message, reason, sizeof reason) : NULL;
+    struct enl_cce *cce = find_cce(session, message, &code, reason, sizeof reason);
+    pane = cce != NULL ? attach_to(session, cce, message, reason, sizeof reason) : NULL;
     if (pane != NULL)
         return give(conn, pane, message->id);
     const size_t used = strlen(reason);
-    if (program->self.is_child && used < sizeof reason)
-        snprintf(reason + used, sizeof reason - used, " (on host %s)", program->self.hostname);
+    if (session->self->is_child && used < sizeof reason)
+        snprintf(reason + used, sizeof reason - used, " (on host %s)", session->self->hostname);
     enl_conn_reply(conn, message->id, cce != NULL ? bcrE_BUSY : code, reason);
     return NULL;
 }
@@ -199,7 +202,7 @@ void enl_session_unseen(struct enl_conn *conn)
     pane->fd = -1;
     if (pane->attached)
         return; /* it detaches, and ends by itself or with the program */
-    struct enl_cce *cce = enl_cce_at(&pane->program->here, pane->index);
+    struct enl_cce *cce = enl_cce_at(pane->session->here, pane->index);
     if (cce != NULL && !pane->serves && cce->process == pane->pid && pane->pid != 0)
         enl_cce_signal(cce, SIGKILL, true);
 }

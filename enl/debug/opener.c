@@ -11,54 +11,53 @@
 #include <unistd.h>
 
 #include "base/own_start.h"
+#include "base/watch.h"
 #include "bcri/refuse.h"
 #include "debug/session_part.h"
 
 enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
 
-void enl_opener_tell(struct enl_program *program, const struct enl_pane *pane, const char *object)
+void enl_opener_tell(struct enl_session *session, const struct enl_pane *pane, const char *object)
 {
     char line[PATH_MAX + 64];
     const char *slash = strrchr(object, '/');
-    struct enl_session *session = program->session;
     if (session->windows == NULL)
         return;
     const int length = snprintf(line, sizeof line, "%u %u %u %s\n", pane->host, pane->index, pane->ordinal,
                                 slash != NULL ? slash + 1 : object);
     if (send(session->windows->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
-        enl_report(&program->self, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
+        enl_report(session->self, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
                    strerror(errno));
 }
 
-static void windows_say(struct enl_program *program, const char *line)
+static void windows_say(struct enl_session *session, const char *line)
 {
     if (strcmp(line, "held") == 0)
-        enl_report_hold(&program->self, true);
+        enl_report_hold(session->self, true);
     else if (strcmp(line, "free") == 0)
-        enl_report_hold(&program->self, false);
+        enl_report_hold(session->self, false);
     if (strncmp(line, "failed ", 7) != 0)
         return;
     char *end;
     const uint32_t host = (uint32_t)strtoul(line + 7, &end, 10);
-    const struct enl_pane *pane = enl_pane_of(program, host, (uint32_t)strtoul(end, NULL, 10));
-    if (pane == NULL || pane->seen || program->self.phase != ENL_RUNNING)
+    const struct enl_pane *pane = enl_pane_of(session, host, (uint32_t)strtoul(end, NULL, 10));
+    if (pane == NULL || pane->seen || session->self->phase != ENL_RUNNING)
         return;
-    if (program->session->where == ENL_WHERE_DISPLAY)
+    if (session->where == ENL_WHERE_DISPLAY)
         enl_report(
-            &program->self, BCRI_LOG_ERROR,
+            session->self, BCRI_LOG_ERROR,
             "no window came up for CCE %u on X display %s: is that display there, and may you use it (echo "
             "$DISPLAY, xhost, xauth)? Or use -D tmux",
-            pane->ordinal, program->session->value);
+            pane->ordinal, session->value);
     else
-        enl_report(&program->self, BCRI_LOG_ERROR,
+        enl_report(session->self, BCRI_LOG_ERROR,
                    "tmux opened no pane for CCE %u; try tmux by itself, or -D server", pane->ordinal);
-    enl_program_abort(program, 1);
+    session->ops->abort(session->owner, 1);
 }
 
 static void on_windows(void *data)
 {
-    struct enl_program *program = data;
-    struct enl_session *session = program->session;
+    struct enl_session *session = data;
     char bytes[256];
     const ssize_t got = recv(session->windows->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -75,22 +74,21 @@ static void on_windows(void *data)
         }
         session->line[session->length] = '\0';
         session->length = 0;
-        windows_say(program, session->line);
+        windows_say(session, session->line);
     }
 }
 
-int enl_opener_start(struct enl_program *program, char *error, size_t error_size)
+int enl_opener_start(struct enl_session *session, char *error, size_t error_size)
 {
-    struct enl_session *session = program->session;
     const bool tmux = session->where == ENL_WHERE_TMUX;
-    const char *terminal = isatty(0) && isatty(1) && enl_session_wants(program, 0) ? ttyname(0) : NULL;
+    const char *terminal = isatty(0) && isatty(1) && enl_session_wants(session, 0) ? ttyname(0) : NULL;
     char xterm[PATH_MAX] = "", reason[1024];
     int pair[2];
     if (!tmux)
-        enl_session_tool(program, program->self.config.xtermpath, xterm, reason, sizeof reason);
+        enl_session_tool(session, session->self->config.xtermpath, xterm, reason, sizeof reason);
     const char *const words[] = {"enl",
                                  "--windows",
-                                 program->self.name,
+                                 session->self->name,
                                  tmux ? "tmux" : session->value,
                                  xterm,
                                  terminal != NULL ? terminal : "",
@@ -99,38 +97,37 @@ int enl_opener_start(struct enl_program *program, char *error, size_t error_size
         return bcri_refuse(error, error_size, -1, "no socket for enl --windows: %s", strerror(errno));
     const struct enl_own_start start = {
         .words = words, .in = pair[1], .out = pair[1], .keep = -1, .outlives = true};
-    const pid_t pid = enl_own_start(&program->self, &start, reason, sizeof reason);
+    const pid_t pid = enl_own_start(session->self, &start, reason, sizeof reason);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
         return bcri_refuse(error, error_size, -1, "%s", reason);
     }
     session->windows_pid = pid;
-    uv_timer_init(&program->self.loop, &session->closing);
-    session->closing.data = program;
-    session->windows = enl_watch_start(&program->self, pair[0], on_windows, program);
+    uv_timer_init(&session->self->loop, &session->closing);
+    session->closing.data = session;
+    session->windows = enl_watch_start(session->self, pair[0], on_windows, session);
     return session->windows != NULL ? 0 : bcri_refuse(error, error_size, -1, "no memory");
 }
 
-void enl_opener_reaped(struct enl_program *program, int wait_status)
+void enl_opener_reaped(struct enl_session *session, int wait_status)
 {
-    struct enl_session *session = program->session;
     session->windows_pid = 0;
     uv_close((uv_handle_t *)&session->closing, NULL);
     enl_watch_stop(session->windows);
     session->windows = NULL;
-    enl_report_hold(&program->self, false);
-    if (program->self.phase == ENL_RUNNING && wait_status != 0 && program->here.alive != 0) {
-        enl_report(&program->self, BCRI_LOG_ERROR, "the process that opens windows has ended");
-        enl_program_abort(program, 1);
+    enl_report_hold(session->self, false);
+    if (session->self->phase == ENL_RUNNING && wait_status != 0 && session->here->alive != 0) {
+        enl_report(session->self, BCRI_LOG_ERROR, "the process that opens windows has ended");
+        session->ops->abort(session->owner, 1);
     }
-    enl_program_check_end(program);
+    session->ops->something_ended(session->owner);
 }
 
-void enl_session_cut(struct enl_program *program)
+void enl_session_cut(struct enl_session *session)
 {
-    if (program->session->windows_pid != 0)
-        kill(program->session->windows_pid, SIGKILL);
+    if (session->windows_pid != 0)
+        kill(session->windows_pid, SIGKILL);
 }
 
 static void on_closing(uv_timer_t *timer)
@@ -138,9 +135,8 @@ static void on_closing(uv_timer_t *timer)
     enl_session_cut(timer->data);
 }
 
-bool enl_opener_over(struct enl_program *program)
+bool enl_opener_over(struct enl_session *session)
 {
-    struct enl_session *session = program->session;
     enl_watch_stop(session->windows); /* by which enl --windows learns that it must end */
     session->windows = NULL;
     if (session->windows_pid == 0)

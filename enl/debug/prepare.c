@@ -12,11 +12,11 @@
 #include "debug/session_part.h"
 #include "host/object.h"
 
-const char *enl_session_tool(const struct enl_program *program, const char *name, char path[PATH_MAX],
+const char *enl_session_tool(const struct enl_session *session, const char *name, char path[PATH_MAX],
                              char *reason, size_t size)
 {
     char *resolved = NULL;
-    if (bcri_config_resolve(&program->self.config, name, &resolved) != 0)
+    if (bcri_config_resolve(&session->self->config, name, &resolved) != 0)
         return "there is no home directory";
     const int status = enl_object_find(resolved, path, reason, size);
     free(resolved);
@@ -39,8 +39,7 @@ static void choose_where(struct enl_session *session)
 }
 
 /* Whether all that this place needs is there. */
-static int check_where(const struct enl_program *program, struct enl_session *session, char *error,
-                       size_t error_size)
+static int check_where(struct enl_session *session, char *error, size_t error_size)
 {
     char path[PATH_MAX], reason[1024];
     const char *wrong = NULL;
@@ -54,17 +53,17 @@ static int check_where(const struct enl_program *program, struct enl_session *se
                                session->debugger.words[0]);
         break;
     case ENL_WHERE_TMUX:
-        wrong = enl_session_tool(program, "tmux", path, reason, sizeof reason);
+        wrong = enl_session_tool(session, "tmux", path, reason, sizeof reason);
         if (wrong != NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D tmux: %s; install tmux, or use -D server or an X display", wrong);
         break;
     case ENL_WHERE_DISPLAY:
-        if (program->self.config.xtermpath == NULL)
+        if (session->self->config.xtermpath == NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D %s: xtermpath of bcrrc says that no windows are opened; use -D tmux",
                                session->value);
-        wrong = enl_session_tool(program, program->self.config.xtermpath, path, reason, sizeof reason);
+        wrong = enl_session_tool(session, session->self->config.xtermpath, path, reason, sizeof reason);
         if (wrong != NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D %s: %s; install xterm, name another by xtermpath in bcrrc, or use -D tmux",
@@ -75,7 +74,7 @@ static int check_where(const struct enl_program *program, struct enl_session *se
             return bcri_refuse(error, error_size, -1,
                                "-D server is for gdb, which %s is not; use -D tmux or an X display",
                                session->debugger.words[0]);
-        wrong = enl_session_tool(program, ENL_GDBSERVER, session->server, reason, sizeof reason);
+        wrong = enl_session_tool(session, ENL_GDBSERVER, session->server, reason, sizeof reason);
         if (wrong != NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D server: %s; install gdbserver, or use -D tmux or an X display", wrong);
@@ -86,29 +85,28 @@ static int check_where(const struct enl_program *program, struct enl_session *se
 }
 
 /* On a child's host: the root has looked at the options, and each host has its own debuggers. */
-static void take_session(struct enl_program *program, struct enl_session *session)
+static void take_session(struct enl_session *session)
 {
-    const struct enl_options *options = &program->options;
+    const struct enl_debug_wish *wish = session->wish;
     const char *forbidden;
     char *missing = session->missing;
-    if (options->where == NULL || options->debugger == NULL ||
-        enl_where_parse(options->where, &session->where, &session->value, missing, sizeof session->missing) !=
+    if (wish->where == NULL || wish->debugger == NULL ||
+        enl_where_parse(wish->where, &session->where, &session->value, missing, sizeof session->missing) !=
             0 ||
-        enl_debugger_find(&session->debugger, options->debugger, missing, sizeof session->missing) != 0 ||
+        enl_debugger_find(&session->debugger, wish->debugger, missing, sizeof session->missing) != 0 ||
         (session->where != ENL_WHERE_TMUX && session->where != ENL_WHERE_DISPLAY &&
-         check_where(program, session, missing, sizeof session->missing) != 0))
+         check_where(session, missing, sizeof session->missing) != 0))
         return;
     if ((forbidden = enl_debugger_forbidden()) != NULL)
         snprintf(missing, sizeof session->missing, "%s", forbidden);
 }
 
-void enl_session_options(const struct enl_program *program, char where[PATH_MAX + 16],
+void enl_session_options(const struct enl_session *session, char where[PATH_MAX + 16],
                          const char **debugger_out)
 {
     static const char *const names[] = {[ENL_WHERE_TMUX] = "tmux", [ENL_WHERE_SERVER] = "server"};
-    const struct enl_session *session = program->session;
     char folder[PATH_MAX] = "";
-    *debugger_out = program->options.debugger != NULL ? program->options.debugger : "gdb";
+    *debugger_out = session->wish->debugger != NULL ? session->wish->debugger : "gdb";
     where[0] = '\0';
     switch (session->where) {
     case ENL_WHERE_NONE: break;
@@ -122,52 +120,50 @@ void enl_session_options(const struct enl_program *program, char where[PATH_MAX 
     }
 }
 
-int enl_session_prepare(struct enl_program *program, char *error, size_t error_size)
+int enl_session_prepare(struct enl_session *session, char *error, size_t error_size)
 {
-    const struct enl_options *options = &program->options;
-    struct enl_session *session = calloc(1, sizeof *session);
-    program->session = session;
-    if (session == NULL)
-        return bcri_refuse(error, error_size, -1, "no memory");
-    if (options->debugger == NULL && options->where == NULL) {
-        if (options->debug_ccs != NULL || options->vscode)
+    const struct enl_debug_wish *wish = session->wish;
+    if (wish->debugger == NULL && wish->where == NULL) {
+        if (wish->ccs != NULL || wish->vscode)
             return bcri_refuse(error, error_size, -1, "%s needs -d or -D: see enl --help",
-                               options->debug_ccs != NULL ? "--debug-ccs" : "--vscode");
+                               wish->ccs != NULL ? "--debug-ccs" : "--vscode");
         return 0;
     }
-    if (program->self.is_child) {
-        take_session(program, session);
+    if (session->self->is_child) {
+        take_session(session);
         return 0;
     }
-    if (options->debug_ccs != NULL && !enl_number_list_ok(options->debug_ccs))
+    if (wish->ccs != NULL && !enl_number_list_ok(wish->ccs))
         return bcri_refuse(error, error_size, -1,
                            "--debug-ccs takes ordinals of CCEs and ranges of them, such as 0,3-5, not %s",
-                           options->debug_ccs);
-    if (program->self.config.wrap != NULL)
+                           wish->ccs);
+    struct bcri_config_entry wrap;
+    bcri_config_at(&session->self->config, BCRI_CONFIG_wrap, &wrap);
+    if (session->self->config.wrap != NULL)
         return bcri_refuse(error, error_size, -1,
                            "a CCE runs under a debugger or under a wrapper: leave out -d and -D, or %s (%s)",
-                           options->wrap != NULL ? "--wrap" : "wrap in bcrrc", program->self.config.wrap);
-    if (enl_debugger_find(&session->debugger, options->debugger != NULL ? options->debugger : "gdb", error,
+                           strcmp(wrap.origin, "--wrap") == 0 ? "--wrap" : "wrap in bcrrc",
+                           session->self->config.wrap);
+    if (enl_debugger_find(&session->debugger, wish->debugger != NULL ? wish->debugger : "gdb", error,
                           error_size) != 0)
         return -1;
-    if (options->where == NULL)
+    if (wish->where == NULL)
         choose_where(session);
-    else if (enl_where_parse(options->where, &session->where, &session->value, error, error_size) != 0)
+    else if (enl_where_parse(wish->where, &session->where, &session->value, error, error_size) != 0)
         return -1;
-    if (options->vscode && session->where != ENL_WHERE_SERVER)
+    if (wish->vscode && session->where != ENL_WHERE_SERVER)
         return bcri_refuse(error, error_size, -1, "--vscode goes with -D server");
-    if (check_where(program, session, error, error_size) != 0)
+    if (check_where(session, error, error_size) != 0)
         return -1;
     const char *forbidden = enl_debugger_forbidden();
     if (forbidden != NULL)
         return bcri_refuse(error, error_size, -1, "%s", forbidden);
     if (session->where == ENL_WHERE_BATCH || session->where == ENL_WHERE_SERVER)
-        program->self.config.output = BCRI_OUTPUT_LABEL; /* the root's lines, too */
+        session->self->config.output = BCRI_OUTPUT_LABEL; /* the root's lines, too */
     return 0;
 }
 
-bool enl_session_wants(const struct enl_program *program, uint32_t ordinal)
+bool enl_session_wants(const struct enl_session *session, uint32_t ordinal)
 {
-    return program->session->where != ENL_WHERE_NONE &&
-           enl_number_list_has(program->options.debug_ccs, ordinal);
+    return session->where != ENL_WHERE_NONE && enl_number_list_has(session->wish->ccs, ordinal);
 }

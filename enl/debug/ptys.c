@@ -11,27 +11,22 @@
 #include "debug/session_part.h"
 #include "wire/conn.h"
 
-struct enl_pane *enl_pane_new(struct enl_program *program, uint32_t index, uint32_t ordinal, int fd)
+struct enl_pane *enl_pane_new(struct enl_session *session, uint32_t index, uint32_t ordinal, int fd)
 {
-    struct enl_session *session = program->session;
     struct enl_pane *pane = calloc(1, sizeof *pane);
     if (pane == NULL)
         return NULL;
-    pane->program = program;
+    pane->session = session;
     pane->index = index;
     pane->ordinal = ordinal;
     pane->fd = fd;
-    pane->next = session->panes;
-    session->panes = pane;
+    LIST_INSERT_HEAD(&session->panes, pane, entry);
     return pane;
 }
 
 void enl_pane_free(struct enl_pane *pane)
 {
-    struct enl_pane **at = &pane->program->session->panes;
-    while (*at != pane)
-        at = &(*at)->next;
-    *at = pane->next;
+    LIST_REMOVE(pane, entry);
     if (pane->fd >= 0)
         close(pane->fd);
     if (pane->viewer != NULL)
@@ -39,12 +34,13 @@ void enl_pane_free(struct enl_pane *pane)
     free(pane);
 }
 
-struct enl_pane *enl_pane_of(const struct enl_program *program, uint32_t host, uint32_t index)
+struct enl_pane *enl_pane_of(const struct enl_session *session, uint32_t host, uint32_t index)
 {
-    struct enl_pane *pane = program->session->panes;
-    while (pane != NULL && (pane->host != host || pane->index != index || pane->attached))
-        pane = pane->next;
-    return pane;
+    struct enl_pane *pane;
+    LIST_FOREACH (pane, &session->panes, entry)
+        if (pane->host == host && pane->index == index && !pane->attached)
+            return pane;
+    return NULL;
 }
 
 /* Opens a pty. Returns the daemon's end and the debugger's in `slave_out`, or -errno, which is noted. */

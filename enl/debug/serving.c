@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/self.h"
 #include "bcri/refuse.h"
 #include "debug/own.h"
-#include "host/cce.h"
 
 #define VSCODE_FILE ".vscode/launch.json"
 
@@ -39,9 +39,9 @@ char **enl_serving_words(const char *path, char *const *argv)
     return words;
 }
 
-static void command_file(const struct enl_program *program, char *path, size_t size)
+static void command_file(const struct enl_self *self, char *path, size_t size)
 {
-    snprintf(path, size, "%s/bcr.%s.gdb", program->self.config.tempdir, program->self.name);
+    snprintf(path, size, "%s/bcr.%s.gdb", self->config.tempdir, self->name);
 }
 
 /* A new file that only its user may read. Returns NULL with errno. */
@@ -51,9 +51,10 @@ static FILE *new_file(const char *path)
     return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
-static int write_vscode(struct enl_program *program, const char *own, char *error, size_t error_size)
+int enl_serving_vscode(struct enl_self *self, const char *root_path, char *error, size_t error_size)
 {
-    char in_gdb[2 * ENL_OWN_MAX], command[2 * ENL_OWN_MAX + 128];
+    char own[ENL_OWN_MAX], in_gdb[2 * ENL_OWN_MAX], command[2 * ENL_OWN_MAX + 128];
+    enl_own_word(own, false);
     enl_own_escape(in_gdb, sizeof in_gdb, own, "\"\\");
     snprintf(command, sizeof command,
              "-interpreter-exec console \"target remote | %s gdb-pipe - ${input:cce}\"", in_gdb);
@@ -62,7 +63,7 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
                            strerror(errno));
     FILE *file = new_file(VSCODE_FILE);
     if (file == NULL && errno == EEXIST) {
-        enl_report(&program->self, BCRI_LOG_WARN,
+        enl_report(self, BCRI_LOG_WARN,
                    "--vscode: " VSCODE_FILE
                    " is there already and stays as it is; move it away for a new one");
         return 0;
@@ -79,7 +80,7 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
                   "        \"name\": \"BCR: a CCE of enl -D server\",\n"
                   "        \"type\": \"cppdbg\", \"request\": \"launch\", \"MIMode\": \"gdb\",\n"
                   "        \"program\": ");
-    enl_json_text(file, program->jobs.root_path);
+    enl_json_text(file, root_path);
     fprintf(file, ", \"cwd\": \"${workspaceFolder}\",\n"
                   "        \"customLaunchSetupCommands\": [\n"
                   "            {\"text\": ");
@@ -90,16 +91,16 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
                   "    }]\n"
                   "}\n");
     fclose(file);
-    enl_report(&program->self, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
+    enl_report(self, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
     return 0;
 }
 
-int enl_serving_start(struct enl_program *program, bool root, char *error, size_t error_size)
+int enl_serving_start(struct enl_self *self, bool root, char *error, size_t error_size)
 {
     char path[PATH_MAX + 256], own[ENL_OWN_MAX], in_python[2 * ENL_OWN_MAX];
     enl_own_word(own, false);
     enl_own_escape(in_python, sizeof in_python, own, "\"\\");
-    command_file(program, path, sizeof path);
+    command_file(self, path, sizeof path);
     unlink(path); /* of a program of the same name, which ended before this one began */
     FILE *file = new_file(path);
     if (file == NULL)
@@ -123,26 +124,26 @@ int enl_serving_start(struct enl_program *program, bool root, char *error, size_
         "BcrCce()\n"
         "end\n"
         "cce 0\n",
-        program->self.name, in_python, program->self.name);
+        self->name, in_python, self->name);
     fclose(file);
     if (root)
-        enl_report(&program->self, BCRI_LOG_INFO, "commands for a debugger: gdb -x %s", path);
-    return program->options.vscode ? write_vscode(program, own, error, error_size) : 0;
+        enl_report(self, BCRI_LOG_INFO, "commands for a debugger: gdb -x %s", path);
+    return 0;
 }
 
-void enl_serving_tell(struct enl_program *program, uint32_t ordinal, const char *object)
+void enl_serving_tell(struct enl_self *self, uint32_t ordinal, const char *object)
 {
     char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
     enl_own_word(own, true);
     enl_own_apostrophes(word, sizeof word, own);
-    enl_report(&program->self, BCRI_LOG_INFO,
+    enl_report(self, BCRI_LOG_INFO,
                "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | %s gdb-pipe %s %u'", ordinal,
-               object, word, program->self.name, ordinal);
+               object, word, self->name, ordinal);
 }
 
-void enl_serving_end(struct enl_program *program)
+void enl_serving_end(struct enl_self *self)
 {
     char path[PATH_MAX + 256];
-    command_file(program, path, sizeof path);
+    command_file(self, path, sizeof path);
     unlink(path);
 }

@@ -217,7 +217,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
     case BCRI_MSG_died: return enl_crash_of_child(child, message);
-    case BCRI_MSG_debugged: enl_session_far_started(child->program, child->number, message); return NULL;
+    case BCRI_MSG_debugged:
+        enl_session_far_started(&child->program->session, child->number, message);
+        return NULL;
     case BCRI_MSG_failed: take_failed(child, message); return NULL;
     case BCRI_MSG_unstarted: return take_unstarted(child, message);
     case BCRI_MSG_enlist:

@@ -73,8 +73,8 @@ static void send_session(const struct enl_program *program, struct enl_peer *pee
 {
     char where[PATH_MAX + 16];
     const char *debugger;
-    enl_session_options(program, where, &debugger);
-    const char *const values[OPTIONS] = {where, debugger, program->options.debug_ccs};
+    enl_session_options(&program->session, where, &debugger);
+    const char *const values[OPTIONS] = {where, debugger, program->options.debug.ccs};
     for (int i = 0; where[0] != '\0' && i < OPTIONS && values[i] != NULL; i++) {
         const struct bcri_control message = {.type = BCRI_MSG_setting,
                                              .present = BCRI_HAS(object) | BCRI_HAS(text),
@@ -86,8 +86,8 @@ static void send_session(const struct enl_program *program, struct enl_peer *pee
 
 static const char *take_session(struct enl_program *program, const char *name, const char *value)
 {
-    const char **const places[OPTIONS] = {&program->options.where, &program->options.debugger,
-                                          &program->options.debug_ccs};
+    const char **const places[OPTIONS] = {&program->options.debug.where, &program->options.debug.debugger,
+                                          &program->options.debug.ccs};
     for (int i = 0; i < OPTIONS; i++)
         if (strcmp(name, option_names[i]) == 0 && *places[i] == NULL && (*places[i] = strdup(value)) == NULL)
             return "no memory";

@@ -61,12 +61,13 @@ static void show_lines(const char *name, char *const *words)
 int enl_command_attach(const struct enl_options *options, char **argv)
 {
     static char found[ATTACH_MAX][WORD_MAX];
-    const char *debugger = options->debugger != NULL ? options->debugger : "gdb", *value = "";
+    const char *debugger = options->debug.debugger != NULL ? options->debug.debugger : "gdb", *value = "";
     enum enl_where where = ENL_WHERE_NONE;
     char error[512], *words[ATTACH_MAX + 1];
     struct look_view view;
     int count = 0;
-    if (options->where != NULL && enl_where_parse(options->where, &where, &value, error, sizeof error) != 0) {
+    if (options->debug.where != NULL &&
+        enl_where_parse(options->debug.where, &where, &value, error, sizeof error) != 0) {
         fprintf(stderr, "enl: %s\n", error);
         return 2;
     }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/debug_wish.h"
+
 #define ENL_LOCAL_MAX 1000 /* of --local */
 
 struct enl_command;
@@ -60,10 +62,7 @@ struct enl_options {
     const char *push;
     const char *output_dir;
     const char *log_dir;
-    const char *debugger;  /* -d: a command */
-    const char *where;     /* -D */
-    const char *debug_ccs; /* ordinals */
-    bool vscode;
+    struct enl_debug_wish debug;
     const char *metrics; /* a socket */
     const char *crashreport;
     const char *wrap; /* a command */

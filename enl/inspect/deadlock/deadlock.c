@@ -122,7 +122,7 @@ static void hang_up(struct enl_program *program)
 /* Debuggers for all CCEs, as enl attach opens them. */
 static void open_debuggers(struct enl_program *program)
 {
-    const char *display = getenv("DISPLAY"), *where = program->options.where;
+    const char *display = getenv("DISPLAY"), *where = program->options.debug.where;
     char reason[512];
     if (where == NULL || strncmp(where, "batch:", 6) == 0)
         where = display != NULL && display[0] != '\0' ? display : "server";

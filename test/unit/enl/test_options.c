@@ -102,14 +102,14 @@ TEST(the_debugger_switches_of_2002_are_there)
     CHECK_INT(PARSE(W("-d"), W("gdb -nx"), W("-D"), W("foobaz:0"), W("--debug-ccs=0,2"), W("ring"), W("-d")),
               0);
     CHECK_INT(options.action, ENL_RUN);
-    CHECK_STR(options.debugger, "gdb -nx");
-    CHECK_STR(options.where, "foobaz:0");
-    CHECK_STR(options.debug_ccs, "0,2");
+    CHECK_STR(options.debug.debugger, "gdb -nx");
+    CHECK_STR(options.debug.where, "foobaz:0");
+    CHECK_STR(options.debug.ccs, "0,2");
     CHECK_INT(options.first, 6);
     CHECK_INT(PARSE(W("-d")), -1);
     CHECK_INT(PARSE(W("attach"), W("-d"), W("lldb"), W("host.1"), W("0")), 0);
     CHECK_INT(options.action, ENL_ATTACH);
-    CHECK_STR(options.debugger, "lldb");
+    CHECK_STR(options.debug.debugger, "lldb");
     CHECK_INT(options.first, 4);
     CHECK_INT(PARSE(W("gdb-pipe"), W("host.1"), W("0")), 0);
     CHECK_INT(options.action, ENL_GDB_PIPE);
@@ -211,7 +211,7 @@ TEST(options_are_written_out_with_their_own_dashes)
         CHECK_STR(error, wanted);
     }
     CHECK_INT(PARSE(W("-d=gdb"), W("--name"), W("--output"), W("-")), 0);
-    CHECK_STR(options.debugger, "gdb");
+    CHECK_STR(options.debug.debugger, "gdb");
     CHECK_STR(options.name, "--output");
     CHECK_STR(options.output, NULL);
     CHECK_INT(options.first, 4);
