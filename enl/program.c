@@ -64,7 +64,7 @@ static void close_all(struct enl_program *program)
     enl_far_close(&program->carry);
     enl_introduce_end(program);
     enl_crash_close(program);
-    enl_deadlock_stop(program);
+    enl_deadlock_stop(&program->deadlock);
     enl_tree_close(program);
     enl_branches_close(program);
     enl_parent_close(program);
@@ -295,6 +295,57 @@ static bool send_up(void *owner, const struct bcri_control *message)
 
 static const struct enl_session_ops session_ops = {send_up, abort_program, on_something_ended};
 
+/* ---- and who looks for deadlocks (inspect/deadlock/deadlock.h) ---- */
+
+static bool is_quiet(void *owner)
+{
+    const struct enl_program *program = owner;
+    return program->jobs.stop_signal == 0 && STAILQ_EMPTY(&program->jobs.queue);
+}
+
+static bool has_network(void *owner)
+{
+    return enl_links_run(&((struct enl_program *)owner)->links);
+}
+
+static bool ask_network(void *owner, uint32_t question)
+{
+    return enl_links_ask_quiet(&((struct enl_program *)owner)->links, question);
+}
+
+static bool is_roots(void *owner)
+{
+    return ((struct enl_program *)owner)->upward == NULL;
+}
+
+static void send_down(void *owner, const struct bcri_control *message, bool up_alone)
+{
+    const struct enl_program *program = owner;
+    struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
+    for (; child != NULL; child = child->next)
+        if (!up_alone || child->state == ENL_CHILD_UP)
+            enl_child_send(child, message);
+}
+
+static size_t other_hosts(void *owner, uint32_t *numbers_out, size_t room)
+{
+    const struct enl_program *program = owner;
+    size_t count = 0;
+    const struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
+    for (; child != NULL; child = child->next, count++)
+        if (count < room)
+            numbers_out[count] = child->number;
+    return count;
+}
+
+static const struct enl_deadlock_ops deadlock_ops = {.is_quiet = is_quiet,
+                                                     .has_network = has_network,
+                                                     .ask_network = ask_network,
+                                                     .is_roots = is_roots,
+                                                     .send_up = send_up,
+                                                     .send_down = send_down,
+                                                     .hosts = other_hosts};
+
 /* ---- and its links (links/links.h) ---- */
 
 static const char *host_name(void *owner, uint32_t number)
@@ -324,7 +375,7 @@ static void on_lane(void *owner, uint32_t host, const uint8_t *content, uint32_t
 
 static void on_quiet(void *owner, uint32_t question, bool quiet, uint64_t messages)
 {
-    enl_deadlock_quiet(owner, question, quiet, messages);
+    enl_deadlock_quiet(&((struct enl_program *)owner)->deadlock, question, quiet, messages);
 }
 
 static const struct enl_links_ops links_ops = {host_name, on_link_wanted, send_packet, on_lane, on_quiet};
@@ -650,7 +701,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     if (failed == 0)
         failed = start_writers(program);
     if (failed == 0)
-        enl_deadlock_start(program);
+        enl_deadlock_start(&program->deadlock);
     if (failed == 0)
         return enl_session_start(&program->session, program->jobs.root_path, error, error_size) == 0 ? 0 : 1;
     char failure[BCRI_FAILURE_TEXT_MAX];
@@ -704,6 +755,11 @@ int enl_program_run(const struct enl_options *options, char **argv)
         .self = &program.self, .here = &program.here, .ops = &links_ops, .owner = &program};
     enl_jobs_init(&program.jobs, &program.self, &program.conns, &program.here, &jobs_ops, &program);
     program.jobs.root_argv = argv;
+    program.deadlock = (struct enl_deadlock){.self = &program.self,
+                                             .here = &program.here,
+                                             .wish = &program.options.debug,
+                                             .ops = &deadlock_ops,
+                                             .owner = &program};
     enl_session_init(&program.session, &program.self, &program.here, &program.options.debug, &session_ops,
                      &program);
     enl_inherited_take(&program.self.inherited);

@@ -229,7 +229,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
     case BCRI_MSG_carry: return enl_carried_of_child(child, message);
-    case BCRI_MSG_still: return enl_deadlock_of_child(child, message);
+    case BCRI_MSG_still: enl_deadlock_of_host(&child->program->deadlock, child->number, message); return NULL;
     case BCRI_MSG_ended:
         if (message->host == child->number)
             return enl_child_said_end(child);

@@ -189,7 +189,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
     case BCRI_MSG_carry: return enl_carried_of_parent(program, message);
     case BCRI_MSG_look:
-    case BCRI_MSG_deadlock: return enl_deadlock_of_parent(program, message);
+    case BCRI_MSG_deadlock: enl_deadlock_of_parent(&program->deadlock, message); return NULL;
     case BCRI_MSG_relay: return enl_far_begin(&program->carry, program->parent, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:

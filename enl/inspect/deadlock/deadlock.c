@@ -14,42 +14,10 @@
 #include "base/status.h"
 #include "host/cce.h"
 #include "host/worker.h"
-#include "inspect/deadlock/judge.h"
-#include "inspect/deadlock/lookout.h"
-#include "links/links.h"
-#include "tree/child.h"
-#include "tree/places.h"
-#include "tree/tree.h"
-#include "wire/conn.h"
 
 /* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to
  * tell that all wait; and after a vain search less often. */
 enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 30, TEXT_MAX = 60000 };
-
-/* What a program that explains has said so far. */
-struct text {
-    struct enl_watch *watch; /* NULL: none runs */
-    char *bytes;
-    size_t length;
-    bool whole;     /* it explains a deadlock, not a suspicion */
-    uint32_t count; /* CCEs in it */
-    pid_t pid;      /* the process that explains */
-    unsigned looks; /* for how long */
-};
-
-struct enl_deadlock {
-    struct enl_program *program;
-    uv_timer_t timer;
-    unsigned looks;
-    struct enl_lookout lookout;
-    pid_t held; /* a CCE that was stopped, traced or running */
-    /* CCEs that may be in a circle of write locks. */
-    uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
-    unsigned lockers_for, pause, next_pause; /* looks */
-    bool lockers_told;
-    struct text text;
-    struct enl_judge judge; /* the root's */
-};
 
 /* ---- looking at this host ---- */
 
@@ -62,13 +30,13 @@ static bool is_held(pid_t pid)
 }
 
 /* The one that was held at the last look is the first to be looked at. */
-static bool is_held_here(const struct enl_program *program, pid_t *held)
+static bool is_held_here(const struct enl_here *here, pid_t *held)
 {
     const struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    TAILQ_FOREACH (cce, &here->all, entry)
         if (cce->life == ENL_ALIVE && cce->pid == *held && is_held(cce->pid))
             return true;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    TAILQ_FOREACH (cce, &here->all, entry)
         if (cce->life == ENL_ALIVE && is_held(cce->pid)) {
             *held = cce->pid;
             return true;
@@ -76,21 +44,21 @@ static bool is_held_here(const struct enl_program *program, pid_t *held)
     return false;
 }
 
-static bool daemon_is_quiet(const struct enl_program *program)
+static bool daemon_is_quiet(const struct enl_deadlock *deadlock)
 {
-    return program->self.phase == ENL_RUNNING && program->jobs.stop_signal == 0 &&
-           TAILQ_EMPTY(&program->conns.waiting) && STAILQ_EMPTY(&program->jobs.queue) &&
-           program->here.forgetting == 0 && enl_worker_is_idle(program->here.worker);
+    const struct enl_here *here = deadlock->here;
+    return deadlock->self->phase == ENL_RUNNING && deadlock->ops->is_quiet(deadlock->owner) &&
+           TAILQ_EMPTY(&here->conns->waiting) && here->forgetting == 0 && enl_worker_is_idle(here->worker);
 }
 
 /* What the records of the CCEs say. */
-static struct enl_stillness look_at_records(const struct enl_program *program, uint64_t *lockers_out)
+static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock, uint64_t *lockers_out)
 {
-    struct enl_stillness seen = {.still = daemon_is_quiet(program)};
+    struct enl_stillness seen = {.still = daemon_is_quiet(deadlock)};
     unsigned may_lock = 0;
     *lockers_out = 0;
     const struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry) {
+    TAILQ_FOREACH (cce, &deadlock->here->all, entry) {
         if (cce->life == ENL_OVER && !cce->repairing)
             continue;
         const bool lives =
@@ -111,44 +79,41 @@ static struct enl_stillness look_at_records(const struct enl_program *program, u
 
 /* ---- telling ---- */
 
-static void hang_up(struct enl_program *program)
+static void hang_up(const struct enl_here *here)
 {
-    struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &here->all, entry)
         if (cce->life == ENL_ALIVE)
             kill(cce->pid, SIGHUP);
 }
 
 /* Debuggers for all CCEs, as enl attach opens them. */
-static void open_debuggers(struct enl_program *program)
+static void open_debuggers(struct enl_self *self, const struct enl_debug_wish *wish)
 {
-    const char *display = getenv("DISPLAY"), *where = program->options.debug.where;
+    const char *display = getenv("DISPLAY"), *where = wish->where;
     char reason[512];
     if (where == NULL || strncmp(where, "batch:", 6) == 0)
         where = display != NULL && display[0] != '\0' ? display : "server";
-    const char *const words[] = {"enl", "attach", "-D", where, program->self.name, NULL};
+    const char *const words[] = {"enl", "attach", "-D", where, self->name, NULL};
     const struct enl_own_start start = {.words = words, .in = -1, .out = 2, .keep = -1, .outlives = true};
-    if (enl_own_start(&program->self, &start, reason, sizeof reason) < 0)
-        enl_report(&program->self, BCRI_LOG_ERROR, "%s", reason);
+    if (enl_own_start(self, &start, reason, sizeof reason) < 0)
+        enl_report(self, BCRI_LOG_ERROR, "%s", reason);
 }
 
 /* The deadlock was explained, or could not be. */
-static void act(struct enl_program *program)
+static void act(struct enl_deadlock *deadlock)
 {
-    const int what = program->self.config.ondeadlock;
+    const int what = deadlock->self->config.ondeadlock;
     const struct bcri_control message = {
         .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
-    struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
-    for (; child != NULL; child = child->next)
-        if (child->state == ENL_CHILD_UP)
-            enl_child_send(child, &message);
+    deadlock->ops->send_down(deadlock->owner, &message, true);
     if (what == BCRI_ONDEADLOCK_HUP)
-        hang_up(program);
+        hang_up(deadlock->here);
     else if (what == BCRI_ONDEADLOCK_DEBUG)
-        open_debuggers(program);
+        open_debuggers(deadlock->self, deadlock->wish);
 }
 
-static void show(struct enl_program *program, const struct text *text)
+static void show(struct enl_self *self, const struct enl_explanation *text)
 {
     char first[256] = "";
     if (text->whole && text->count == 1)
@@ -161,39 +126,38 @@ static void show(struct enl_program *program, const struct text *text)
             text->count);
     const char *const reasons = text->length != 0 && text->bytes != NULL ? text->bytes : "";
     if (text->whole || reasons[0] != '\0')
-        enl_report_shown(&program->self, "%s%s", first, reasons);
+        enl_report_shown(self, "%s%s", first, reasons);
     if (first[0] != '\0')
-        bcri_log_write(enl_report_log(&program->self), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"),
-                       first);
+        bcri_log_write(enl_report_log(self), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
     for (const char *at = reasons; *at != '\0';) {
         const size_t line = strcspn(at, "\n");
-        bcri_log_write(enl_report_log(&program->self), BCRI_LOG_WARN, "%.*s", (int)line, at);
+        bcri_log_write(enl_report_log(self), BCRI_LOG_WARN, "%.*s", (int)line, at);
         at += line + (at[line] == '\n');
     }
 }
 
-static void drop_text(struct text *text)
+static void drop_text(struct enl_explanation *text)
 {
     enl_watch_stop(text->watch);
     free(text->bytes);
-    *text = (struct text){0};
+    *text = (struct enl_explanation){0};
 }
 
 static void explained(struct enl_deadlock *deadlock)
 {
     const bool whole = deadlock->text.whole;
     deadlock->lockers_told |= deadlock->text.length != 0;
-    if (deadlock->program->self.phase == ENL_RUNNING)
-        show(deadlock->program, &deadlock->text);
+    if (deadlock->self->phase == ENL_RUNNING)
+        show(deadlock->self, &deadlock->text);
     drop_text(&deadlock->text);
-    if (whole && deadlock->program->self.phase == ENL_RUNNING)
-        act(deadlock->program);
+    if (whole && deadlock->self->phase == ENL_RUNNING)
+        act(deadlock);
 }
 
 static void on_text(void *data)
 {
     struct enl_deadlock *deadlock = data;
-    struct text *text = &deadlock->text;
+    struct enl_explanation *text = &deadlock->text;
     for (;;) {
         char rest[512];
         const size_t room = TEXT_MAX - text->length;
@@ -214,7 +178,7 @@ static void on_text(void *data)
 /* A process that is stopped, or stuck, keeps nobody from being told. */
 static void bound_text(struct enl_deadlock *deadlock)
 {
-    struct text *text = &deadlock->text;
+    struct enl_explanation *text = &deadlock->text;
     if (text->watch == NULL || ++text->looks < TEXT_LOOKS)
         return;
     kill(text->pid, SIGKILL);
@@ -225,9 +189,8 @@ static void bound_text(struct enl_deadlock *deadlock)
 /* Starts a process that looks, and says why the CCEs wait. Returns whether it runs. */
 static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
 {
-    struct enl_program *program = deadlock->program;
-    const char *const words[] = {"enl", "--explain", whole ? "all" : "locks", program->self.socket_name,
-                                 NULL};
+    struct enl_self *self = deadlock->self;
+    const char *const words[] = {"enl", "--explain", whole ? "all" : "locks", self->socket_name, NULL};
     char reason[512];
     int pair[2];
     drop_text(&deadlock->text);
@@ -236,12 +199,12 @@ static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
     if (pipe2(pair, O_CLOEXEC) != 0)
         return false;
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
-    const pid_t pid = enl_own_start(&program->self, &start, reason, sizeof reason);
+    const pid_t pid = enl_own_start(self, &start, reason, sizeof reason);
     close(pair[1]);
     deadlock->text.pid = pid;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     if (pid > 0 && (deadlock->text.bytes = malloc(TEXT_MAX + 1)) != NULL &&
-        (deadlock->text.watch = enl_watch_start(&program->self, pair[0], on_text, deadlock)) != NULL)
+        (deadlock->text.watch = enl_watch_start(self, pair[0], on_text, deadlock)) != NULL)
         return true;
     if (deadlock->text.bytes == NULL)
         close(pair[0]);
@@ -258,7 +221,6 @@ static void heed(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 
 static void tell(struct enl_deadlock *deadlock)
 {
-    struct enl_program *program = deadlock->program;
     const struct enl_stillness *told = &deadlock->lookout.last;
     const struct bcri_control message = {.type = BCRI_MSG_still,
                                          .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count) |
@@ -269,30 +231,27 @@ static void tell(struct enl_deadlock *deadlock)
                                          .who = told->who,
                                          .moves = told->moves,
                                          .since = told->since};
-    if (program->parent != NULL)
-        enl_conn_send(program->parent, &message, NULL, 0);
-    else if (program->upward == NULL)
-        heed(deadlock, enl_judge_hear(&deadlock->judge, program->self.host_number, message.id, told));
+    if (!deadlock->ops->send_up(deadlock->owner, &message) && deadlock->ops->is_roots(deadlock->owner))
+        heed(deadlock, enl_judge_hear(&deadlock->judge, deadlock->self->host_number, message.id, told));
 }
 
 static void look(struct enl_deadlock *deadlock, uint32_t round)
 {
-    struct enl_program *program = deadlock->program;
     struct enl_lookout *lookout = &deadlock->lookout;
     uint64_t lockers;
-    struct enl_stillness seen = look_at_records(program, &lockers);
-    seen.still = seen.still && !is_held_here(program, &deadlock->held);
-    enum enl_lookout_wants wants = enl_lookout_look(lookout, round, &seen, enl_links_run(&program->links));
-    if (wants == ENL_LOOKOUT_ASK && !enl_links_ask_quiet(&program->links, lookout->question))
+    struct enl_stillness seen = look_at_records(deadlock, &lockers);
+    seen.still = seen.still && !is_held_here(deadlock->here, &deadlock->held);
+    enum enl_lookout_wants wants =
+        enl_lookout_look(lookout, round, &seen, deadlock->ops->has_network(deadlock->owner));
+    if (wants == ENL_LOOKOUT_ASK && !deadlock->ops->ask_network(deadlock->owner, lookout->question))
         wants = enl_lookout_answer(lookout, lookout->question, false, 0);
     if (wants == ENL_LOOKOUT_TELL)
         tell(deadlock);
 }
 
-void enl_deadlock_quiet(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages)
+void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages)
 {
-    struct enl_deadlock *deadlock = program->deadlock;
-    if (deadlock != NULL &&
+    if (deadlock->looks &&
         enl_lookout_answer(&deadlock->lookout, question, quiet, messages) == ENL_LOOKOUT_TELL)
         tell(deadlock);
 }
@@ -323,28 +282,19 @@ static void ask_all(struct enl_deadlock *deadlock)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_look, .present = BCRI_HAS(id), .id = deadlock->judge.round};
-    const struct enl_tree *tree = deadlock->program->tree;
-    for (struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL; child = child->next)
-        enl_child_send(child, &message);
+    deadlock->ops->send_down(deadlock->owner, &message, false);
     look(deadlock, deadlock->judge.round);
 }
 
 /* Which hosts there are. False: no memory. */
 static bool know_hosts(struct enl_deadlock *deadlock)
 {
-    const struct enl_tree *tree = deadlock->program->tree;
     uint32_t few[16], *numbers = few;
-    size_t count = 1;
-    for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
-         child = child->next)
-        count++;
+    const size_t count = 1 + deadlock->ops->hosts(deadlock->owner, NULL, 0);
     if (count > sizeof few / sizeof few[0] && (numbers = malloc(count * sizeof *numbers)) == NULL)
         return false;
-    numbers[0] = deadlock->program->self.host_number;
-    count = 1;
-    for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
-         child = child->next)
-        numbers[count++] = child->number;
+    numbers[0] = deadlock->self->host_number;
+    deadlock->ops->hosts(deadlock->owner, numbers + 1, count - 1);
     const bool done = enl_judge_hosts(&deadlock->judge, numbers, count);
     if (numbers != few)
         free(numbers);
@@ -354,80 +304,67 @@ static bool know_hosts(struct enl_deadlock *deadlock)
 static void on_timer(uv_timer_t *timer)
 {
     struct enl_deadlock *deadlock = timer->data;
-    struct enl_program *program = deadlock->program;
     uint64_t lockers;
-    if (program->self.phase != ENL_RUNNING)
+    if (deadlock->self->phase != ENL_RUNNING)
         return;
-    const struct enl_stillness seen = look_at_records(program, &lockers);
-    bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
-                   ++deadlock->looks, seen.count,
+    const struct enl_stillness seen = look_at_records(deadlock, &lockers);
+    bcri_log_write(&deadlock->self->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
+                   ++deadlock->count, seen.count,
                    seen.still ? "and nothing else is under way" : "others do not");
     bound_text(deadlock);
     suspect(deadlock, lockers);
-    if (program->upward == NULL && !know_hosts(deadlock))
+    const bool judges = deadlock->ops->is_roots(deadlock->owner);
+    if (judges && !know_hosts(deadlock))
         return;
     switch (enl_lookout_second(&deadlock->lookout, &seen)) {
     case ENL_LOOKOUT_LOOK: look(deadlock, 0); break;
     case ENL_LOOKOUT_TELL: tell(deadlock); break;
     default: break;
     }
-    if (program->upward == NULL && enl_judge_tick(&deadlock->judge) == ENL_ASK)
+    if (judges && enl_judge_tick(&deadlock->judge) == ENL_ASK)
         ask_all(deadlock);
 }
 
-const char *enl_deadlock_of_child(struct enl_child *child, const struct bcri_control *message)
+void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const struct bcri_control *message)
 {
-    struct enl_deadlock *deadlock = child->program->deadlock;
     const struct enl_stillness told = {.still = message->status != 0,
                                        .count = message->count,
                                        .who = message->who,
                                        .moves = message->moves,
                                        .since = message->since};
-    if (deadlock != NULL && know_hosts(deadlock))
-        heed(deadlock, enl_judge_hear(&deadlock->judge, child->number, message->id, &told));
-    return NULL;
+    if (deadlock->looks && know_hosts(deadlock))
+        heed(deadlock, enl_judge_hear(&deadlock->judge, host, message->id, &told));
 }
 
-const char *enl_deadlock_of_parent(struct enl_program *program, const struct bcri_control *message)
+void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_control *message)
 {
-    struct enl_deadlock *deadlock = program->deadlock;
-    if (deadlock == NULL)
-        return NULL;
+    if (!deadlock->looks)
+        return;
     if (message->type == BCRI_MSG_look) {
         look(deadlock, message->id);
-        return NULL;
+        return;
     }
     deadlock->lockers_told = true;
     if (message->kind == BCRI_ONDEADLOCK_HUP)
-        hang_up(program);
-    return NULL;
+        hang_up(deadlock->here);
 }
 
-void enl_deadlock_start(struct enl_program *program)
+void enl_deadlock_start(struct enl_deadlock *deadlock)
 {
-    struct enl_deadlock *deadlock;
-    if (program->self.config.ondeadlock == BCRI_ONDEADLOCK_IGNORE ||
-        (deadlock = calloc(1, sizeof *deadlock)) == NULL)
+    deadlock->looks = deadlock->self->config.ondeadlock != BCRI_ONDEADLOCK_IGNORE;
+    if (!deadlock->looks)
         return;
-    deadlock->program = program;
-    uv_timer_init(&program->self.loop, &deadlock->timer);
+    uv_timer_init(&deadlock->self->loop, &deadlock->timer);
     deadlock->timer.data = deadlock;
     uv_timer_start(&deadlock->timer, on_timer, LOOK_MSEC, LOOK_MSEC);
-    program->deadlock = deadlock;
 }
 
-static void on_closed(uv_handle_t *handle)
+void enl_deadlock_stop(struct enl_deadlock *deadlock)
 {
-    struct enl_deadlock *deadlock = handle->data;
-    enl_judge_fini(&deadlock->judge);
-    free(deadlock);
-}
-
-void enl_deadlock_stop(struct enl_program *program)
-{
-    if (program->deadlock == NULL)
+    if (!deadlock->looks)
         return;
-    drop_text(&program->deadlock->text);
-    uv_close((uv_handle_t *)&program->deadlock->timer, on_closed);
-    program->deadlock = NULL;
+    deadlock->looks = false;
+    drop_text(&deadlock->text);
+    enl_judge_fini(&deadlock->judge);
+    uv_close((uv_handle_t *)&deadlock->timer, NULL);
 }
