@@ -25,30 +25,20 @@ static void begin(struct bcri_ctx *ctx)
     ctx->daemon.parked = 0;
 }
 
-static struct bcri_acted acted(enum bcri_act_outcome outcome)
-{
-    return (struct bcri_acted){.outcome = outcome};
-}
-
-static struct bcri_acted failed(int error)
-{
-    return (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = error};
-}
-
 /* `if_late`: what the operation says when a lock was not to be had. */
 static struct bcri_acted end(const struct bcri_ctx *ctx, int error, int if_late)
 {
     if (error == 0)
-        return acted(BCRI_ACT_DONE);
+        return bcri_acted(BCRI_ACT_DONE);
     if (error == if_late && ctx->daemon.parked != 0)
-        return acted(BCRI_ACT_PARKED);
-    return failed(error);
+        return bcri_acted(BCRI_ACT_PARKED);
+    return bcri_act_failed(error);
 }
 
 /* Of a request that is to be ended: it waits, also if a lock was not to be had. */
 static struct bcri_acted waits_still(const struct bcri_ctx *ctx)
 {
-    return acted(ctx->daemon.parked != 0 ? BCRI_ACT_PARKED : BCRI_ACT_WAITS);
+    return bcri_acted(ctx->daemon.parked != 0 ? BCRI_ACT_PARKED : BCRI_ACT_WAITS);
 }
 
 static struct bcri_put put_of(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
@@ -87,18 +77,18 @@ struct bcri_acted bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool 
     if (!bcri_is_done(result))
         return end(ctx, result.error, bcrE_FULL);
     bcri_slot_drop(ctx, slot);
-    return acted(BCRI_ACT_WAITS);
+    return bcri_acted(BCRI_ACT_WAITS);
 }
 
 struct bcri_acted bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, bool withdraw)
 {
     if (!withdraw && !bcri_request_ready(ctx, request))
-        return acted(BCRI_ACT_WAITS);
+        return bcri_acted(BCRI_ACT_WAITS);
     begin(ctx);
     int error = 0;
     if (!bcri_putwait_over(ctx, request, &error))
         return waits_still(ctx);
-    return error == 0 ? acted(BCRI_ACT_DONE) : failed(error);
+    return error == 0 ? bcri_acted(BCRI_ACT_DONE) : bcri_act_failed(error);
 }
 
 struct bcri_acted bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot)
@@ -138,7 +128,7 @@ struct bcri_acted bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_wan
 {
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
-        return failed(bcrE_NOMEM);
+        return bcri_act_failed(bcrE_NOMEM);
     struct bcri_get get = {.key = key,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),
@@ -153,9 +143,9 @@ struct bcri_acted bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_wan
     }
     *slot_out = slot;
     if (get.waits)
-        return acted(BCRI_ACT_WAITS);
+        return bcri_acted(BCRI_ACT_WAITS);
     note_origin(ctx, get.resolved, slot);
-    return acted(BCRI_ACT_DONE);
+    return bcri_acted(BCRI_ACT_DONE);
 }
 
 struct bcri_acted bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw)
@@ -163,21 +153,21 @@ struct bcri_acted bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *s
     begin(ctx);
     if (withdraw && !bcri_request_ready(ctx, slot)) {
         if (bcri_request_cancel(ctx, slot))
-            return failed(bcrE_TIMEOUT);
+            return bcri_act_failed(bcrE_TIMEOUT);
         if (!bcri_request_ready(ctx, slot))
             return waits_still(ctx);
     }
     const struct bcri_answer answer = bcri_request_complete(ctx, slot);
     if (!answer.came)
-        return acted(BCRI_ACT_WAITS);
-    return answer.error == 0 ? acted(BCRI_ACT_DONE) : failed(answer.error);
+        return bcri_acted(BCRI_ACT_WAITS);
+    return answer.error == 0 ? bcri_acted(BCRI_ACT_DONE) : bcri_act_failed(answer.error);
 }
 
 struct bcri_acted bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
 {
     begin(ctx);
     if (end(ctx, bcri_requests_put_back(ctx, youngest), bcrE_TIMEOUT).outcome == BCRI_ACT_PARKED)
-        return acted(BCRI_ACT_PARKED);
+        return bcri_acted(BCRI_ACT_PARKED);
     for (struct bcri_slot_shm *slot = youngest, *older; slot != NULL; slot = older) {
         older = bcri_request_older(ctx, slot);
         if (bcri_load(&slot->word) == 0)
@@ -185,7 +175,7 @@ struct bcri_acted bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm 
         else
             bcri_slot_drop(ctx, slot);
     }
-    return acted(BCRI_ACT_DONE);
+    return bcri_acted(BCRI_ACT_DONE);
 }
 
 struct bcri_acted bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
@@ -194,8 +184,9 @@ struct bcri_acted bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint6
     const uint32_t epoch = (uint32_t)from;
     begin(ctx);
     if (bcri_resolved_look(ctx, cell, &resolved) != 0 || resolved.open >> 32 != from >> 32)
-        return acted(BCRI_ACT_DONE);
-    return acted(bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) ? BCRI_ACT_DONE : BCRI_ACT_PARKED);
+        return bcri_acted(BCRI_ACT_DONE);
+    return bcri_acted(bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) ? BCRI_ACT_DONE
+                                                                              : BCRI_ACT_PARKED);
 }
 
 bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)

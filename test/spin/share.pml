@@ -14,7 +14,7 @@
  * NO_UNKNOWN (that a payload was refused without a record is not counted), FREE_WITH_USERS (FORGET frees what a put has begun to
  * use), KEPT_BY_DEAD (a put to a dead owner does not let go of its payload).
  *
- * Code: enl/links/agent/share.c, enl/links/agent/payload.c, enl/links/agent/serve.c */
+ * Code: enl/links/agent/share.c, enl/links/agent/payload.c, enl/links/agent/orders_in.c */
 #define PUTMS 2
 #define POOL 1
 #ifndef REFUSALS

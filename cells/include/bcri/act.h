@@ -26,6 +26,16 @@ struct bcri_acted {
     int error; /* a bcrE_ code if FAILED, else 0 */
 };
 
+static inline struct bcri_acted bcri_acted(enum bcri_act_outcome outcome)
+{
+    return (struct bcri_acted){.outcome = outcome};
+}
+
+static inline struct bcri_acted bcri_act_failed(int error)
+{
+    return (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = error};
+}
+
 /* Puts the region that the LIVE `slot` holds, which ends with it. DONE, bcrE_FULL, or a code of the
  * look-up or of access. */
 struct bcri_acted bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot);

@@ -9,64 +9,18 @@
 #include "bcri/repair.h"
 
 #include "links/agent/ask.h"
+#include "links/agent/incoming.h"
 #include "links/agent/serve.h"
 
 void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved)
 {
     bcri_pool_grown(agent, piece, reserved);
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        bcri_serve_go_on(peer);
+        bcri_answers_in_go_on(peer);
     agent->resume_at = agent->now;
 }
 
 /* ---- links ---- */
-
-static bool accept_stream(void *owner, uint32_t source, uint32_t target)
-{
-    (void)owner;
-    return (source & ~BCRI_ANSWERS) < BCRI_CCE_MAX && (target < BCRI_CCE_MAX || target == BCRI_DATA_TARGET);
-}
-
-/* What comes while the agent has rested comes before it runs again: what is counted from that moment must not be
- * counted from its last run. */
-static void look_at_clock(const struct peer *peer)
-{
-    if (peer->link != NULL && bcri_link_now(peer->link) > peer->agent->now)
-        peer->agent->now = bcri_link_now(peer->link);
-}
-
-static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
-{
-    struct peer *peer = owner;
-    look_at_clock(peer);
-    peer->agent->messages++;
-    return bcri_serve_begin(peer, message);
-}
-
-static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
-{
-    look_at_clock(owner);
-    bcri_serve_arrived(owner, source, target, cookie);
-}
-
-static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
-{
-    bcri_serve_dropped(owner, source, target, cookie);
-}
-
-static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
-                      enum bcri_link_outcome outcome)
-{
-    (void)source, (void)target;
-    look_at_clock(owner);
-    if (((uintptr_t)cookie & 1) != 0)
-        bcri_served_completed((void *)((char *)cookie - 1), outcome);
-    else if (cookie != NULL)
-        bcri_ask_completed(cookie, outcome);
-}
-
-static const struct bcri_link_events link_events = {
-    .accept = accept_stream, .begin = begin, .arrived = arrived, .dropped = dropped, .completed = completed};
 
 struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
                                   const struct bcri_link_config *config, uint64_t now)
@@ -74,7 +28,7 @@ struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
     struct peer *peer = bcri_peer_of(agent, host);
     if (peer == NULL || peer->link != NULL || peer->lost)
         return NULL;
-    peer->link = bcri_link_new(config, &link_events, peer, now);
+    peer->link = bcri_link_new(config, &bcri_agent_link_events, peer, now);
     if (peer->link != NULL)
         bcri_ask_send_waiting(peer);
     return peer->link;

@@ -68,7 +68,7 @@ void bcri_order_end_if_over(struct order *order)
 /* ---- into IDs ---- */
 
 /* What the CCE is told: also whether the whole host has ended. */
-static uint32_t told(const struct order *order, int code)
+static uint32_t code_as_told(const struct order *order, int code)
 {
     const bool lost = code == bcrE_DEAD && order->route != NULL && order->route->peer->lost;
     return (uint32_t)code | (lost ? BCRI_ORDER_HOST_LOST : 0);
@@ -81,7 +81,7 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
     order->slot_ref = BCRI_REF_NONE;
     if (slot == NULL)
         return;
-    bcri_store(&slot->given, bcri_order_given(told(order, code), bcri_current_cpu()));
+    bcri_store(&slot->given, bcri_order_given(code_as_told(order, code), bcri_current_cpu()));
     if (code == 0)
         bcri_store(&slot->key, value);
     bcri_store_release(&slot->word, word);
@@ -114,7 +114,7 @@ static void tell_outbox(const struct order *order, int code)
     bcri_store(&failure->owner[0], identity[0]);
     bcri_store(&failure->owner[1], identity[1]);
     bcri_store(&failure->cell, (uint32_t)order->cell);
-    bcri_store(&failure->code, told(order, code));
+    bcri_store(&failure->code, code_as_told(order, code));
     bcri_store_release(&outbox->failed, ++asker->failed);
 }
 
@@ -141,7 +141,7 @@ void bcri_ask_tell_again(struct bcri_agent *agent)
 
 /* A put has failed, which its CCE could not know when it ordered it. `owner_ordinal` is 1 more than the ordinal
  * of the cell's owner, as its host has told; 0: unknown. */
-static void tell(const struct order *order, int code, uint64_t owner_ordinal)
+static void tell_put_failed(const struct order *order, int code, uint64_t owner_ordinal)
 {
     struct bcri_agent *agent = order->asker->agent;
     const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->asker->outbox != NULL;
@@ -237,7 +237,7 @@ static void count_put(struct order *order, int code, uint64_t owner_ordinal)
     if (code != 0 && order->op == BCRI_ORDER_RETURN)
         tell_lost(order, code);
     else if (code != 0 && (order->key & BCRI_ORDER_ANSWERED) == 0)
-        tell(order, code, owner_ordinal);
+        tell_put_failed(order, code, owner_ordinal);
 }
 
 /* While the link has the region of a bcr_putm, the CCE is not told of the last put: its own region is held. */

@@ -231,7 +231,7 @@ static bool take_sync(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref 
 }
 
 /* The region of a bcr_putm goes to its host once. Without memory, or if a CCE has its count, the put goes by itself. */
-static void share(struct order *order)
+static void share_region(struct order *order)
 {
     const bcri_ref ref = bcri_slot_region(bcri_load(&order->region->word));
     order->share = bcri_share_find(order->route, ref);
@@ -292,7 +292,7 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
         if (!is_listed(&route->of_busy))
             list_append(&asker->busy, &route->of_busy);
         if ((order->key & BCRI_ORDER_SHARES) != 0)
-            share(order);
+            share_region(order);
     }
     if (bcri_order_is_get(op))
         bcri_store(&slot->given, order->request); /* for a CANCEL */
@@ -426,7 +426,7 @@ static void forget_if_taken(struct asker *asker)
 /* ---- taking all ---- */
 
 /* Model: wake.pml */
-static void take(struct asker *asker)
+static void take_entries(struct asker *asker)
 {
     const uint64_t taken = asker->taken;
     while (take_next(asker))
@@ -442,7 +442,7 @@ void bcri_ask_take_all(struct bcri_agent *agent)
     struct item *next, *at = agent->askers.head.next;
     for (; at != &agent->askers.head; at = next) {
         next = at->next;
-        take(RECORD_OF(at, struct asker, of_agent));
+        take_entries(RECORD_OF(at, struct asker, of_agent));
     }
 }
 
@@ -451,14 +451,14 @@ void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
     struct entry *next, *at = table_find(&agent->askers_by_ring, low);
     for (; at != NULL; at = next) {
         next = table_next(at->next, low);
-        take(RECORD_OF(at, struct asker, by_ring));
+        take_entries(RECORD_OF(at, struct asker, by_ring));
     }
 }
 
 void bcri_ask_forget(struct asker *asker)
 {
     asker->has_ended = true;
-    take(asker);
+    take_entries(asker);
 }
 
 /* ---- hosts that are lost, or unknown ---- */

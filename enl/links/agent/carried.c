@@ -26,7 +26,7 @@ static struct carried *new_carried(uint32_t host, const void *packet, uint32_t b
 }
 
 /* With the mutex. */
-static void add(struct carried_queue *queue, struct carried *carried)
+static void add_carried(struct carried_queue *queue, struct carried *carried)
 {
     carried->next = NULL;
     *queue->end = carried;
@@ -74,7 +74,7 @@ void bcri_carried_send(struct bcri_link_thread *thread, uint32_t host, const uin
         return; /* the link sends it again */
     pthread_mutex_lock(&thread->mutex);
     const bool was_empty = thread->out.count == 0;
-    add(&thread->out, carried);
+    add_carried(&thread->out, carried);
     pthread_mutex_unlock(&thread->mutex);
     if (was_empty)
         thread->config.told(thread->config.owner);
@@ -111,7 +111,7 @@ void bcri_link_thread_carried(struct bcri_link_thread *thread, const void *packe
     pthread_mutex_lock(&thread->mutex);
     const bool fits = thread->in.count < IN_MAX, was_empty = thread->in.count == 0;
     if (fits)
-        add(&thread->in, carried);
+        add_carried(&thread->in, carried);
     pthread_mutex_unlock(&thread->mutex);
     if (!fits)
         free(carried);

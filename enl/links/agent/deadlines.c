@@ -19,37 +19,37 @@ bool bcri_deadlines_reserve(struct deadlines *deadlines)
     return true;
 }
 
-static void put(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
+static void put_deadline(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
 {
     deadlines->heap[place] = deadline;
     deadline->place = place;
 }
 
 /* Puts it at `place`, which is free, or higher. */
-static void rise(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
+static void raise_deadline(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
 {
     for (; place > 1 && deadlines->heap[place / 2]->at_ns > deadline->at_ns; place /= 2)
-        put(deadlines, place, deadlines->heap[place / 2]);
-    put(deadlines, place, deadline);
+        put_deadline(deadlines, place, deadlines->heap[place / 2]);
+    put_deadline(deadlines, place, deadline);
 }
 
 /* Puts it at `place`, which is free, or lower. */
-static void sink(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
+static void sink_deadline(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)
 {
     for (uint32_t child; (child = 2 * place) <= deadlines->count; place = child) {
         if (child < deadlines->count && deadlines->heap[child + 1]->at_ns < deadlines->heap[child]->at_ns)
             child++;
         if (deadlines->heap[child]->at_ns >= deadline->at_ns)
             break;
-        put(deadlines, place, deadlines->heap[child]);
+        put_deadline(deadlines, place, deadlines->heap[child]);
     }
-    put(deadlines, place, deadline);
+    put_deadline(deadlines, place, deadline);
 }
 
 void bcri_deadlines_add(struct deadlines *deadlines, struct deadline *deadline, uint64_t at_ns)
 {
     deadline->at_ns = at_ns;
-    rise(deadlines, ++deadlines->count, deadline);
+    raise_deadline(deadlines, ++deadlines->count, deadline);
 }
 
 void bcri_deadlines_remove(struct deadlines *deadlines, struct deadline *deadline)
@@ -62,7 +62,7 @@ void bcri_deadlines_remove(struct deadlines *deadlines, struct deadline *deadlin
     if (last == deadline)
         return;
     if (place > 1 && deadlines->heap[place / 2]->at_ns > last->at_ns)
-        rise(deadlines, place, last);
+        raise_deadline(deadlines, place, last);
     else
-        sink(deadlines, place, last);
+        sink_deadline(deadlines, place, last);
 }

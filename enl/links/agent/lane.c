@@ -17,7 +17,7 @@ enum { ROWS = 2 };
 
 /* ---- what the link asks and tells ---- */
 
-static bool accept_stream(void *owner, uint32_t source, uint32_t target)
+static bool accept_frames(void *owner, uint32_t source, uint32_t target)
 {
     (void)owner;
     return source == target && source < ROWS;
@@ -31,7 +31,7 @@ static bool has_room(struct bcri_link_thread *thread)
     return has_room;
 }
 
-static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
+static enum bcri_link_verdict frame_begins(void *owner, struct bcri_link_message *message)
 {
     struct path *path = owner;
     if (message->header_bytes != 0 || message->body_bytes == 0 || message->body_bytes > BCRI_LANE_BYTES_MAX)
@@ -47,7 +47,7 @@ static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *messa
     return BCRI_LINK_TAKE;
 }
 
-static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
+static void frame_arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
     struct bcri_link_thread *thread = ((struct path *)owner)->thread;
     struct lane_frame *frame = cookie;
@@ -62,20 +62,24 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
         thread->config.told(thread->config.owner);
 }
 
-static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
+static void frame_dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
     (void)owner, (void)source, (void)target;
     free(cookie);
 }
 
-static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
-                      enum bcri_link_outcome outcome)
+static void frame_completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                            enum bcri_link_outcome outcome)
 {
     (void)source, (void)target, (void)outcome;
     bcri_lane_gone(((struct path *)owner)->thread, cookie);
 }
 
-const struct bcri_link_events bcri_lane_events = {accept_stream, begin, arrived, dropped, completed};
+const struct bcri_link_events bcri_lane_events = {.accept = accept_frames,
+                                                  .begin = frame_begins,
+                                                  .arrived = frame_arrived,
+                                                  .dropped = frame_dropped,
+                                                  .completed = frame_completed};
 
 /* ---- on the link thread ---- */
 

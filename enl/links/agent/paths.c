@@ -167,7 +167,7 @@ bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     return true;
 }
 
-static void lose(struct bcri_link_thread *thread, struct path **at)
+static void lose_path(struct bcri_link_thread *thread, struct path **at)
 {
     struct path *path = *at;
     if (path == NULL)
@@ -185,8 +185,8 @@ static void lose(struct bcri_link_thread *thread, struct path **at)
 
 bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
 {
-    lose(thread, find_path(thread, host, BCRI_LANE_ORDERS));
-    lose(thread, find_path(thread, host, BCRI_LANE_TREE));
+    lose_path(thread, find_path(thread, host, BCRI_LANE_ORDERS));
+    lose_path(thread, find_path(thread, host, BCRI_LANE_TREE));
     return bcri_agent_lost(thread->agent, host);
 }
 
@@ -258,7 +258,7 @@ static void free_paths(struct path **paths)
     }
 }
 
-static bool flush(struct bcri_link_thread *thread)
+static bool flush_packets(struct bcri_link_thread *thread)
 {
     if (thread->gathers_orders && bcri_thread_lease_is_over(thread))
         bcri_udp_drop(thread->udp); /* links send again what is lost */
@@ -270,7 +270,7 @@ static bool flush(struct bcri_link_thread *thread)
 }
 
 /* What a link on the tree sends. Now and then UDP is tried, with a packet of the least size that is to pass there. */
-static bool carry(struct bcri_link_thread *thread, struct path *path)
+static bool send_by_tree(struct bcri_link_thread *thread, struct path *path)
 {
     bool sends = false;
     for (;;) {
@@ -300,7 +300,7 @@ static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
     for (;;) {
         uint8_t *space = bcri_udp_space(thread->udp);
         if (space == NULL) {
-            thread->full = !flush(thread);
+            thread->full = !flush_packets(thread);
             if (thread->full)
                 return sends;
             continue;
@@ -329,11 +329,11 @@ bool bcri_paths_send(struct bcri_link_thread *thread)
         if (!is_awake(thread, path))
             continue;
         if (path->on_tree)
-            sends |= carry(thread, path);
+            sends |= send_by_tree(thread, path);
         else if (!thread->full)
             sends |= send_by_udp(thread, path);
     }
-    if (!flush(thread))
+    if (!flush_packets(thread))
         thread->full = true;
     return sends;
 }

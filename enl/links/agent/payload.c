@@ -161,16 +161,15 @@ struct bcri_acted bcri_payload_hold(const struct payload *payload, struct bcri_s
     struct bcri_ctx *ctx = payload->peer->agent->ctx;
     struct bcri_slot_shm *slot = payload->region != NULL ? bcri_slot_take(ctx) : NULL;
     if (slot == NULL)
-        return (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = bcrE_NOMEM};
+        return bcri_act_failed(bcrE_NOMEM);
     ctx->daemon.parked = 0;
     const int error = bcri_slot_hold(ctx, bcri_slot_region(bcri_load(&payload->region->word)), slot);
     if (error != 0) {
         bcri_slot_give(ctx, slot);
-        return error == bcrE_TIMEOUT ? (struct bcri_acted){.outcome = BCRI_ACT_PARKED}
-                                     : (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = error};
+        return error == bcrE_TIMEOUT ? bcri_acted(BCRI_ACT_PARKED) : bcri_act_failed(error);
     }
     *slot_out = slot;
-    return (struct bcri_acted){.outcome = BCRI_ACT_DONE};
+    return bcri_acted(BCRI_ACT_DONE);
 }
 
 void bcri_payloads_lost(struct peer *peer)

@@ -12,8 +12,8 @@
 #include "links/agent/serve.h"
 
 /* The agent's name for the owner: identities have no secret for those who are not of the program. */
-static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
-                       const struct bcri_message *message)
+static uint64_t cell_key_of(struct bcri_agent *agent, const struct stream *stream,
+                            const struct bcri_message *message)
 {
     uint8_t identity[BCRI_IDENTITY_BYTES];
     bcri_identity_name(identity, agent->ctx->host->number, stream->target);
@@ -30,7 +30,7 @@ static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_mes
     return same ? (uint64_t)record->id.ordinal + 1 : 0;
 }
 
-static enum performed answer(struct stream *stream, const struct incoming *incoming)
+static enum performed answer_order(struct stream *stream, const struct incoming *incoming)
 {
     const struct bcri_message answer = {
         .kind = BCRI_MESSAGE_ANSWER,
@@ -42,14 +42,14 @@ static enum performed answer(struct stream *stream, const struct incoming *incom
 }
 
 /* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
-static enum performed performed(struct stream *stream, struct incoming *incoming, uint32_t flags, int code,
-                                uint64_t value)
+static enum performed has_been_performed(struct stream *stream, struct incoming *incoming, uint32_t flags,
+                                         int code, uint64_t value)
 {
     incoming->is_performed = true;
     incoming->flags = flags;
     incoming->code = code;
     incoming->value = value;
-    return answer(stream, incoming);
+    return answer_order(stream, incoming);
 }
 
 /* A put that has found no room waits. Returns as the act does. */
@@ -60,7 +60,7 @@ static struct bcri_acted put_waiting(struct stream *stream, const struct incomin
     struct bcri_slot_shm *waits;
     struct served *served = bcri_served_new(stream, message->request, BCRI_WANT_TAKE);
     if (served == NULL)
-        return (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = bcrE_NOMEM};
+        return bcri_act_failed(bcrE_NOMEM);
     const struct bcri_acted acted =
         bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
     if (acted.outcome == BCRI_ACT_WAITS)
@@ -83,15 +83,15 @@ static enum performed hold_payload(struct stream *stream, struct incoming *incom
         return PERFORM_PARKED;
     incoming->payload = NULL;
     bcri_payload_release(payload);
-    return held.error == 0 ? PERFORMED : performed(stream, incoming, 0, held.error, 0);
+    return held.error == 0 ? PERFORMED : has_been_performed(stream, incoming, 0, held.error, 0);
 }
 
-static enum performed put(struct stream *stream, struct incoming *incoming)
+static enum performed perform_put(struct stream *stream, struct incoming *incoming)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct bcri_ctx *ctx = agent->ctx;
     const struct bcri_message *message = &incoming->message;
-    const uint64_t key = key_of(agent, stream, message);
+    const uint64_t key = cell_key_of(agent, stream, message);
     const bool write = (message->flags & BCRI_MESSAGE_WRITE) != 0;
     const bool returns = (message->flags & BCRI_MESSAGE_RETURN) != 0;
     if (incoming->payload != NULL) {
@@ -108,10 +108,10 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
         acted = put_waiting(stream, incoming, key, write);
     switch (acted.outcome) {
     case BCRI_ACT_PARKED: return PERFORM_PARKED;
-    case BCRI_ACT_WAITS: return performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
+    case BCRI_ACT_WAITS: return has_been_performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
     case BCRI_ACT_FAILED:
         bcri_slot_drop(ctx, incoming->region);
-        return performed(stream, incoming, 0, acted.error, 0);
+        return has_been_performed(stream, incoming, 0, acted.error, 0);
     case BCRI_ACT_DONE: break;
     }
     bcri_serve_put_done(stream, message->request);
@@ -120,12 +120,12 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
     return PERFORMED;
 }
 
-static enum performed get(struct stream *stream, struct incoming *incoming)
+static enum performed perform_get(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
     struct bcri_agent *agent = stream->peer->agent;
     const enum bcri_want want = (enum bcri_want)(message->flags & BCRI_MESSAGE_WANT);
-    const uint64_t key = key_of(agent, stream, message);
+    const uint64_t key = cell_key_of(agent, stream, message);
     struct bcri_slot_shm *slot;
     bcri_ref ref;
     if (stream->peer->lost)
@@ -142,7 +142,7 @@ static enum performed get(struct stream *stream, struct incoming *incoming)
         acted = bcri_act_get(agent->ctx, key, want, (message->flags & BCRI_MESSAGE_LOCKS) != 0,
                              message->msec != 0, &slot);
     else if (found)
-        acted = (struct bcri_acted){.outcome = BCRI_ACT_FAILED, .error = bcrE_NOMEM};
+        acted = bcri_act_failed(bcrE_NOMEM);
     if (served != NULL && acted.outcome == BCRI_ACT_DONE)
         bcri_served_has(served, slot);
     else if (served != NULL && acted.outcome == BCRI_ACT_WAITS)
@@ -151,10 +151,10 @@ static enum performed get(struct stream *stream, struct incoming *incoming)
         bcri_served_free(served);
     if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    return acted.error == 0 ? PERFORMED : performed(stream, incoming, 0, acted.error, 0);
+    return acted.error == 0 ? PERFORMED : has_been_performed(stream, incoming, 0, acted.error, 0);
 }
 
-static enum performed cancel(struct stream *stream, const struct bcri_message *message)
+static enum performed perform_cancel(struct stream *stream, const struct bcri_message *message)
 {
     struct served *served = bcri_served_find(stream, message->request);
     if (served != NULL)
@@ -166,18 +166,18 @@ static enum performed zap_or_length(struct stream *stream, struct incoming *inco
 {
     const struct bcri_message *message = &incoming->message;
     struct bcri_agent *agent = stream->peer->agent;
-    const uint64_t key = key_of(agent, stream, message);
+    const uint64_t key = cell_key_of(agent, stream, message);
     uint64_t length = 0;
     const struct bcri_acted acted = message->kind == BCRI_MESSAGE_ZAP
                                         ? bcri_act_zap(agent->ctx, key)
                                         : bcri_act_length(agent->ctx, key, &length);
     if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    return performed(stream, incoming, 0, acted.error, acted.error == 0 ? length : 0);
+    return has_been_performed(stream, incoming, 0, acted.error, acted.error == 0 ? length : 0);
 }
 
 /* The next CCE with its number has puts of its own. */
-static enum performed end(struct stream *stream)
+static enum performed perform_end(struct stream *stream)
 {
     if (!bcri_serve_put_answers(stream))
         return PERFORM_PARKED;
@@ -193,7 +193,7 @@ static bool is_late(struct bcri_agent *agent, const struct incoming *incoming)
 }
 
 /* Nothing of it has happened. */
-static enum performed give_up(struct stream *stream, struct incoming *incoming)
+static enum performed give_up_order(struct stream *stream, struct incoming *incoming)
 {
     if (incoming->payload != NULL)
         bcri_payload_release(incoming->payload);
@@ -201,20 +201,20 @@ static enum performed give_up(struct stream *stream, struct incoming *incoming)
         bcri_slot_drop(stream->peer->agent->ctx, incoming->region);
     incoming->payload = NULL;
     incoming->region = NULL;
-    return performed(stream, incoming, 0,
-                     incoming->message.kind == BCRI_MESSAGE_GET ? bcrE_TIMEOUT : bcrE_FULL, 0);
+    return has_been_performed(stream, incoming, 0,
+                              incoming->message.kind == BCRI_MESSAGE_GET ? bcrE_TIMEOUT : bcrE_FULL, 0);
 }
 
-static enum performed perform(struct stream *stream, struct incoming *incoming)
+static enum performed perform_order(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
     switch (message->kind) {
     case BCRI_MESSAGE_PUT:
-    case BCRI_MESSAGE_SAME: return put(stream, incoming);
-    case BCRI_MESSAGE_GET: return get(stream, incoming);
+    case BCRI_MESSAGE_SAME: return perform_put(stream, incoming);
+    case BCRI_MESSAGE_GET: return perform_get(stream, incoming);
     case BCRI_MESSAGE_DATA: return PERFORMED; /* puts in other streams have waited for it */
-    case BCRI_MESSAGE_CANCEL: return cancel(stream, message);
-    case BCRI_MESSAGE_ENDED: return end(stream);
+    case BCRI_MESSAGE_CANCEL: return perform_cancel(stream, message);
+    case BCRI_MESSAGE_ENDED: return perform_end(stream);
     case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
     default: return zap_or_length(stream, incoming);
     }
@@ -223,8 +223,8 @@ static enum performed perform(struct stream *stream, struct incoming *incoming)
 enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
 {
     if (incoming->is_performed)
-        return answer(stream, incoming);
-    const enum performed performed = perform(stream, incoming);
+        return answer_order(stream, incoming);
+    const enum performed performed = perform_order(stream, incoming);
     const bool late = performed == PERFORM_PARKED && is_late(stream->peer->agent, incoming);
-    return late ? give_up(stream, incoming) : performed;
+    return late ? give_up_order(stream, incoming) : performed;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving: orders of CCEs elsewhere. From the top: serve.c: their messages, and the order in which they are
- * performed; perform.c: performing one; waits.c: what waits here, and regions on their way; write_locks.c;
+/* Serving: orders of CCEs elsewhere, from when their messages have come (incoming.h). From the top: serve.c: the order
+ * in which they are performed; perform.c: performing one; waits.c: what waits here, and regions on their way; write_locks.c;
  * streams.c.
  *
  * What an event costs does not grow with what else there is: streams with something to do, cells where
@@ -8,6 +8,7 @@
 #ifndef BCRI_AGENT_SERVE_H
 #define BCRI_AGENT_SERVE_H
 
+#include "links/agent/incoming.h"
 #include "links/agent/private.h"
 
 #include "bcri/act.h"
@@ -29,19 +30,9 @@ struct payload {
     struct list blocked;          /* streams whose put waits until it has come */
 };
 
-/* A message that has come, or is coming. */
-struct incoming {
-    struct incoming *next;
-    struct peer *peer;
-    struct bcri_message message;
-    struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
-    struct payload *payload;      /* what it puts, until it has a hold of its own */
-    uint64_t late_at;             /* when its CCE has waited for as long as it wants to; NEVER */
-    bool is_performed;            /* and not answered, for want of memory; so: */
-    uint32_t flags;
-    int code;
-    uint64_t value;
-};
+/* Orders of a stream that are not performed, beyond which the link pauses it: so many puts one CCE may have
+ * on their way. */
+#define STREAM_ORDERS_MAX BCRI_OUTBOX_WINDOW
 
 /* Orders of a CCE elsewhere to a CCE here, as long as there are any, or what came of them. */
 struct stream {
@@ -120,11 +111,6 @@ static inline void *bcri_served_cookie(struct served *served)
     return (char *)served + 1;
 }
 
-enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_message *message);
-void bcri_serve_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
-void bcri_serve_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
-/* The pool has grown, or will not: answers that wait for that are looked at again. */
-void bcri_serve_go_on(struct peer *peer);
 void bcri_serve_run(struct bcri_agent *agent);
 /* Tries again what is parked. */
 void bcri_serve_again(struct bcri_agent *agent);
@@ -132,6 +118,13 @@ void bcri_serve_lost(struct peer *peer);
 void bcri_serve_free(struct bcri_agent *agent);
 
 /* ---- streams.c ---- */
+
+/* There is something to do in it. */
+static inline void bcri_stream_is_ready(struct stream *stream)
+{
+    if (!is_listed(&stream->in_queue))
+        list_append(&stream->peer->agent->ready, &stream->in_queue);
+}
 
 struct stream *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target);
 /* The same, made if there is none. NULL: no memory. */

@@ -11,14 +11,14 @@
 
 #include "links/agent/ask.h"
 
-static uint64_t key_of(const struct route *route, bcri_ref ref)
+static uint64_t share_key_of(const struct route *route, bcri_ref ref)
 {
     return ref ^ (uint64_t)route->peer->host << 32 ^ (uint64_t)route->asker->index << 16;
 }
 
 struct share *bcri_share_find(const struct route *route, bcri_ref ref)
 {
-    const uint64_t key = key_of(route, ref);
+    const uint64_t key = share_key_of(route, ref);
     struct entry *at = table_find(&route->asker->agent->shares, key);
     for (; at != NULL; at = table_next(at->next, key)) {
         struct share *share = RECORD_OF(at, struct share, at);
@@ -47,7 +47,7 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref)
                             .target = data->route->target,
                             .orders = 1,
                             .is_open = true};
-    bcri_table_add(&asker->agent->shares, &share->at, key_of(data->route, ref));
+    bcri_table_add(&asker->agent->shares, &share->at, share_key_of(data->route, ref));
     list_append(&asker->shares, &share->of_asker);
     data->region = slot;
     data->share = share;

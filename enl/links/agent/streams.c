@@ -7,14 +7,14 @@
 enum { ANSWERS_TOGETHER = 128 };
 #define ANSWERS_AFTER_NS (UINT64_C(1000) * 1000)
 
-static uint64_t key_of(const struct peer *peer, uint32_t source, uint32_t target)
+static uint64_t stream_key_of(const struct peer *peer, uint32_t source, uint32_t target)
 {
     return (uint64_t)peer->host << 32 | (uint64_t)source << 16 | target; /* both have 16 bits */
 }
 
 struct stream *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target)
 {
-    const uint64_t key = key_of(peer, source, target);
+    const uint64_t key = stream_key_of(peer, source, target);
     struct entry *at = table_find(&peer->agent->streams, key);
     return at != NULL ? RECORD_OF(at, struct stream, at) : NULL;
 }
@@ -33,7 +33,7 @@ struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t ta
     stream->end = &stream->first;
     list_init(&stream->served);
     list_init(&stream->locks);
-    bcri_table_add(&agent->streams, &stream->at, key_of(peer, source, target));
+    bcri_table_add(&agent->streams, &stream->at, stream_key_of(peer, source, target));
     list_append(&peer->streams, &stream->of_peer);
     return stream;
 }

@@ -15,7 +15,7 @@ static struct entry **bucket_of(const struct table *table, uint64_t key)
     return &table->bucket[table_hash(key) & (table->buckets - 1)];
 }
 
-static void grow(struct table *table)
+static void grow_table(struct table *table)
 {
     struct table grown = {.buckets = table->buckets * 2};
     if ((grown.bucket = calloc(grown.buckets, sizeof(struct entry *))) == NULL)
@@ -35,7 +35,7 @@ static void grow(struct table *table)
 void bcri_table_add(struct table *table, struct entry *entry, uint64_t key)
 {
     if (table->count++ >= table->buckets)
-        grow(table);
+        grow_table(table);
     struct entry **at = bucket_of(table, key);
     *entry = (struct entry){.next = *at, .key = key};
     *at = entry;

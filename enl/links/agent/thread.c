@@ -25,7 +25,7 @@ enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
 #define LINGER_NS BCRI_NS_PER_S /* below STOP_SECONDS */
 #define SLICE_NS  100000u       /* the shortest that Linux grants */
 
-static bool introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+static bool introduce_host(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
     const bool done = bcri_paths_introduce(thread, introduction);
     char text[BCRI_SECRET_COMPLAINT_MAX];
@@ -64,7 +64,7 @@ static bool execute(struct bcri_link_thread *thread, struct command *command)
 {
     switch (command->what) {
     case INTRODUCE:
-        return !is_kept(thread, INTRODUCE, command->number) && introduce(thread, command->introduction);
+        return !is_kept(thread, INTRODUCE, command->number) && introduce_host(thread, command->introduction);
     case OUTBOX: return bcri_agent_outbox(thread->agent, command->number, command->outbox) == 0;
     case FORGET:
         if (is_kept(thread, OUTBOX, command->number))
@@ -170,7 +170,7 @@ static bool cces_sleep(struct bcri_link_thread *thread)
 
 /* Shortly after a packet has come or gone the next is likely to come within microseconds, and a
  * processor that has gone idle takes ten times as long to wake. True: something has come. */
-static bool poll(struct bcri_link_thread *thread, uint32_t seen)
+static bool poll_socket(struct bcri_link_thread *thread, uint32_t seen)
 {
     const struct bcri_bell_shm *bell = thread->config.ctx->bell;
     while (!thread->full && cces_sleep(thread)) {
@@ -197,7 +197,7 @@ static void watch_socket(struct bcri_link_thread *thread, uint32_t events)
 
 /* Rests until something happens, unless the bell has rung since it said `seen`. When the lease is over
  * that is the loop's word alone, which extends it or ends this host. */
-static void rest(struct bcri_link_thread *thread, uint32_t seen)
+static void rest_in_epoll(struct bcri_link_thread *thread, uint32_t seen)
 {
     struct bcri_ctx *ctx = thread->config.ctx;
     struct epoll_event events[3];
@@ -266,7 +266,7 @@ static bool lingers(struct bcri_link_thread *thread)
     return bcri_clock_ns() < thread->lingers_until;
 }
 
-static void *run(void *arg)
+static void *run_link_thread(void *arg)
 {
     struct bcri_link_thread *thread = arg;
     ask_for_short_slice();
@@ -282,7 +282,7 @@ static void *run(void *arg)
         if (thread->over) {
             if (thread->lane_count != 0)
                 bcri_paths_send(thread);
-            rest(thread, seen);
+            rest_in_epoll(thread, seen);
             continue;
         }
         bcri_paths_take_carried(thread);
@@ -296,10 +296,10 @@ static void *run(void *arg)
             /* What a CCE has ordered meanwhile has gone first; now the socket has its turn. */
             thread->unasked = false;
             thread->readable = true;
-        } else if (poll(thread, seen))
+        } else if (poll_socket(thread, seen))
             thread->readable = bcri_udp_has_more(thread->udp);
         else
-            rest(thread, seen);
+            rest_in_epoll(thread, seen);
     }
     return NULL;
 }
@@ -311,13 +311,13 @@ struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread 
     return address;
 }
 
-static bool watch(const struct bcri_link_thread *thread, int fd, uint32_t events)
+static bool watch_in_epoll(const struct bcri_link_thread *thread, int fd, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.fd = fd};
     return epoll_ctl(thread->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static void drop(struct bcri_link_thread *thread)
+static void drop_thread(struct bcri_link_thread *thread)
 {
     if (thread->agent != NULL)
         bcri_agent_free(thread->agent);
@@ -337,7 +337,7 @@ static void drop(struct bcri_link_thread *thread)
 
 static bool begin_thread(struct bcri_link_thread *thread)
 {
-    errno = pthread_create(&thread->thread, NULL, run, thread);
+    errno = pthread_create(&thread->thread, NULL, run_link_thread, thread);
     if (errno != 0)
         bcri_failure_note("pthread_create");
     return errno == 0;
@@ -368,17 +368,17 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
                                     SOCKET_BYTES, &thread->udp);
     if (bound != 0) {
         thread->udp = NULL;
-        drop(thread);
+        drop_thread(thread);
         return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
     }
     if (thread->epoll < 0 || thread->timer < 0 || bcri_seal_prepare(&has_aes) != 0 ||
-        !watch(thread, bcri_udp_fd(thread->udp), thread->watched = EPOLLIN) ||
-        !watch(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
-        !watch(thread, thread->timer, EPOLLIN | EPOLLET) || /* it is never read */
+        !watch_in_epoll(thread, bcri_udp_fd(thread->udp), thread->watched = EPOLLIN) ||
+        !watch_in_epoll(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
+        !watch_in_epoll(thread, thread->timer, EPOLLIN | EPOLLET) || /* it is never read */
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
             NULL ||
         !begin_thread(thread)) {
-        drop(thread);
+        drop_thread(thread);
         return bcrE_NOMEM;
     }
     *out = thread;
@@ -394,6 +394,6 @@ bool bcri_link_thread_stop(struct bcri_link_thread *thread)
     deadline.tv_sec += STOP_SECONDS;
     if (pthread_clockjoin_np(thread->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0)
         return false;
-    drop(thread);
+    drop_thread(thread);
     return true;
 }

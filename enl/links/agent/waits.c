@@ -66,12 +66,12 @@ static void release_cell(struct bcri_agent *agent, struct wanted_cell *cell)
 /* What one costs, its cell and its ID included. */
 #define SERVED_BYTES (sizeof(struct served) + sizeof(struct wanted_cell) + sizeof(struct bcri_slot_shm))
 
-static struct bcri_agent *agent_of(const struct served *served)
+static struct bcri_agent *agent_of_served(const struct served *served)
 {
     return served->stream->peer->agent;
 }
 
-static uint64_t key_of(const struct stream *stream, uint64_t request)
+static uint64_t served_key_of(const struct stream *stream, uint64_t request)
 {
     return request ^ (uintptr_t)stream;
 }
@@ -102,9 +102,9 @@ struct served *bcri_served_new(struct stream *stream, uint64_t request, enum bcr
 }
 
 /* It does not wait any more. */
-static void leave(struct served *served)
+static void leave_cell(struct served *served)
 {
-    struct bcri_agent *agent = agent_of(served);
+    struct bcri_agent *agent = agent_of_served(served);
     if (served->state == SERVED_GET_WAITS)
         bcri_table_remove(&agent->served, &served->at);
     bcri_deadlines_remove(&agent->deadlines, &served->deadline);
@@ -115,10 +115,10 @@ static void leave(struct served *served)
 
 void bcri_served_free(struct served *served)
 {
-    struct bcri_agent *agent = agent_of(served);
+    struct bcri_agent *agent = agent_of_served(served);
     struct stream *stream = served->stream;
     struct wanted_cell *cell = served->cell;
-    leave(served);
+    leave_cell(served);
     if (served->lock != NULL)
         bcri_lock_free(served->lock);
     list_remove(&served->of_stream);
@@ -132,7 +132,7 @@ void bcri_served_free(struct served *served)
 
 struct served *bcri_served_find(const struct stream *stream, uint64_t request)
 {
-    const uint64_t key = key_of(stream, request);
+    const uint64_t key = served_key_of(stream, request);
     struct entry *at = table_find(&stream->peer->agent->served, key);
     for (; at != NULL; at = table_next(at->next, key)) {
         struct served *served = RECORD_OF(at, struct served, at);
@@ -145,7 +145,7 @@ struct served *bcri_served_find(const struct stream *stream, uint64_t request)
 void bcri_served_waits(struct served *served, enum served_state state, struct bcri_slot_shm *slot,
                        uint64_t until_ns)
 {
-    struct bcri_agent *agent = agent_of(served);
+    struct bcri_agent *agent = agent_of_served(served);
     served->state = state;
     served->slot = slot;
     served->is_waited_for = state == SERVED_GET_WAITS || until_ns != AGENT_NEVER;
@@ -153,7 +153,7 @@ void bcri_served_waits(struct served *served, enum served_state state, struct bc
     served->cell->users++;
     list_append(state == SERVED_PUT_WAITS ? &served->cell->puts : &served->cell->gets, &served->in_cell);
     if (state == SERVED_GET_WAITS)
-        bcri_table_add(&agent->served, &served->at, key_of(served->stream, served->request));
+        bcri_table_add(&agent->served, &served->at, served_key_of(served->stream, served->request));
     if (until_ns != AGENT_NEVER)
         bcri_deadlines_add(&agent->deadlines, &served->deadline, until_ns);
 }
@@ -161,15 +161,15 @@ void bcri_served_waits(struct served *served, enum served_state state, struct bc
 void bcri_served_over(struct served *served)
 {
     if (!is_listed(&served->in_queue))
-        list_append(&agent_of(served)->over, &served->in_queue);
+        list_append(&agent_of_served(served)->over, &served->in_queue);
 }
 
 /* ---- regions on their way ---- */
 
 /* It waits no longer, and is answered; without memory for that, later. */
-static void tell(struct bcri_agent *agent, struct served *served, int code)
+static void answer_served(struct bcri_agent *agent, struct served *served, int code)
 {
-    leave(served);
+    leave_cell(served);
     if (answer_code(served->stream, served->request, code)) {
         bcri_served_free(served);
         return;
@@ -184,30 +184,30 @@ static void tell(struct bcri_agent *agent, struct served *served, int code)
 static void end_served(struct served *served)
 {
     if (served->code != 0)
-        tell(agent_of(served), served, served->code);
+        answer_served(agent_of_served(served), served, served->code);
     else
         bcri_served_free(served);
 }
 
-static void goes_back(struct served *served)
+static void region_goes_back(struct served *served)
 {
     struct wanted_cell *cell = served->cell;
     served->state = SERVED_GOES_BACK;
     cell->going_back++;
     if (!is_listed(&cell->in_queue))
-        list_append(&agent_of(served)->giving_back, &cell->in_queue);
+        list_append(&agent_of_served(served)->giving_back, &cell->in_queue);
 }
 
 /* The asker's host has the region, or will never have it. Its CCE is told that there was no memory when the region is
  * back: until then it would find the cell without it. */
 void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome)
 {
-    struct bcri_agent *agent = agent_of(served);
+    struct bcri_agent *agent = agent_of_served(served);
     struct wanted_cell *cell = served->cell;
     if (outcome == BCRI_LINK_REFUSED)
         served->code = bcrE_NOMEM;
     if (outcome != BCRI_LINK_ARRIVED && served->want != BCRI_WANT_READ) {
-        goes_back(served);
+        region_goes_back(served);
         return;
     }
     if (outcome == BCRI_LINK_ARRIVED && served->want == BCRI_WANT_LOCK)
@@ -223,7 +223,7 @@ static void send_region(struct served *served)
 {
     struct stream *stream = served->stream;
     const struct bcri_region_shm *header =
-        bcri_at_held(agent_of(served)->ctx, bcri_slot_region(bcri_load(&served->slot->word)));
+        bcri_at_held(agent_of_served(served)->ctx, bcri_slot_region(bcri_load(&served->slot->word)));
     const struct bcri_message message = {.kind = BCRI_MESSAGE_ANSWER,
                                          .request = served->request,
                                          .archtype = header->archtype,
@@ -258,7 +258,7 @@ static struct bcri_slot_shm *all_going_back(struct bcri_agent *agent, const stru
 }
 
 /* Puts back what did not reach its asker. */
-static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
+static void give_back_to_cell(struct bcri_agent *agent, struct wanted_cell *cell)
 {
     struct bcri_slot_shm *const youngest = all_going_back(agent, cell);
     cell->users++;
@@ -285,7 +285,7 @@ static bool still_waits(struct bcri_acted acted)
 }
 
 /* Those that wait no longer are sent, or answered, in the order in which the cell has served them. */
-static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
+static void look_at_cell(struct bcri_agent *agent, struct wanted_cell *cell)
 {
     struct served *served;
     struct bcri_acted acted;
@@ -293,10 +293,10 @@ static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
     while ((served = FIRST_OF(&cell->gets, struct served, in_cell)) != NULL &&
            !still_waits(acted = bcri_act_collect(agent->ctx, served->slot, false))) {
         if (acted.outcome == BCRI_ACT_FAILED) {
-            tell(agent, served, acted.error);
+            answer_served(agent, served, acted.error);
             continue;
         }
-        leave(served);
+        leave_cell(served);
         send_region(served);
     }
     while ((served = FIRST_OF(&cell->puts, struct served, in_cell)) != NULL) {
@@ -305,18 +305,18 @@ static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
             bcri_served_over(served); /* it is over, but for the lock */
         if (still_waits(acted))
             break;
-        tell(agent, served, acted.error);
+        answer_served(agent, served, acted.error);
     }
     release_cell(agent, cell);
 }
 
 void bcri_served_has(struct served *served, struct bcri_slot_shm *slot)
 {
-    struct bcri_agent *agent = agent_of(served);
+    struct bcri_agent *agent = agent_of_served(served);
     served->slot = slot;
     served->cell = cell_of(agent, bcri_load(&slot->cell));
     served->cell->users++;
-    look_at(agent, served->cell); /* the cell has served these before */
+    look_at_cell(agent, served->cell); /* the cell has served these before */
     send_region(served);
 }
 
@@ -325,7 +325,7 @@ void bcri_cells_look_at(struct bcri_agent *agent, uint32_t low)
     struct entry *next, *at = table_find(&agent->cells, low);
     for (; at != NULL; at = next) {
         next = table_next(at->next, low);
-        look_at(agent, RECORD_OF(at, struct wanted_cell, at));
+        look_at_cell(agent, RECORD_OF(at, struct wanted_cell, at));
     }
 }
 
@@ -334,7 +334,7 @@ void bcri_cells_look_at_all(struct bcri_agent *agent)
     struct item *next, *at = agent->all_cells.head.next;
     for (; at != &agent->all_cells.head; at = next) {
         next = at->next;
-        look_at(agent, RECORD_OF(at, struct wanted_cell, of_agent));
+        look_at_cell(agent, RECORD_OF(at, struct wanted_cell, of_agent));
     }
 }
 
@@ -350,10 +350,10 @@ void bcri_waits_expire(struct bcri_agent *agent)
 }
 
 /* It is withdrawn, unless it was served before: then it is sent in its turn. False: not now. */
-static bool withdraw(struct bcri_agent *agent, struct served *served)
+static bool withdraw_served(struct bcri_agent *agent, struct served *served)
 {
     if (served->state == SERVED_FAILED) {
-        tell(agent, served, served->code);
+        answer_served(agent, served, served->code);
         return true;
     }
     const bool is_get = served->state == SERVED_GET_WAITS;
@@ -362,10 +362,10 @@ static bool withdraw(struct bcri_agent *agent, struct served *served)
     if (still_waits(acted))
         return false;
     if (is_get && acted.outcome == BCRI_ACT_DONE) {
-        look_at(agent, served->cell);
+        look_at_cell(agent, served->cell);
         return true;
     }
-    tell(agent, served, acted.error);
+    answer_served(agent, served, acted.error);
     return true;
 }
 
@@ -388,7 +388,7 @@ bool bcri_waits_run(struct bcri_agent *agent)
     while ((served = FIRST_OF(&agent->over, struct served, in_queue)) != NULL) {
         list_remove(&served->in_queue);
         /* At a cell whose locks are held, one attempt is as good as a thousand. */
-        if (served->cell->is_parked || !withdraw(agent, served)) {
+        if (served->cell->is_parked || !withdraw_served(agent, served)) {
             served->cell->is_parked = true;
             list_append(&agent->parked_waits, &served->in_queue);
             bcri_agent_parks(agent);
@@ -396,7 +396,7 @@ bool bcri_waits_run(struct bcri_agent *agent)
     }
     while ((cell = FIRST_OF(&agent->giving_back, struct wanted_cell, in_queue)) != NULL) {
         list_remove(&cell->in_queue);
-        give_back(agent, cell);
+        give_back_to_cell(agent, cell);
     }
     return any;
 }

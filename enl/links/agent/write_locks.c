@@ -9,12 +9,12 @@
 
 enum { SWEEP_FROM = 16 }; /* locks of a CCE at the CCEs of this host */
 
-static struct bcri_agent *agent_of(const struct write_lock *lock)
+static struct bcri_agent *agent_of_lock(const struct write_lock *lock)
 {
     return lock->peer->agent;
 }
 
-static uint64_t key_of(const struct stream *stream, bcri_ref cell)
+static uint64_t lock_key_of(const struct stream *stream, bcri_ref cell)
 {
     return cell ^ (uintptr_t)stream;
 }
@@ -34,7 +34,7 @@ struct write_lock *bcri_lock_new(struct stream *stream)
 void bcri_lock_free(struct write_lock *lock)
 {
     if (lock->stream != NULL) {
-        bcri_table_remove(&agent_of(lock)->locks, &lock->at);
+        bcri_table_remove(&agent_of_lock(lock)->locks, &lock->at);
         lock->stream->lock_count--;
     }
     list_remove(&lock->of_stream);
@@ -42,9 +42,9 @@ void bcri_lock_free(struct write_lock *lock)
     record_free(lock);
 }
 
-static struct write_lock *find(const struct stream *stream, bcri_ref cell)
+static struct write_lock *find_lock(const struct stream *stream, bcri_ref cell)
 {
-    const uint64_t key = key_of(stream, cell);
+    const uint64_t key = lock_key_of(stream, cell);
     struct entry *at = table_find(&stream->peer->agent->locks, key);
     for (; at != NULL; at = table_next(at->next, key)) {
         struct write_lock *lock = RECORD_OF(at, struct write_lock, at);
@@ -55,7 +55,7 @@ static struct write_lock *find(const struct stream *stream, bcri_ref cell)
 }
 
 /* Drops the records of locks that the CCE has no longer. So there are at most twice as many as it has. */
-static void sweep(struct stream *stream)
+static void sweep_locks(struct stream *stream)
 {
     struct item *next, *at = stream->locks.head.next;
     for (; at != &stream->locks.head; at = next) {
@@ -80,14 +80,14 @@ void bcri_lock_taken(struct served *served)
         list_append(&agent->dead_locks, &lock->of_stream);
         return;
     }
-    struct write_lock *before = find(stream, lock->cell);
+    struct write_lock *before = find_lock(stream, lock->cell);
     if (before != NULL)
         bcri_lock_free(before);
     lock->stream = stream;
-    bcri_table_add(&agent->locks, &lock->at, key_of(stream, lock->cell));
+    bcri_table_add(&agent->locks, &lock->at, lock_key_of(stream, lock->cell));
     list_append(&stream->locks, &lock->of_stream);
     if (++stream->lock_count > SWEEP_FROM && stream->lock_count >= stream->lock_sweep)
-        sweep(stream);
+        sweep_locks(stream);
 }
 
 void bcri_locks_end(struct stream *stream)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* orders_in.c -- the messages of orders of CCEs elsewhere, until they stand in their streams: whether there is memory and
+ * room for one, or it waits for that, or is refused. serve.c has them performed. docs/states/order.md. */
+#include "links/agent/incoming.h"
+
+#include "bcr/error.h"
+#include "bcri/drop.h"
+
+#include "links/agent/serve.h"
+
+/* The pool has no room for what is next, or there is too much of its host. */
+static void pause_for_room(struct stream *stream)
+{
+    struct bcri_agent *agent = stream->peer->agent;
+    stream->paused = true;
+    if (list_is_empty(&agent->no_room))
+        agent->resume_at = agent->now + AGAIN_NS;
+    if (!is_listed(&stream->in_no_room))
+        list_append(&agent->no_room, &stream->in_no_room);
+}
+
+/* Model: share.pml */
+static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *incoming, uint32_t bytes)
+{
+    const struct bcri_message *message = &incoming->message;
+    if (bcri_payload_find(peer, message->request) != NULL)
+        return BCRI_LINK_REFUSE; /* numbers are used once */
+    if (!bcri_payload_fits(peer, bytes) || !bcri_incoming_find_room(peer->agent, incoming, bytes))
+        return BCRI_LINK_PAUSE;
+    if (!bcri_payload_new(peer, message, bytes, incoming->region, &incoming->payload)) {
+        bcri_slot_drop(peer->agent->ctx, incoming->region);
+        return BCRI_LINK_REFUSE;
+    }
+    incoming->region = NULL;
+    (void)bcri_payload_use(incoming->payload);
+    return BCRI_LINK_TAKE;
+}
+
+/* PAUSE: it has overtaken its DATA, or that lies aside and finds no room.
+ * Model: share.pml */
+static enum bcri_link_verdict begin_same(struct peer *peer, struct incoming *incoming)
+{
+    struct payload *payload = bcri_payload_find(peer, incoming->message.value);
+    if (payload != NULL ? payload->is_refused : peer->payloads_unknown != 0)
+        return BCRI_LINK_REFUSE;
+    if (payload == NULL)
+        return BCRI_LINK_PAUSE;
+    if (!bcri_payload_use(payload)) {
+        bcri_payloads_make_room(peer->agent);
+        if (!bcri_payload_use(payload))
+            return BCRI_LINK_PAUSE;
+    }
+    incoming->payload = payload;
+    return BCRI_LINK_TAKE;
+}
+
+/* Time is up, or it is more than the pool takes, or too much is remembered of its host. */
+static enum bcri_link_verdict refuse_order(struct peer *peer, const struct bcri_message *read, bool is_full)
+{
+    struct payload *payload;
+    if (read->kind == BCRI_MESSAGE_DATA && bcri_payload_find(peer, read->request) == NULL &&
+        bcri_payload_new(peer, read, 0, NULL, &payload))
+        payload->was_full = is_full;
+    return BCRI_LINK_REFUSE;
+}
+
+/* When the CCE of an order that comes now has waited for as long as it wants to. What it has taken goes back however long
+ * that takes. */
+static uint64_t late_at(const struct bcri_agent *agent, const struct bcri_message *read)
+{
+    const bool has_time = read->kind == BCRI_MESSAGE_GET || read->kind == BCRI_MESSAGE_DATA ||
+                          ((read->kind == BCRI_MESSAGE_PUT || read->kind == BCRI_MESSAGE_SAME) &&
+                           (read->flags & BCRI_MESSAGE_RETURN) == 0);
+    return has_time && read->msec >= 0 ? agent->now + (uint64_t)read->msec * 1000 * 1000 : AGENT_NEVER;
+}
+
+/* Whether what is next in a stream has waited for room as long as its CCE waits for it. There may be room in a moment
+ * while the pool is to grow. A SAME that has overtaken its DATA does not wait for room. */
+static bool gives_up(const struct stream *stream, const struct bcri_message *read)
+{
+    const struct bcri_agent *agent = stream->peer->agent;
+    if ((read->flags & BCRI_MESSAGE_AT_ONCE) == 0 ||
+        (read->kind == BCRI_MESSAGE_SAME && bcri_payload_find(stream->peer, read->value) == NULL))
+        return false;
+    return stream->late_at <= agent->now && !agent->pool_asked;
+}
+
+/* A CCE that waits for a put which is refused takes the cell for full if it is not told. */
+static void tell_no_memory(struct peer *peer, const struct bcri_link_message *message,
+                           const struct bcri_message *read)
+{
+    const struct payload *payload =
+        read->kind == BCRI_MESSAGE_SAME ? bcri_payload_find(peer, read->value) : NULL;
+    const struct bcri_message answer = {
+        .kind = BCRI_MESSAGE_ANSWER, .code = bcrE_NOMEM, .request = read->request};
+    if ((read->flags & BCRI_MESSAGE_AT_ONCE) != 0 && read->kind != BCRI_MESSAGE_DATA &&
+        (payload == NULL || !payload->was_full))
+        (void)bcri_agent_send(peer, message->target | BCRI_ANSWERS, message->source, &answer, NULL, NULL);
+}
+
+enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_message *message,
+                                            const struct bcri_message *read)
+{
+    struct bcri_agent *agent = peer->agent;
+    struct stream *stream = message->body_bytes <= agent->pool_bytes / 2
+                                ? bcri_serve_stream(peer, message->source, message->target)
+                                : NULL;
+    if (stream == NULL) {
+        tell_no_memory(peer, message, read);
+        return refuse_order(peer, read, false);
+    }
+    if (stream->late_at == 0)
+        stream->late_at = late_at(agent, read);
+    if (stream->count >= STREAM_ORDERS_MAX) {
+        stream->paused = true;
+        return BCRI_LINK_PAUSE;
+    }
+    struct incoming *incoming = peer->orders < PEER_ORDERS_MAX ? bcri_incoming_new(peer, read) : NULL;
+    enum bcri_link_verdict verdict = incoming != NULL ? BCRI_LINK_TAKE : BCRI_LINK_PAUSE;
+    if (incoming != NULL && read->kind == BCRI_MESSAGE_PUT &&
+        !bcri_incoming_find_room(agent, incoming, message->body_bytes))
+        verdict = BCRI_LINK_PAUSE;
+    else if (incoming != NULL && read->kind == BCRI_MESSAGE_DATA)
+        verdict = begin_data(peer, incoming, message->body_bytes);
+    else if (incoming != NULL && read->kind == BCRI_MESSAGE_SAME)
+        verdict = begin_same(peer, incoming);
+    if (verdict == BCRI_LINK_TAKE) {
+        stream->count++;
+        peer->orders++;
+        incoming->late_at = stream->late_at;
+        stream->late_at = 0;
+        return bcri_incoming_accept(message, incoming);
+    }
+    if (incoming != NULL)
+        bcri_incoming_free(NULL, incoming);
+    if (verdict == BCRI_LINK_REFUSE)
+        tell_no_memory(peer, message, read);
+    else if (gives_up(stream, read))
+        verdict = refuse_order(peer, read, true);
+    if (verdict == BCRI_LINK_PAUSE) {
+        pause_for_room(stream);
+        return BCRI_LINK_PAUSE;
+    }
+    stream->late_at = 0;
+    bcri_stream_is_ready(stream); /* which ends it if nothing is left of it */
+    return BCRI_LINK_REFUSE;
+}
+
+void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
+{
+    struct stream *stream = bcri_serve_stream_find(peer, source, target);
+    if (incoming->message.kind == BCRI_MESSAGE_DATA)
+        bcri_payload_has_come(incoming->payload, true);
+    *stream->end = incoming;
+    stream->end = &incoming->next;
+    bcri_stream_is_ready(stream);
+}
+
+void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
+{
+    struct stream *stream = bcri_serve_stream_find(peer, source, target);
+    if (incoming->message.kind == BCRI_MESSAGE_DATA)
+        bcri_payload_has_come(incoming->payload, false);
+    if (incoming->region != NULL)
+        bcri_slot_drop(peer->agent->ctx, incoming->region);
+    bcri_incoming_free(stream, incoming);
+    if (stream != NULL)
+        bcri_serve_stream_over(stream);
+}
