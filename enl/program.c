@@ -63,7 +63,7 @@ static void close_all(struct enl_program *program)
     enl_conns_close(&program->conns);
     enl_far_close(&program->carry);
     enl_introduce_end(program);
-    enl_crash_close(program);
+    enl_crash_close(&program->crashes);
     enl_deadlock_stop(&program->deadlock);
     enl_tree_close(program);
     enl_branches_close(program);
@@ -117,7 +117,7 @@ static void end(struct enl_program *program)
     program->self.report.is_over = true;
     uv_timer_stop(&program->jobs.grace);
     uv_timer_stop(&program->here.linger);
-    enl_crash_flush(program);
+    enl_crash_flush(&program->crashes);
     enl_enlist_drop(&program->jobs);
     enl_conns_close_waiting(&program->conns);
     enl_script_run(&program->jobs, program->self.config.endscript, 1, endscript_done);
@@ -157,9 +157,13 @@ void enl_program_abort(struct enl_program *program, int status)
         kill(-program->jobs.script, SIGTERM);
         enl_signals_start_grace(&program->jobs);
     }
-    if (program->self.phase == ENL_ENDED || enl_crash_defers_abort(program, status))
+    if (program->self.phase == ENL_ENDED)
         return;
-    enl_crash_flush(program);
+    if (enl_crash_defers_end(&program->crashes)) {
+        enl_jobs_decide(&program->jobs, status, true);
+        return;
+    }
+    enl_crash_flush(&program->crashes);
     if (program->upward != NULL && program->self.phase != ENL_ENDING)
         program->upward->failed(program, status);
     program->self.phase = ENL_ENDING;
@@ -201,6 +205,11 @@ static void on_debugger_started(struct enl_cce *cce, pid_t pid)
     enl_session_started(&enl_program_of_cce(cce)->session, cce, pid);
 }
 
+static void on_crashed(struct enl_cce *cce, int signal, bool core_file)
+{
+    enl_crash_ended(&enl_program_of_cce(cce)->crashes, cce, signal, core_file);
+}
+
 static int network_bell(void *owner)
 {
     return enl_links_bell(&((struct enl_program *)owner)->links);
@@ -238,7 +247,7 @@ static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
                                              .send_to_host = send_to_host,
                                              .judge = judge,
                                              .root_ended = on_root_ended,
-                                             .crashed = enl_crash_ended,
+                                             .crashed = on_crashed,
                                              .crash_dropped = enl_crash_drop,
                                              .forget = forget,
                                              .abort = abort_program,
@@ -294,6 +303,16 @@ static bool send_up(void *owner, const struct bcri_control *message)
 }
 
 static const struct enl_session_ops session_ops = {send_up, abort_program, on_something_ended};
+
+/* ---- and reports of crashes (inspect/crash/crash.h) ---- */
+
+static void on_end_due(void *owner)
+{
+    struct enl_program *program = owner;
+    enl_program_abort(program, program->jobs.status);
+}
+
+static const struct enl_crash_ops crash_ops = {send_up, on_end_due};
 
 /* ---- and who looks for deadlocks (inspect/deadlock/deadlock.h) ---- */
 
@@ -432,7 +451,7 @@ static void cut_others(void *owner)
 static bool on_reaped(void *owner, pid_t pid, int wait_status)
 {
     struct enl_program *program = owner;
-    enl_crash_reaped(owner, pid);
+    enl_crash_reaped(&program->crashes, pid);
     return enl_tree_reaped(owner, pid, wait_status) || enl_branch_reaped(owner, pid, wait_status) ||
            enl_relay_reaped(&program->carry, pid, wait_status) ||
            enl_session_reaped(&program->session, pid, wait_status);
@@ -701,6 +720,8 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     if (failed == 0)
         failed = start_writers(program);
     if (failed == 0)
+        enl_crash_start(&program->crashes);
+    if (failed == 0)
         enl_deadlock_start(&program->deadlock);
     if (failed == 0)
         return enl_session_start(&program->session, program->jobs.root_path, error, error_size) == 0 ? 0 : 1;
@@ -755,6 +776,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
         .self = &program.self, .here = &program.here, .ops = &links_ops, .owner = &program};
     enl_jobs_init(&program.jobs, &program.self, &program.conns, &program.here, &jobs_ops, &program);
     program.jobs.root_argv = argv;
+    enl_crash_init(&program.crashes, &program.self, &program.here, &crash_ops, &program);
     program.deadlock = (struct enl_deadlock){.self = &program.self,
                                              .here = &program.here,
                                              .wish = &program.options.debug,

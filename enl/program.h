@@ -22,6 +22,7 @@
 #include "host/cce.h"
 #include "host/host.h"
 #include "hosts/hosts.h"
+#include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
 #include "links/links.h"
@@ -32,7 +33,6 @@ struct enl_audit;
 struct enl_branches;
 struct enl_cce;
 struct enl_conn;
-struct enl_crashes;
 struct enl_introductions;
 struct enl_keys;
 struct enl_program;
@@ -58,6 +58,7 @@ struct enl_program {
     struct enl_carry carry;
     struct enl_links links;
     struct enl_jobs jobs;
+    struct enl_crashes crashes;
     struct enl_deadlock deadlock;
     struct enl_session session;
     struct enl_options options;
@@ -75,8 +76,6 @@ struct enl_program {
     struct enl_keys *keys;                   /* the same */
     struct enl_reserve_up *reserve;          /* a child's way to the root without others; NULL: it has none */
     int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
-
-    struct enl_crashes *crashes; /* NULL: no CCE has crashed */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)

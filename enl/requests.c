@@ -412,7 +412,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_segment_freed: enl_worker_look(enl_program_of(conn)->here.worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
-        case BCRI_MSG_crashed: return enl_crash_begun(conn->cce, in);
+        case BCRI_MSG_crashed: return enl_crash_begun(&enl_program_of(conn)->crashes, conn->cce, in);
         case BCRI_MSG_note: write_note(conn, message); return NULL;
         case BCRI_MSG_blocked_by:
             enl_blocked_by(&enl_program_of(conn)->here, message->index, conn->cce->index);

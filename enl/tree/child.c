@@ -13,8 +13,6 @@
 #include "carry/peer.h"
 #include "carry/remote.h"
 #include "host/mux.h"
-#include "inspect/crash/crash.h"
-#include "inspect/crash/report.h"
 #include "tree/lease.h"
 #include "tree/turn.h"
 #include "wire/conn.h"
@@ -414,8 +412,6 @@ void enl_child_free(struct enl_child *child)
     enl_errands_drop(&child->errands);
     enl_sequence_drop(&child->numbers);
     bcri_seal_wipe(&child->reserve, sizeof child->reserve);
-    if (child->crash != NULL)
-        enl_crash_report_free(child->crash);
     for (int i = 0; i < 2; i++)
         if (child->sources[i] != NULL)
             enl_source_end(child->sources[i]);

@@ -62,14 +62,13 @@ struct enl_child {
     bool is_ssh;          /* the command is ssh */
     bool announced;       /* its key and addresses are known (introduce.h) */
     struct enl_reserve reserve;
-    bool on_lane;                   /* its way is the tree's lane */
-    bool has_said_end;              /* itself, by that */
-    struct enl_sequence numbers;    /* of a child that has a reserve, from when it is UP */
-    bool stops;                     /* it was told to stop its CCEs, and has not answered */
-    struct enl_crash_report *crash; /* a part of one that has come; NULL: none */
-    struct enl_log_copy *log;       /* its log as far as it has come (collect.h); NULL: nothing */
-    uint32_t unread;                /* bytes of output that it may send more, when there is room for them */
-    struct enl_source *sources[2];  /* what it brings for stdout and stderr; NULL: nothing yet */
+    bool on_lane;                  /* its way is the tree's lane */
+    bool has_said_end;             /* itself, by that */
+    struct enl_sequence numbers;   /* of a child that has a reserve, from when it is UP */
+    bool stops;                    /* it was told to stop its CCEs, and has not answered */
+    struct enl_log_copy *log;      /* its log as far as it has come (collect.h); NULL: nothing */
+    uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
+    struct enl_source *sources[2]; /* what it brings for stdout and stderr; NULL: nothing yet */
 };
 
 /* What a peer of a child's is told to. */

@@ -216,7 +216,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         (message->kind == BCRI_OUTPUT_LOG ? take_log : take_output)(child, message);
         return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
-    case BCRI_MSG_died: return enl_crash_of_child(child, message);
+    case BCRI_MSG_died: return enl_crash_of_host(&child->program->crashes, child->number, message);
     case BCRI_MSG_debugged:
         enl_session_far_started(&child->program->session, child->number, message);
         return NULL;

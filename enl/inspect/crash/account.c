@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "bcri/clock.h"
+#include "host/cce.h"
+#include "host/output.h"
 #include "inspect/crash/crash_private.h"
 #include "inspect/crash/waiters.h"
 
@@ -24,7 +26,7 @@ static void add_waiters(struct enl_crash_text *text, const struct enl_crash *cra
     const struct enl_waiters *waiters = crash->waiters;
     for (uint32_t i = 0; waiters != NULL && i < waiters->count; i++) {
         const struct enl_waiter *waiter = &waiters->at[i];
-        const struct enl_cce *cce = enl_cce_at(&enl_program_of_cce(crash->cce)->here, waiter->index);
+        const struct enl_cce *cce = enl_cce_at(crash->cce->here, waiter->index);
         char who[ENL_CCE_TEXT_MAX];
         if (waiter->others != 0)
             enl_crash_text_line(text, "%u request%s of CCEs on other hosts to %s its cell %u wait%s",

@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
+#include "host/cce.h"
 #include "host/worker.h"
 #include "inspect/crash/crash_private.h"
 #include "inspect/crash/waiters.h"
-#include "tree/child.h"
-#include "wire/conn.h"
 
 /* A CCE waits 2,000 ms for its trace (enl/client/crash.c), and LOCALS_MSEC more if gdb is asked for its
  * variables. */
@@ -19,40 +18,36 @@ enum { TRACE_MSEC = 1800, DEFER_MSEC = 2000, LOCALS_MSEC = 2000 };
 static void on_look(uv_timer_t *timer);
 
 /* How long something about a crash may take that takes `msec` without local variables. */
-static uint64_t patience_ns(const struct enl_program *program, unsigned msec)
+static uint64_t patience_ns(const struct enl_self *self, unsigned msec)
 {
-    const bool locals = program->self.config.crashreport == BCRI_CRASHREPORT_LOCALS;
+    const bool locals = self->config.crashreport == BCRI_CRASHREPORT_LOCALS;
     return ((uint64_t)msec + (locals ? LOCALS_MSEC : 0)) * 1000000;
 }
 
-/* NULL: no memory. */
-static struct enl_crashes *crashes_of(struct enl_program *program)
+void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here,
+                    const struct enl_crash_ops *ops, void *owner)
 {
-    struct enl_crashes *crashes = program->crashes;
-    if (crashes != NULL || (crashes = calloc(1, sizeof *crashes)) == NULL)
-        return crashes;
-    crashes->program = program;
-    crashes->open_end = &crashes->open;
-    uv_timer_init(&program->self.loop, &crashes->look);
-    uv_timer_init(&program->self.loop, &crashes->gather);
-    crashes->look.data = crashes->gather.data = crashes;
-    crashes->handles = 2;
-    program->crashes = crashes;
-    return crashes;
+    crashes->self = self;
+    crashes->here = here;
+    crashes->ops = ops;
+    crashes->owner = owner;
+    TAILQ_INIT(&crashes->open);
+    STAILQ_INIT(&crashes->reports.all);
+    STAILQ_INIT(&crashes->parts);
 }
 
-static void on_closed(uv_handle_t *handle)
+void enl_crash_start(struct enl_crashes *crashes)
 {
-    struct enl_crashes *crashes = handle->data;
-    if (--crashes->handles == 0)
-        free(crashes);
+    uv_timer_init(&crashes->self->loop, &crashes->look);
+    uv_timer_init(&crashes->self->loop, &crashes->gather);
+    crashes->look.data = crashes->gather.data = crashes;
 }
 
 /* Whether a CCE has crashed and has not ended yet. */
-static bool is_one_dying(const struct enl_program *program)
+static bool is_one_dying(const struct enl_crashes *crashes)
 {
     const struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    TAILQ_FOREACH (cce, &crashes->here->all, entry)
         if (cce->crash != NULL)
             return true;
     return false;
@@ -62,8 +57,9 @@ static bool is_one_dying(const struct enl_program *program)
 static void look_in_time(struct enl_crashes *crashes)
 {
     uint64_t at_ns = crashes->defers_until_ns;
-    for (const struct enl_crash *crash = crashes->open; crash != NULL; crash = crash->next)
-        if (crash == crashes->open || crash->until_ns < at_ns)
+    const struct enl_crash *crash;
+    TAILQ_FOREACH (crash, &crashes->open, entry)
+        if (crash == TAILQ_FIRST(&crashes->open) || crash->until_ns < at_ns)
             at_ns = crash->until_ns;
     const uint64_t now_ns = bcri_clock_ns();
     const uint64_t msec = at_ns > now_ns ? (at_ns - now_ns) / 1000000 + 1 : 0;
@@ -75,8 +71,8 @@ static void on_look(uv_timer_t *timer)
     struct enl_crashes *crashes = timer->data;
     const uint64_t now_ns = bcri_clock_ns();
     struct enl_crash *next;
-    for (struct enl_crash *crash = crashes->open; crash != NULL; crash = next) {
-        next = crash->next;
+    for (struct enl_crash *crash = TAILQ_FIRST(&crashes->open); crash != NULL; crash = next) {
+        next = TAILQ_NEXT(crash, entry);
         if (now_ns < crash->until_ns)
             continue;
         enl_crash_take_trace(crashes, crash); /* the daemon may have stood still */
@@ -85,14 +81,14 @@ static void on_look(uv_timer_t *timer)
         enl_crash_let_die(crashes, crash);
     }
     enl_crash_start_tracers(crashes);
-    if (crashes->open != NULL ||
-        (crashes->defers && now_ns < crashes->defers_until_ns && is_one_dying(crashes->program))) {
+    if (!TAILQ_EMPTY(&crashes->open) ||
+        (crashes->defers && now_ns < crashes->defers_until_ns && is_one_dying(crashes))) {
         look_in_time(crashes);
     } else if (crashes->defers) {
         crashes->defers = false;
         crashes->deferred = true;
-        if (crashes->program->self.phase != ENL_ENDED)
-            enl_program_abort(crashes->program, crashes->program->jobs.status);
+        if (crashes->self->phase != ENL_ENDED)
+            crashes->ops->end_is_due(crashes->owner);
     }
 }
 
@@ -133,7 +129,7 @@ static void take_waiters(struct enl_here *here, struct enl_call *call, int code)
     }
     crash->asked = false;
     crash->waiters = waiters;
-    enl_crash_let_die_when_known(enl_program_of_cce(cce)->crashes, crash);
+    enl_crash_let_die_when_known(crash->crashes, crash);
 }
 
 static void drop_waiters(struct enl_call *call)
@@ -153,19 +149,18 @@ static void ask_for_waiters(struct enl_crash *crash)
         free(waiters);
 }
 
-const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
+const char *enl_crash_begun(struct enl_crashes *crashes, struct enl_cce *cce, struct bcri_incoming *in)
 {
-    struct enl_program *program = enl_program_of_cce(cce);
     const struct bcri_control *message = &in->message;
     if (in->fds[0] < 0)
         return "crashed without a descriptor";
     if (cce->crash != NULL)
         return "it has crashed before";
-    struct enl_crashes *crashes = program->self.phase == ENL_RUNNING ? crashes_of(program) : NULL;
-    struct enl_crash *crash = crashes != NULL ? calloc(1, sizeof *crash) : NULL;
+    struct enl_crash *crash = crashes->self->phase == ENL_RUNNING ? calloc(1, sizeof *crash) : NULL;
     if (crash == NULL)
         return NULL; /* the descriptor is closed, and the CCE dies */
-    *crash = (struct enl_crash){.cce = cce,
+    *crash = (struct enl_crash){.crashes = crashes,
+                                .cce = cce,
                                 .signal = (int)message->kind,
                                 .code = message->code,
                                 .thread = message->pid,
@@ -175,10 +170,9 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
                                 .release = bcri_incoming_take(in, 0),
                                 .text = {.limit = ENL_CRASH_BYTES_MAX},
                                 .traced = cce->has_ended, /* its number may be another process's by now */
-                                .until_ns = bcri_clock_ns() + patience_ns(program, TRACE_MSEC)};
+                                .until_ns = bcri_clock_ns() + patience_ns(crashes->self, TRACE_MSEC)};
     cce->crash = crash;
-    *crashes->open_end = crash;
-    crashes->open_end = &crash->next;
+    TAILQ_INSERT_TAIL(&crashes->open, crash, entry);
     if (!cce->has_ended)
         ask_for_waiters(crash);
     enl_crash_start_tracers(crashes);
@@ -186,10 +180,10 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
     return NULL;
 }
 
-void enl_crash_reaped(struct enl_program *program, pid_t pid)
+void enl_crash_reaped(struct enl_crashes *crashes, pid_t pid)
 {
-    struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &crashes->here->all, entry)
         if (cce->crash != NULL && cce->crash->tracer == pid)
             cce->crash->tracer = 0;
 }
@@ -199,31 +193,28 @@ void enl_crash_drop(struct enl_cce *cce)
     struct enl_crash *crash = cce->crash;
     if (crash == NULL)
         return;
+    struct enl_crashes *crashes = crash->crashes;
     if (crash->release >= 0)
-        enl_crash_let_die(enl_program_of_cce(cce)->crashes, crash);
+        enl_crash_let_die(crashes, crash);
     free(crash->text.bytes);
     free(crash->waiters);
     free(crash);
     cce->crash = NULL;
-    struct enl_crashes *crashes = enl_program_of_cce(cce)->crashes;
-    if (crashes != NULL && crashes->defers &&
-        crashes->open == NULL) /* this may be the last that was waited for */
+    if (crashes->defers && TAILQ_EMPTY(&crashes->open)) /* this may be the last that was waited for */
         uv_timer_start(&crashes->look, on_look, 0, 0);
 }
 
 /* ------------------------------------------------------------------------- the reports --- */
 
-void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
+void enl_crash_ended(struct enl_crashes *crashes, struct enl_cce *cce, int signal, bool core_file)
 {
-    struct enl_program *program = enl_program_of_cce(cce);
-    struct enl_crashes *crashes = crashes_of(program);
-    struct enl_crash_report *report = crashes != NULL ? calloc(1, sizeof *report) : NULL;
+    struct enl_crash_report *report = calloc(1, sizeof *report);
     if (report == NULL)
         return;
     if (cce->crash != NULL)
         enl_crash_take_trace(crashes, cce->crash);
     const struct enl_crash_text text = enl_crash_account(cce, core_file);
-    *report = (struct enl_crash_report){.host = program->self.hostname,
+    *report = (struct enl_crash_report){.host = crashes->self->host_number,
                                         .signal = signal,
                                         .count = 1,
                                         .ordinal = cce->ordinal,
@@ -234,18 +225,26 @@ void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
     enl_crash_gather(crashes, report);
 }
 
-const char *enl_crash_of_child(struct enl_child *child, const struct bcri_control *message)
+/* That of which a part has come; else a new one. NULL: no memory. */
+static struct enl_crash_report *report_of(struct enl_crashes *crashes, uint32_t host)
 {
-    struct enl_crashes *crashes = crashes_of(child->program);
-    struct enl_crash_report *report = child->crash;
-    if (crashes == NULL)
+    struct enl_crash_report *report;
+    STAILQ_FOREACH (report, &crashes->parts, entry)
+        if (report->host == host)
+            return report;
+    if ((report = calloc(1, sizeof *report)) == NULL)
         return NULL;
-    if (report == NULL) {
-        if ((report = calloc(1, sizeof *report)) == NULL)
-            return NULL;
-        report->text = malloc(ENL_CRASH_BYTES_MAX);
-        child->crash = report;
-    }
+    report->host = host;
+    report->text = malloc(ENL_CRASH_BYTES_MAX);
+    STAILQ_INSERT_TAIL(&crashes->parts, report, entry);
+    return report;
+}
+
+const char *enl_crash_of_host(struct enl_crashes *crashes, uint32_t host, const struct bcri_control *message)
+{
+    struct enl_crash_report *report = report_of(crashes, host);
+    if (report == NULL)
+        return NULL;
     if (report->text != NULL && message->bytes.length <= ENL_CRASH_BYTES_MAX - report->length) {
         if (message->bytes.length != 0)
             memcpy(report->text + report->length, message->bytes.bytes, message->bytes.length);
@@ -253,8 +252,7 @@ const char *enl_crash_of_child(struct enl_child *child, const struct bcri_contro
     }
     if (message->size != 0) /* more of it follows */
         return NULL;
-    child->crash = NULL;
-    report->host = child->host->name;
+    STAILQ_REMOVE(&crashes->parts, report, enl_crash_report, entry);
     report->signal = (int)message->kind;
     report->count = message->count;
     report->ordinal = message->ordinal;
@@ -271,34 +269,29 @@ const char *enl_crash_of_child(struct enl_child *child, const struct bcri_contro
 
 /* ------------------------------------------------------------------------- the program --- */
 
-bool enl_crash_defers_abort(struct enl_program *program, int status)
+bool enl_crash_defers_end(struct enl_crashes *crashes)
 {
-    struct enl_crashes *crashes = program->crashes;
-    if (crashes == NULL || program->self.phase != ENL_RUNNING || crashes->deferred)
+    if (crashes->self->phase != ENL_RUNNING || crashes->deferred)
         return false;
     if (crashes->defers)
         return true;
-    if (!is_one_dying(program))
+    if (!is_one_dying(crashes))
         return false;
-    enl_jobs_decide(&program->jobs, status, true);
     crashes->defers = true;
-    crashes->defers_until_ns = bcri_clock_ns() + patience_ns(program, DEFER_MSEC);
+    crashes->defers_until_ns = bcri_clock_ns() + patience_ns(crashes->self, DEFER_MSEC);
     look_in_time(crashes);
     return true;
 }
 
-void enl_crash_close(struct enl_program *program)
+void enl_crash_close(struct enl_crashes *crashes)
 {
-    struct enl_crashes *crashes = program->crashes;
-    if (crashes == NULL)
-        return;
     struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
+    TAILQ_FOREACH (cce, &crashes->here->all, entry)
         enl_crash_drop(cce);
+    STAILQ_CONCAT(&crashes->reports.all, &crashes->parts);
     struct enl_crash_report *report;
     while ((report = enl_crash_reports_take(&crashes->reports)) != NULL)
         enl_crash_report_free(report);
-    program->crashes = NULL;
-    uv_close((uv_handle_t *)&crashes->look, on_closed);
-    uv_close((uv_handle_t *)&crashes->gather, on_closed);
+    uv_close((uv_handle_t *)&crashes->look, NULL);
+    uv_close((uv_handle_t *)&crashes->gather, NULL);
 }

@@ -10,40 +10,73 @@
  * escapes like what CCEs print. The CCE itself waits two seconds at most, the daemon a little less.
  *
  * While a crash is being looked at, the end of the whole program (onfail abort, enl kill) waits for it, two
- * seconds at most. So of several CCEs that crash together each is seen. */
+ * seconds at most. So of several CCEs that crash together each is seen.
+ *
+ * What this asks of the rest of the daemon it asks by struct enl_crash_ops. */
 #ifndef ENL_CRASH_H
 #define ENL_CRASH_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include <uv.h>
 
 #include "bcri/channel.h"
-#include "host/cce.h"
-#include "program.h"
+#include "host/host.h"
+#include "inspect/crash/report.h"
 
-/* Of one report. */
-#define ENL_CRASH_BYTES_MAX 32768u
+struct enl_crash;
+
+struct enl_crash_ops {
+    /* Tells the daemon that has started this one. False: none has, or it is gone. */
+    bool (*send_up)(void *owner, const struct bcri_control *message);
+    /* The end of the program need not wait any longer. */
+    void (*end_is_due)(void *owner);
+};
+
+struct enl_crashes {
+    struct enl_self *self;
+    struct enl_here *here;
+    const struct enl_crash_ops *ops;
+    void *owner; /* theirs */
+
+    TAILQ_HEAD(, enl_crash) open; /* that are not done, oldest first */
+    unsigned tracers;             /* that run */
+    struct enl_crash_reports reports;
+    STAILQ_HEAD(, enl_crash_report) parts; /* of reports of other hosts, whose rest has not come */
+    uv_timer_t look;                       /* while a crash is open, or the program's end is deferred */
+    uv_timer_t gather;                     /* while there are reports that are not shown */
+    bool defers, deferred;                 /* the program's end waits; has waited */
+    uint64_t defers_until_ns;
+};
+
+/* Before all else. */
+void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here,
+                    const struct enl_crash_ops *ops, void *owner);
+/* When there is a loop. */
+void enl_crash_start(struct enl_crashes *crashes);
+/* The loop ends. */
+void enl_crash_close(struct enl_crashes *crashes);
 
 /* What a CCE's message `crashed` brings. Returns NULL or why the connection must end. */
-const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in);
+const char *enl_crash_begun(struct enl_crashes *crashes, struct enl_cce *cce, struct bcri_incoming *in);
 /* A CCE with a crash has ended by `signal`, or one that has not said anything by a signal that is a crash:
  * its report. Called before its record is repaired. */
-void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file);
+void enl_crash_ended(struct enl_crashes *crashes, struct enl_cce *cce, int signal, bool core_file);
 /* The CCE goes: nothing of its crash is needed any more. */
 void enl_crash_drop(struct enl_cce *cce);
 
 /* A child of the daemon's has ended; it may be a tracer. */
-void enl_crash_reaped(struct enl_program *program, pid_t pid);
+void enl_crash_reaped(struct enl_crashes *crashes, pid_t pid);
 
-/* True: the program is to end with `status`, and enl_program_abort will be called again soon. */
-bool enl_crash_defers_abort(struct enl_program *program, int status);
+/* Whether the end of the program waits: ops->end_is_due is called when it need not any more. */
+bool enl_crash_defers_end(struct enl_crashes *crashes);
 
 /* Shows, or sends up, all reports there are. */
-void enl_crash_flush(struct enl_program *program);
-/* A child's frame with a report, or a part of it. Returns NULL or why it is none. */
-struct enl_child;
-const char *enl_crash_of_child(struct enl_child *child, const struct bcri_control *message);
-/* At the program's end: closes the timers. */
-void enl_crash_close(struct enl_program *program);
+void enl_crash_flush(struct enl_crashes *crashes);
+/* died: another host's report, or a part of it. Returns NULL or why it is none. */
+const char *enl_crash_of_host(struct enl_crashes *crashes, uint32_t host, const struct bcri_control *message);
 
 #endif

@@ -3,13 +3,11 @@
 #ifndef ENL_CRASH_PRIVATE_H
 #define ENL_CRASH_PRIVATE_H
 
-#include <uv.h>
-
 #include "inspect/crash/crash.h"
-#include "inspect/crash/report.h"
 
 struct enl_crash {
-    struct enl_crash *next; /* of those that are not done, oldest first */
+    TAILQ_ENTRY(enl_crash) entry; /* of those that are not done */
+    struct enl_crashes *crashes;
     struct enl_cce *cce;
     int signal, code;
     uint32_t thread;
@@ -22,18 +20,6 @@ struct enl_crash {
     struct enl_waiters *waiters; /* NULL: not known, or not yet */
     bool traced;                 /* the tracer has ended, or could not be started */
     bool asked;                  /* the worker is to say who waits */
-};
-
-struct enl_crashes {
-    struct enl_program *program;
-    struct enl_crash *open, **open_end;
-    unsigned tracers; /* that run */
-    struct enl_crash_reports reports;
-    uv_timer_t look;       /* while a crash is open, or the program's end is deferred */
-    uv_timer_t gather;     /* while there are reports that are not shown */
-    bool defers, deferred; /* the program's end waits; has waited */
-    uint64_t defers_until_ns;
-    unsigned handles; /* not closed yet */
 };
 
 /* tracer.c: starts tracers for the oldest crashes, as many as may run at a time. */

@@ -3,10 +3,7 @@
  * of CCEs that crashed alike are one, and then shown, or sent up to the parent's daemon. */
 #include <stdio.h>
 
-#include "carry/peer.h"
 #include "inspect/crash/crash_private.h"
-#include "tree/child.h"
-#include "wire/conn.h"
 
 enum { GATHER_MSEC = 400 };
 
@@ -19,7 +16,8 @@ void enl_crash_gather(struct enl_crashes *crashes, struct enl_crash_report *repo
         uv_timer_start(&crashes->gather, on_gather, GATHER_MSEC, 0);
 }
 
-static void send_up(struct enl_program *program, const struct enl_crash_report *report)
+/* Returns whether there is who takes it. */
+static bool send_up(const struct enl_crashes *crashes, const struct enl_crash_report *report)
 {
     char ordinals[ENL_ORDINALS_TEXT_MAX];
     size_t at = 0;
@@ -37,32 +35,29 @@ static void send_up(struct enl_program *program, const struct enl_crash_report *
                                              .text = bcri_view_of(ordinals),
                                              .bytes = {report->text + at, (uint32_t)part},
                                              .size = left - part};
-        enl_peer_send(program->parent->peer, &message);
+        if (!crashes->ops->send_up(crashes->owner, &message))
+            return false;
         at += part;
     } while (at < report->length);
+    return true;
 }
 
-void enl_crash_flush(struct enl_program *program)
+void enl_crash_flush(struct enl_crashes *crashes)
 {
-    struct enl_crashes *crashes = program->crashes;
     struct enl_crash_report *report;
-    if (crashes == NULL)
-        return;
     uv_timer_stop(&crashes->gather);
     while ((report = enl_crash_reports_take(&crashes->reports)) != NULL) {
-        if (program->parent != NULL)
-            send_up(program, report);
-        else
-            enl_crash_report_show(program, report);
+        if (!send_up(crashes, report))
+            enl_crash_report_show(crashes->self, report);
         enl_crash_report_free(report);
     }
     if (crashes->reports.left_out != 0)
-        enl_report(&program->self, BCRI_LOG_ERROR, "%u more CCEs crashed at that time, in other ways, on %s",
-                   crashes->reports.left_out, program->self.hostname);
+        enl_report(crashes->self, BCRI_LOG_ERROR, "%u more CCEs crashed at that time, in other ways, on %s",
+                   crashes->reports.left_out, crashes->self->hostname);
     crashes->reports.left_out = 0;
 }
 
 static void on_gather(uv_timer_t *timer)
 {
-    enl_crash_flush(((struct enl_crashes *)timer->data)->program);
+    enl_crash_flush(timer->data);
 }

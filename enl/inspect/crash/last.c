@@ -22,7 +22,7 @@ static const char *name_of(uint32_t op)
  * record. */
 static const char *peer_of(const struct enl_cce *cce, uint32_t peer, char *text, size_t size)
 {
-    const struct enl_cce *other = enl_cce_at(&enl_program_of_cce(cce)->here, peer);
+    const struct enl_cce *other = enl_cce_at(cce->here, peer);
     if (peer == cce->index)
         return "its own";
     if (peer == BCRI_ENL_INDEX)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/self.h"
 #include "bcri/escape.h"
-#include "inspect/crash/crash.h"
 
 /* Different ones at a time. A program whose CCEs crash in more ways at once is told so. */
 enum { KINDS_MAX = 64, LINE_MAX_BYTES = 512 };
@@ -70,15 +70,15 @@ static bool are_alike(const struct enl_crash_report *a, const struct enl_crash_r
 
 void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_report *report)
 {
-    struct enl_crash_report **at = &reports->first;
-    while (*at != NULL && !are_alike(*at, report))
-        at = &(*at)->next;
-    if (*at != NULL) {
-        enl_ordinals_add_all(&(*at)->ordinals, &report->ordinals);
-        (*at)->count += report->count;
+    struct enl_crash_report *like;
+    STAILQ_FOREACH (like, &reports->all, entry)
+        if (are_alike(like, report))
+            break;
+    if (like != NULL) {
+        enl_ordinals_add_all(&like->ordinals, &report->ordinals);
+        like->count += report->count;
     } else if (reports->kinds < KINDS_MAX) {
-        report->next = NULL;
-        *at = report;
+        STAILQ_INSERT_TAIL(&reports->all, report, entry);
         reports->kinds++;
         return;
     } else {
@@ -89,9 +89,9 @@ void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_r
 
 struct enl_crash_report *enl_crash_reports_take(struct enl_crash_reports *reports)
 {
-    struct enl_crash_report *report = reports->first;
+    struct enl_crash_report *report = STAILQ_FIRST(&reports->all);
     if (report != NULL) {
-        reports->first = report->next;
+        STAILQ_REMOVE_HEAD(&reports->all, entry);
         reports->kinds--;
     }
     return report;
@@ -103,7 +103,7 @@ void enl_crash_report_free(struct enl_crash_report *report)
     free(report);
 }
 
-static void show_lines(struct enl_program *program, uint32_t ordinal, const char *text, size_t length)
+static void show_lines(struct enl_self *self, uint32_t ordinal, const char *text, size_t length)
 {
     while (length > 0) {
         const char *newline = memchr(text, '\n', length);
@@ -111,24 +111,24 @@ static void show_lines(struct enl_program *program, uint32_t ordinal, const char
         const size_t bounded = line < LINE_MAX_BYTES ? line : LINE_MAX_BYTES;
         char shown[4 * LINE_MAX_BYTES + 1];
         bcri_escape(text, bounded, shown, sizeof shown, NULL);
-        enl_report_shown(&program->self, "  [%u] %s\n", ordinal, shown);
-        bcri_log_write(enl_report_log(&program->self), BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
+        enl_report_shown(self, "  [%u] %s\n", ordinal, shown);
+        bcri_log_write(enl_report_log(self), BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
         const size_t skip = bounded + (bounded == line && newline != NULL ? 1 : 0); /* a long line goes on */
         text += skip;
         length -= skip;
     }
 }
 
-void enl_crash_report_show(struct enl_program *program, const struct enl_crash_report *report)
+void enl_crash_report_show(struct enl_self *self, const struct enl_crash_report *report)
 {
     const size_t key = key_length(report);
     char ordinals[ENL_ORDINALS_TEXT_MAX + 64], all[sizeof ordinals + 64] = "";
     enl_ordinals_tell(&report->ordinals, report->count, ordinals, sizeof ordinals);
     if (report->count > 1)
         snprintf(all, sizeof all, "%u CCEs crashed alike (%s); of them ", report->count, ordinals);
-    enl_report(&program->self, BCRI_LOG_ERROR, "crash: %s%s, signal %d (%s)", all, report->who,
-               report->signal, strsignal(report->signal));
-    show_lines(program, report->ordinal, report->text, key);
+    enl_report(self, BCRI_LOG_ERROR, "crash: %s%s, signal %d (%s)", all, report->who, report->signal,
+               strsignal(report->signal));
+    show_lines(self, report->ordinal, report->text, key);
     if (key < report->length)
-        show_lines(program, report->ordinal, report->text + key + 1, report->length - key - 1);
+        show_lines(self, report->ordinal, report->text + key + 1, report->length - key - 1);
 }

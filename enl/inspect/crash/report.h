@@ -6,13 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "inspect/crash/ordinals.h"
-#include "program.h"
+
+struct enl_self;
+
+/* Of one. */
+#define ENL_CRASH_BYTES_MAX 32768u
 
 struct enl_crash_report {
-    struct enl_crash_report *next;
-    const char *host; /* lives as long as the program */
+    STAILQ_ENTRY(enl_crash_report) entry;
+    uint32_t host; /* that tells of it */
     int signal;
     uint32_t count;   /* of CCEs */
     uint32_t ordinal; /* of the first, as the next */
@@ -25,8 +30,8 @@ struct enl_crash_report {
 };
 
 struct enl_crash_reports {
-    struct enl_crash_report *first;
-    uint32_t kinds, left_out; /* reports there are; CCEs for whose there was no room */
+    STAILQ_HEAD(, enl_crash_report) all; /* the oldest first */
+    uint32_t kinds, left_out;            /* reports there are; CCEs for whose there was no room */
 };
 
 /* Adds a report of one or more CCEs (taken, also if it becomes part of another). */
@@ -35,7 +40,7 @@ void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_r
 struct enl_crash_report *enl_crash_reports_take(struct enl_crash_reports *reports);
 void enl_crash_report_free(struct enl_crash_report *report);
 /* Writes it to stderr and into the log. */
-void enl_crash_report_show(struct enl_program *program, const struct enl_crash_report *report);
+void enl_crash_report_show(struct enl_self *self, const struct enl_crash_report *report);
 
 /* A text that grows up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that
  * does; "... and more" stands there, and nothing is added until whoever raises the limit clears `cut`. */

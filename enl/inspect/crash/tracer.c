@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/own_start.h"
+#include "base/watch.h"
+#include "host/cce.h"
 #include "inspect/crash/crash_private.h"
 
 enum { TRACERS_MAX = 4 };
@@ -26,12 +28,7 @@ static void end_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
 
 void enl_crash_let_die(struct enl_crashes *crashes, struct enl_crash *crash)
 {
-    struct enl_crash **at = &crashes->open;
-    while (*at != crash)
-        at = &(*at)->next;
-    *at = crash->next;
-    if (crashes->open_end == &crash->next)
-        crashes->open_end = at;
+    TAILQ_REMOVE(&crashes->open, crash, entry);
     end_tracer(crashes, crash);
     close(crash->release);
     crash->release = -1;
@@ -60,7 +57,7 @@ void enl_crash_take_trace(struct enl_crashes *crashes, struct enl_crash *crash)
 static void on_trace(void *data)
 {
     struct enl_crash *crash = data;
-    struct enl_crashes *crashes = enl_program_of_cce(crash->cce)->crashes;
+    struct enl_crashes *crashes = crash->crashes;
     enl_crash_take_trace(crashes, crash);
     if (!crash->traced)
         return;
@@ -71,13 +68,13 @@ static void on_trace(void *data)
 /* Returns whether a tracer runs. */
 static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
 {
-    struct enl_program *program = crashes->program;
+    struct enl_self *self = crashes->self;
     char numbers[4][24];
     snprintf(numbers[0], sizeof numbers[0], "%ld", (long)crash->cce->pid);
     snprintf(numbers[1], sizeof numbers[1], "%u", crash->thread);
     snprintf(numbers[2], sizeof numbers[2], "%llu", (unsigned long long)crash->context);
     snprintf(numbers[3], sizeof numbers[3], "%llu", (unsigned long long)crash->coroutines);
-    const char *locals = program->self.config.crashreport == BCRI_CRASHREPORT_LOCALS ? "locals" : NULL;
+    const char *locals = self->config.crashreport == BCRI_CRASHREPORT_LOCALS ? "locals" : NULL;
     const char *const words[] = {"enl",      "--trace",  numbers[0], numbers[1],
                                  numbers[2], numbers[3], locals,     NULL};
     char reason[256];
@@ -86,14 +83,14 @@ static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
         return false;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
-    const pid_t pid = enl_own_start(&program->self, &start, reason, sizeof reason);
+    const pid_t pid = enl_own_start(self, &start, reason, sizeof reason);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
         return false;
     }
     crash->tracer = pid;
-    crash->watch = enl_watch_start(&program->self, pair[0], on_trace, crash);
+    crash->watch = enl_watch_start(self, pair[0], on_trace, crash);
     crashes->tracers += crash->watch != NULL;
     return crash->watch != NULL;
 }
@@ -101,9 +98,9 @@ static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
 void enl_crash_start_tracers(struct enl_crashes *crashes)
 {
     struct enl_crash *next;
-    for (struct enl_crash *crash = crashes->open; crash != NULL && crashes->tracers < TRACERS_MAX;
-         crash = next) {
-        next = crash->next;
+    for (struct enl_crash *crash = TAILQ_FIRST(&crashes->open);
+         crash != NULL && crashes->tracers < TRACERS_MAX; crash = next) {
+        next = TAILQ_NEXT(crash, entry);
         if (crash->watch != NULL || crash->traced || start_tracer(crashes, crash))
             continue;
         end_tracer(crashes, crash);
