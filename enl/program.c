@@ -340,8 +340,8 @@ static bool is_roots(void *owner)
 static void send_down(void *owner, const struct bcri_control *message, bool up_alone)
 {
     const struct enl_program *program = owner;
-    struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
-    for (; child != NULL; child = child->next)
+    struct enl_child *child = program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
+    for (; child != NULL; child = LIST_NEXT(child, entry))
         if (!up_alone || child->state == ENL_CHILD_UP)
             enl_child_send(child, message);
 }
@@ -350,8 +350,8 @@ static size_t other_hosts(void *owner, uint32_t *numbers_out, size_t room)
 {
     const struct enl_program *program = owner;
     size_t count = 0;
-    const struct enl_child *child = program->tree != NULL ? program->tree->children : NULL;
-    for (; child != NULL; child = child->next, count++)
+    const struct enl_child *child = program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
+    for (; child != NULL; child = LIST_NEXT(child, entry), count++)
         if (count < room)
             numbers_out[count] = child->number;
     return count;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #include "carry/launch.h"
@@ -20,7 +21,7 @@
 enum { OVER_MSEC = 2000 };
 
 struct branch {
-    struct branch *next;
+    LIST_ENTRY(branch) entry;
     struct enl_program *program;
     uint32_t host;
     pid_t process;          /* 0: reaped */
@@ -32,7 +33,7 @@ struct branch {
 };
 
 struct enl_branches {
-    struct branch *first;
+    LIST_HEAD(, branch) all;
     struct enl_routes routes;
     uv_timer_t timer; /* OVER_MSEC */
     bool left;        /* nobody waits for them */
@@ -40,9 +41,9 @@ struct enl_branches {
 
 static struct branch *find(const struct enl_program *program, uint32_t host)
 {
-    struct branch *branch = program->branches != NULL ? program->branches->first : NULL;
+    struct branch *branch = program->branches != NULL ? LIST_FIRST(&program->branches->all) : NULL;
     while (branch != NULL && branch->host != host)
-        branch = branch->next;
+        branch = LIST_NEXT(branch, entry);
     return branch;
 }
 
@@ -114,12 +115,9 @@ static void on_said(void *data)
 static void look_whether_gone(struct branch *branch)
 {
     struct enl_program *program = branch->program;
-    struct branch **at = &program->branches->first;
     if (branch->peer != NULL || branch->process != 0)
         return;
-    while (*at != branch)
-        at = &(*at)->next;
-    *at = branch->next;
+    LIST_REMOVE(branch, entry);
     stop_listening(branch);
     free(branch);
     enl_program_check_end(program);
@@ -183,9 +181,9 @@ static void on_ended(void *owner, const char *why)
 
 bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status)
 {
-    struct branch *branch = program->branches != NULL ? program->branches->first : NULL;
+    struct branch *branch = program->branches != NULL ? LIST_FIRST(&program->branches->all) : NULL;
     while (branch != NULL && branch->process != pid)
-        branch = branch->next;
+        branch = LIST_NEXT(branch, entry);
     if (branch == NULL)
         return false;
     branch->process = 0;
@@ -281,13 +279,10 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
         const char *colon = strstr(error, "cannot be used: "); /* the root says that again */
         return colon != NULL ? colon + strlen("cannot be used: ") : error;
     }
-    *branch = (struct branch){.next = all->first,
-                              .program = program,
-                              .host = number,
-                              .process = launch.process,
-                              .is_ssh = launch.is_ssh};
+    *branch = (struct branch){
+        .program = program, .host = number, .process = launch.process, .is_ssh = launch.is_ssh};
     memcpy(branch->command, launch.command, sizeof branch->command);
-    all->first = branch;
+    LIST_INSERT_HEAD(&all->all, branch, entry);
     branch->said = enl_watch_start(&program->self, launch.err, on_said, branch);
     branch->peer = enl_peer_new(&program->carry, launch.in, launch.out, NULL, &ops, branch);
     if (branch->peer == NULL || branch->said == NULL ||
@@ -343,23 +338,23 @@ void enl_branches_leave(struct enl_program *program)
     if (all == NULL || all->left)
         return;
     all->left = true;
-    for (struct branch *branch = all->first, *next; branch != NULL; branch = next) {
-        next = branch->next;
+    for (struct branch *branch = LIST_FIRST(&all->all), *next; branch != NULL; branch = next) {
+        next = LIST_NEXT(branch, entry);
         close_pipes(branch);
     }
 }
 
 bool enl_branches_are_left(const struct enl_program *program)
 {
-    return program->branches != NULL && program->branches->left && program->branches->first != NULL;
+    return program->branches != NULL && program->branches->left && !LIST_EMPTY(&program->branches->all);
 }
 
 bool enl_branch_is_left(const struct enl_program *program, pid_t pid)
 {
     const struct branch *branch =
-        program->branches != NULL && program->branches->left ? program->branches->first : NULL;
+        program->branches != NULL && program->branches->left ? LIST_FIRST(&program->branches->all) : NULL;
     while (branch != NULL && branch->process != pid)
-        branch = branch->next;
+        branch = LIST_NEXT(branch, entry);
     return branch != NULL;
 }
 
@@ -372,7 +367,7 @@ static void on_timer(uv_timer_t *timer)
 bool enl_branches_over(struct enl_program *program)
 {
     struct enl_branches *all = program->branches;
-    if (all == NULL || all->first == NULL || all->left)
+    if (all == NULL || LIST_EMPTY(&all->all) || all->left)
         return true;
     if (!program->all_end && uv_is_active((uv_handle_t *)&all->timer) == 0)
         uv_timer_start(&all->timer, on_timer, OVER_MSEC, 0);
@@ -391,8 +386,8 @@ void enl_branches_close(struct enl_program *program)
     struct enl_branches *all = program->branches;
     if (all == NULL)
         return;
-    for (struct branch *branch; (branch = all->first) != NULL;) {
-        all->first = branch->next;
+    for (struct branch *branch; (branch = LIST_FIRST(&all->all)) != NULL;) {
+        LIST_REMOVE(branch, entry);
         close_pipes(branch);
         stop_listening(branch);
         free(branch);

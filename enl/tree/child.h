@@ -33,7 +33,7 @@ struct enl_child_ops;
 
 struct enl_child {
     struct enl_program *program;
-    struct enl_child *next;
+    LIST_ENTRY(enl_child) entry; /* of the root's, tree->children */
     const struct enl_child_ops *ops;
     const struct enl_host *host;
     enum enl_child_state state;

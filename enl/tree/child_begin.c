@@ -41,6 +41,7 @@ struct enl_child *enl_child_new(struct enl_program *program, const struct enl_ho
     }
     *child =
         (struct enl_child){.program = program, .host = host, .address = copy, .number = number, .ops = ops};
+    STAILQ_INIT(&child->errands.all);
     uv_timer_init(&program->self.loop, &child->timer);
     child->timer.data = child;
     return child;

@@ -19,18 +19,15 @@ bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const st
     *errand = (struct enl_errand){
         .conn = conn, .length = length, .starts = request->type == BCRI_MSG_enlist ? request->count : 0};
     memcpy(errand->bytes, bytes, length);
-    if (errands->last != NULL)
-        errands->last->next = errand;
-    else
-        errands->first = errand;
-    errands->last = errand;
+    STAILQ_INSERT_TAIL(&errands->all, errand, entry);
     return true;
 }
 
 void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer, uint32_t *turn)
 {
     struct bcri_control request;
-    for (struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next) {
+    struct enl_errand *errand;
+    STAILQ_FOREACH (errand, &errands->all, entry) {
         if (errand->id != 0 || bcri_control_decode(errand->bytes, errand->length, &request) != NULL)
             continue;
         if (++errands->last_id < ENL_ERRAND_ID1)
@@ -48,31 +45,22 @@ void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer, uint32
 uint32_t enl_errands_start(const struct enl_errands *errands)
 {
     uint32_t count = 0;
-    for (const struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next)
+    const struct enl_errand *errand;
+    STAILQ_FOREACH (errand, &errands->all, entry)
         count += errand->id != 0 ? errand->starts : 0;
     return count;
 }
 
-/* Takes `errand` out of the list; `before` is the one in front of it. */
-static void take_out(struct enl_errands *errands, struct enl_errand *before, struct enl_errand *errand)
-{
-    if (before != NULL)
-        before->next = errand->next;
-    else
-        errands->first = errand->next;
-    if (errands->last == errand)
-        errands->last = before;
-}
-
 bool enl_errand_answer(struct enl_errands *errands, const struct bcri_control *reply)
 {
-    struct enl_errand *before = NULL, *errand = errands->first;
+    struct enl_errand *errand;
     struct bcri_control request, answer = *reply;
-    for (; errand != NULL && errand->id != reply->id; errand = errand->next)
-        before = errand;
+    STAILQ_FOREACH (errand, &errands->all, entry)
+        if (errand->id == reply->id)
+            break;
     if (errand == NULL || reply->id == 0)
         return false;
-    take_out(errands, before, errand);
+    STAILQ_REMOVE(&errands->all, errand, enl_errand, entry);
     if (errand->conn != NULL && bcri_control_decode(errand->bytes, errand->length, &request) == NULL) {
         answer.id = request.id;
         enl_cce_answer(errand->conn, &answer);
@@ -83,17 +71,18 @@ bool enl_errand_answer(struct enl_errands *errands, const struct bcri_control *r
 
 struct enl_errand *enl_errand_take(struct enl_errands *errands, struct bcri_control *request_out)
 {
-    struct enl_errand *errand = errands->first;
+    struct enl_errand *errand = STAILQ_FIRST(&errands->all);
     if (errand == NULL)
         return NULL;
-    take_out(errands, NULL, errand);
+    STAILQ_REMOVE_HEAD(&errands->all, entry);
     bcri_control_decode(errand->bytes, errand->length, request_out); /* this daemon has encoded it */
     return errand;
 }
 
 void enl_errands_forget(struct enl_errands *errands, const struct enl_conn *conn)
 {
-    for (struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next)
+    struct enl_errand *errand;
+    STAILQ_FOREACH (errand, &errands->all, entry)
         if (errand->conn == conn)
             errand->conn = NULL;
 }

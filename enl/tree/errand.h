@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "bcri/control.h"
 
@@ -14,7 +15,7 @@ struct enl_conn;
 struct enl_peer;
 
 struct enl_errand {
-    struct enl_errand *next;
+    STAILQ_ENTRY(enl_errand) entry;
     struct enl_conn *conn; /* NULL: the asker is gone */
     uint32_t id;           /* between this daemon and the neighbour; 0: not sent */
     uint32_t starts;       /* CCEs that it enlists */
@@ -26,8 +27,9 @@ struct enl_errand {
  * stop and kill, whose replies may come late. */
 #define ENL_ERRAND_ID1 16u
 
+/* Its list is to be initialized. */
 struct enl_errands {
-    struct enl_errand *first, *last;
+    STAILQ_HEAD(, enl_errand) all; /* oldest first */
     uint32_t last_id;
 };
 

@@ -8,10 +8,11 @@
 
 static bool is_gone(const struct enl_introductions *all, uint32_t host)
 {
-    const struct enl_member *member = all->gone;
-    while (member != NULL && member->host != host)
-        member = member->next;
-    return member != NULL;
+    const struct enl_member *member;
+    LIST_FOREACH (member, &all->gone, entry)
+        if (member->host == host)
+            return true;
+    return false;
 }
 
 /* That there is no such host (any more). */
@@ -155,22 +156,22 @@ void enl_introducer_gone(struct enl_introductions *all, uint32_t host, uint64_t 
         return;
     enl_pairs_drop(&all->pairs, host);
     member->lease_ms = until_ms;
-    member->next = all->gone;
-    all->gone = member;
+    LIST_INSERT_HEAD(&all->gone, member, entry);
 }
 
 uint64_t enl_introducer_lose(struct enl_introductions *all, uint64_t now_ms)
 {
     uint64_t next_ms = UINT64_MAX;
-    for (struct enl_member **at = &all->gone, *member; (member = *at) != NULL;) {
+    for (struct enl_member *member = LIST_FIRST(&all->gone), *next; member != NULL; member = next) {
+        next = LIST_NEXT(member, entry);
         if (member->lease_ms > now_ms) {
             next_ms = member->lease_ms < next_ms ? member->lease_ms : next_ms;
-            at = &member->next;
             continue;
         }
-        *at = member->next;
+        LIST_REMOVE(member, entry);
         tell_absent(all, &all->self, member->host, false);
-        for (const struct enl_member *other = all->members; other != NULL; other = other->next)
+        const struct enl_member *other;
+        LIST_FOREACH (other, &all->members, entry)
             tell_absent(all, other, member->host, false);
         free(member);
     }

@@ -18,10 +18,10 @@ void enl_introductions_init(struct enl_introductions *all, const struct enl_keys
     enl_member_call(&all->self, name, station);
 }
 
-static void drop_members(struct enl_member **members)
+static void drop_members(struct enl_members *members)
 {
-    for (struct enl_member *member; (member = *members) != NULL;) {
-        *members = member->next;
+    for (struct enl_member *member; (member = LIST_FIRST(members)) != NULL;) {
+        LIST_REMOVE(member, entry);
         free(member);
     }
 }
@@ -65,19 +65,16 @@ bool enl_member_add(struct enl_introductions *all, struct enl_member *member)
         all->room = room;
     }
     all->by_host[member->host] = member;
-    member->next = all->members;
-    all->members = member;
+    LIST_INSERT_HEAD(&all->members, member, entry);
     return true;
 }
 
 struct enl_member *enl_member_take(struct enl_introductions *all, uint32_t host)
 {
-    struct enl_member *member = host < all->room ? all->by_host[host] : NULL, **at = &all->members;
+    struct enl_member *member = host < all->room ? all->by_host[host] : NULL;
     if (member == NULL)
         return NULL;
-    while (*at != member)
-        at = &(*at)->next;
-    *at = member->next;
+    LIST_REMOVE(member, entry);
     all->by_host[host] = NULL;
     return member;
 }

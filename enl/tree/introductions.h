@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "bcri/control.h"
 #include "bcri/link_thread.h"
@@ -20,7 +21,7 @@ enum { ENL_HAS_AES = 1 };
 
 /* What a host has announced. */
 struct enl_member {
-    struct enl_member *next;
+    LIST_ENTRY(enl_member) entry;
     uint32_t host;
     char name[256];    /* of the host */
     char net[130];     /* of the root's members: boot ID and network namespace */
@@ -55,7 +56,7 @@ struct enl_introductions {
     struct enl_member self;
     /* The root's: its children, up or about to be; those that are gone and may still work on. A child's: hosts that it
      * was introduced to. */
-    struct enl_member *members, *gone;
+    LIST_HEAD(enl_members, enl_member) members, gone;
     struct enl_member **by_host; /* `members` by their numbers, below `room` */
     uint32_t room;
     struct enl_pairs pairs; /* a child's: what itself has asked for */

@@ -30,7 +30,8 @@ static struct {
     struct enl_errands errands;
     uint32_t alive; /* as the parent knows */
     long window;    /* bytes of output that it takes now */
-} parent = {.greeting = {.in = -1, .out = -1}};
+} parent = {.greeting = {.in = -1, .out = -1},
+            .errands = {.all = STAILQ_HEAD_INITIALIZER(parent.errands.all)}};
 
 int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
 {

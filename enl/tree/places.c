@@ -212,7 +212,8 @@ static bool on_met(struct enl_child *child)
         move_errands(child, place);
         return false;
     }
-    for (const struct enl_child *other = tree->children; other != NULL; other = other->next)
+    const struct enl_child *other;
+    LIST_FOREACH (other, &tree->children, entry)
         if (other != child && !other->host->local && other->state != ENL_CHILD_ENDING &&
             strcmp(child->station, other->station) == 0) {
             place->same = place_of(other);
@@ -274,7 +275,7 @@ static void remember_failure(const struct enl_child *child, const char *sentence
     if (sentence[0] == '\0' || program->self.phase != ENL_RUNNING || place->failed != NULL)
         return;
     place->failed = strdup(sentence);
-    if (child->errands.first == NULL)
+    if (STAILQ_EMPTY(&child->errands.all))
         enl_report(&program->self, BCRI_LOG_ERROR, "%s", sentence);
 }
 

@@ -28,7 +28,7 @@ struct enl_batch {
 
 struct enl_tree {
     struct enl_place *places; /* one for each of program->hosts */
-    struct enl_child *children;
+    LIST_HEAD(, enl_child) children;
     struct enl_child **by_number; /* NULL: that host is gone */
     size_t numbers;               /* in by_number */
     uint32_t last_number;

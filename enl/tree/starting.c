@@ -163,8 +163,7 @@ struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *p
     tree->last_number = number;
     tree->by_number[number] = child;
     place->child = child;
-    child->next = tree->children;
-    tree->children = child;
+    LIST_INSERT_HEAD(&tree->children, child, entry);
     one_more(program);
     begin_soon(tree);
     return child;
@@ -186,10 +185,7 @@ void enl_tree_up(struct enl_child *child)
 void enl_tree_gone(struct enl_child *child)
 {
     struct enl_tree *tree = child->program->tree;
-    struct enl_child **at = &tree->children;
-    while (*at != child)
-        at = &(*at)->next;
-    *at = child->next;
+    LIST_REMOVE(child, entry);
     tree->by_number[child->number] = NULL;
     enl_plan_gone(&tree->plan, child->number);
     if (!child->was_up)
@@ -234,8 +230,8 @@ void enl_tree_pipe_ended(struct enl_child *child)
 {
     struct enl_child *next;
     enl_plan_ends(&child->program->tree->plan, child->number);
-    for (struct enl_child *other = child->program->tree->children; other != NULL; other = next) {
-        next = other->next;
+    for (struct enl_child *other = LIST_FIRST(&child->program->tree->children); other != NULL; other = next) {
+        next = LIST_NEXT(other, entry);
         if (other != child && !other->gone && !other->is_cut_off &&
             (hangs_on(other, child) || other->starter == child->number)) {
             enl_plan_ends(&child->program->tree->plan, other->number);
@@ -249,8 +245,8 @@ void enl_tree_attached(struct enl_child *child)
     struct enl_tree *tree = child->program->tree;
     child->is_cut_off = false;
     enl_plan_ends(&tree->plan, child->number);
-    for (struct enl_child *other = tree->children, *next; other != NULL; other = next) {
-        next = other->next;
+    for (struct enl_child *other = LIST_FIRST(&tree->children), *next; other != NULL; other = next) {
+        next = LIST_NEXT(other, entry);
         if (other == child || other->gone || other->conn == NULL || !hangs_on(other, child))
             continue;
         if (!other->was_up || !other->reserve.is_there) {
@@ -268,7 +264,8 @@ void enl_tree_attached(struct enl_child *child)
 uint32_t enl_tree_below(const struct enl_child *child)
 {
     uint32_t count = 0;
-    for (const struct enl_child *other = child->program->tree->children; other != NULL; other = other->next)
+    const struct enl_child *other;
+    LIST_FOREACH (other, &child->program->tree->children, entry)
         count += other != child && other->was_up && !other->gone && is_below(other, child);
     return count;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "tree/child.h"
 #include "tree/places.h"
@@ -12,27 +13,27 @@
 
 /* A host that is not there any more. */
 struct gone {
-    struct gone *next;
+    SLIST_ENTRY(gone) entry;
     const struct enl_host *host;
     uint32_t number;
     bool was_up;
     char why[256];
 };
-static struct gone *all_gone;
+static SLIST_HEAD(, gone) all_gone = SLIST_HEAD_INITIALIZER(all_gone);
 
 void enl_states_gone(const struct enl_child *child, const char *sentence)
 {
-    struct gone *gone = all_gone;
+    struct gone *gone;
     if (sentence[0] == '\0')
         return;
-    while (gone != NULL && gone->host != child->host)
-        gone = gone->next;
+    SLIST_FOREACH (gone, &all_gone, entry)
+        if (gone->host == child->host)
+            break;
     if (gone == NULL) {
         if ((gone = calloc(1, sizeof *gone)) == NULL)
             return;
         gone->host = child->host;
-        gone->next = all_gone;
-        all_gone = gone;
+        SLIST_INSERT_HEAD(&all_gone, gone, entry);
     }
     const char *why = strstr(sentence, ": "); /* host X is lost: WHY */
     gone->number = child->number;
@@ -77,11 +78,12 @@ const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *mes
         put(&answer, program->self.host_number,
             program->self.phase <= ENL_RUNNING ? BCRI_HOST_UP : BCRI_HOST_ENDING, program->here.alive,
             program->self.hostname);
-    for (const struct enl_child *child = tree != NULL ? tree->children : NULL; child != NULL;
-         child = child->next)
+    for (const struct enl_child *child = tree != NULL ? LIST_FIRST(&tree->children) : NULL; child != NULL;
+         child = LIST_NEXT(child, entry))
         if (is_next(message, &answer, child->number))
             put(&answer, child->number, state_of(child), child->alive, child->host->name);
-    for (const struct gone *gone = all_gone; gone != NULL; gone = gone->next)
+    const struct gone *gone;
+    SLIST_FOREACH (gone, &all_gone, entry)
         if (is_next(message, &answer, gone->number)) {
             put(&answer, gone->number, gone->was_up ? BCRI_HOST_LOST : BCRI_HOST_FAILED, 0, gone->host->name);
             answer.present |= BCRI_HAS(text);

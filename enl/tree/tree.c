@@ -50,7 +50,8 @@ static void have_stopped(struct enl_program *program)
 void enl_tree_stopped(struct enl_child *child)
 {
     child->stops = false;
-    for (const struct enl_child *other = child->program->tree->children; other != NULL; other = other->next)
+    const struct enl_child *other;
+    LIST_FOREACH (other, &child->program->tree->children, entry)
         if (other->stops)
             return;
     have_stopped(child->program);
@@ -58,7 +59,7 @@ void enl_tree_stopped(struct enl_child *child)
 
 static struct enl_child *first_child(const struct enl_program *program)
 {
-    return program->tree != NULL ? program->tree->children : NULL;
+    return program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
 }
 
 uint32_t enl_tree_arch(const struct enl_program *program, uint32_t number)
@@ -80,7 +81,7 @@ void enl_tree_send(struct enl_program *program, uint32_t number, const struct bc
 
 bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status)
 {
-    for (struct enl_child *child = first_child(program); child != NULL; child = child->next)
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         if (child->process == pid) {
             enl_child_reaped(child, wait_status);
             return true;
@@ -90,7 +91,7 @@ bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status)
 
 void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn)
 {
-    for (struct enl_child *child = first_child(program); child != NULL; child = child->next)
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         enl_errands_forget(&child->errands, conn);
     enl_parent_forget(conn);
 }
@@ -100,7 +101,7 @@ static void end_all(struct enl_program *program, const struct bcri_control *mess
 {
     struct enl_child *next;
     for (struct enl_child *child = first_child(program); child != NULL; child = next) {
-        next = child->next;
+        next = LIST_NEXT(child, entry);
         enl_child_end(child, message, patience_ms);
     }
 }
@@ -110,7 +111,7 @@ static size_t name_children(const struct enl_program *program, char *out, size_t
 {
     enum { NAMED = 8 };
     size_t count = 0, named = 0, used = 0;
-    for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
+    for (const struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         count += child->gone ? 0 : 1;
     out[0] = '\0';
     for (uint32_t number = 1; named < count && named < NAMED; number++) {
@@ -133,15 +134,15 @@ static bool all_are_told(const struct enl_program *program)
 {
     const struct enl_child *child = first_child(program);
     while (child != NULL && child->told_to_end)
-        child = child->next;
+        child = LIST_NEXT(child, entry);
     return child == NULL;
 }
 
 bool enl_tree_over(struct enl_program *program)
 {
     const struct bcri_control end = {.type = BCRI_MSG_end};
-    for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
-        if (program->self.phase == ENL_RUNNING && (child->alive != 0 || child->errands.first != NULL))
+    for (const struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
+        if (program->self.phase == ENL_RUNNING && (child->alive != 0 || !STAILQ_EMPTY(&child->errands.all)))
             return false;
     if (program->self.phase == ENL_RUNNING && !all_are_told(program))
         end_all(program, &end, END_MSEC);
@@ -187,7 +188,7 @@ void enl_tree_cut(struct enl_program *program)
 {
     struct enl_child *next;
     for (struct enl_child *child = first_child(program); child != NULL; child = next) {
-        next = child->next;
+        next = LIST_NEXT(child, entry);
         enl_child_cut(child, "");
     }
 }
@@ -204,7 +205,7 @@ static bool one_seeks(const struct enl_program *program)
 {
     const struct enl_child *child = first_child(program);
     while (child != NULL && !(child->stops && child->reserve.is_there))
-        child = child->next;
+        child = LIST_NEXT(child, entry);
     return child != NULL;
 }
 
@@ -225,7 +226,7 @@ void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program 
     const struct bcri_control message = {
         .type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = ENL_CHILD_STOP_ID};
     bool any = false;
-    for (struct enl_child *child = first_child(program); child != NULL; child = child->next)
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         if (child->state == ENL_CHILD_UP) {
             child->stops = any = true;
             enl_child_send(child, &message);
@@ -248,7 +249,7 @@ void enl_tree_go_on(struct enl_program *program)
             uv_timer_again(&program->tree->killed);
     }
     uv_update_time(&program->self.loop); /* timers that have run out meanwhile mean nothing */
-    for (struct enl_child *child = first_child(program); child != NULL; child = child->next) {
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry)) {
         child->stops = false;
         if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
             enl_child_await(child);
@@ -261,7 +262,7 @@ void enl_tree_go_on(struct enl_program *program)
 
 void enl_tree_resume(struct enl_program *program)
 {
-    for (struct enl_child *child = first_child(program); child != NULL; child = child->next)
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         enl_child_resume(child);
 }
 
@@ -283,9 +284,9 @@ void enl_tree_close(struct enl_program *program)
     struct enl_tree *tree = program->tree;
     if (tree == NULL)
         return;
-    while (tree->children != NULL) { /* none, unless the loop could not be run to its end */
-        struct enl_child *child = tree->children;
-        tree->children = child->next;
+    while (!LIST_EMPTY(&tree->children)) { /* none, unless the loop could not be run to its end */
+        struct enl_child *child = LIST_FIRST(&tree->children);
+        LIST_REMOVE(child, entry);
         enl_child_free(child);
     }
     uv_close((uv_handle_t *)&tree->begins, NULL);

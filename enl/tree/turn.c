@@ -22,12 +22,12 @@ static bool is_here(const struct enl_child *child)
 
 static const struct enl_child *first_child(const struct enl_program *program)
 {
-    return program->tree != NULL ? program->tree->children : NULL;
+    return program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
 }
 
 bool enl_turn_is_shared(const struct enl_program *program)
 {
-    for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
+    for (const struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         if (is_here(child))
             return true;
     return false;
@@ -42,7 +42,7 @@ uint32_t enl_turn_next(struct enl_program *program, const struct enl_child *chil
         turn = enl_cores_first(&program->here.cores) + (int64_t)program->here.alive +
                enl_enlist_left(&program->jobs);
     }
-    for (const struct enl_child *other = first_child(program); other != NULL; other = other->next)
+    for (const struct enl_child *other = first_child(program); other != NULL; other = LIST_NEXT(other, entry))
         if (here ? is_here(other) : same_machine(other->station, child->station))
             turn += (int64_t)other->alive + enl_errands_start(&other->errands);
     return (uint32_t)turn;

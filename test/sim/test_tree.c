@@ -14,10 +14,11 @@
 #include "check.h"
 #include "tree_sim.h"
 
-static unsigned members(const struct enl_member *first)
+static unsigned members(const struct enl_members *all)
 {
+    const struct enl_member *member;
     unsigned count = 0;
-    for (; first != NULL; first = first->next)
+    LIST_FOREACH (member, all, entry)
         count++;
     return count;
 }
@@ -48,8 +49,8 @@ static unsigned look_at_links(const struct ends *ends)
         made += link->is_made;
     }
     CHECK_UINT(ends->all.pairs.count, 0);
-    CHECK_PTR(ends->all.gone, NULL);
-    CHECK_UINT(members(ends->all.members), ends->number == 0 ? sim.up_count - sim.lost_count : made);
+    CHECK(LIST_EMPTY(&ends->all.gone));
+    CHECK_UINT(members(&ends->all.members), ends->number == 0 ? sim.up_count - sim.lost_count : made);
     return made;
 }
 
