@@ -33,7 +33,6 @@
 #include "bcri/detached.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
-#include "bcri/host.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/look_again.h"
@@ -45,23 +44,6 @@
 #include "bcri/waiters.h"
 #include "bcri/write_lock.h"
 #include "dead.h"
-
-/* Model: lock.pml */
-void bcri_cce_wake_sleepers(struct bcri_record_shm *record)
-{
-    atomic_fetch_add_explicit(&record->bell.lock_event, 1, memory_order_seq_cst);
-    bcri_futex_wake(&record->bell.lock_event, INT32_MAX);
-}
-
-/* Model: lock.pml */
-void bcri_cce_dying(struct bcri_host *host, uint32_t index)
-{
-    struct bcri_record_shm *record = bcri_host_record(host, index);
-    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
-    atomic_store_explicit(&record->id.state, BCRI_CCE_DYING, memory_order_seq_cst);
-    bcri_store(&record->bell.waits_on, 0);
-    bcri_cce_wake_sleepers(record);
-}
 
 static void let_go(const struct bcri_dead *dead, _Atomic uint32_t *lock)
 {

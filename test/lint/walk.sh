@@ -166,5 +166,6 @@ spoil 'cells/get\.c is entered more than three times' "/$back/{p; s/.*/$(file za
 spoil 'is file 7' "/$put/{p; s/.*/$(file zap)\n$(file fd)\n$(file copy)\n$(file own)\n$(file drop)\n$(file area)/}"
 spoil 'cells/get\.c is entered more than twice' 's/^### A walk/### A long walk/'
 spoil 'names no function' "/$back/s/\`get_resume\`//"
+spoil 'nothing that is under way calls work_on' '/^| \*the worker/d'
 spoil 'no walk' '/^### A.* walk/d'
 finish

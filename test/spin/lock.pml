@@ -12,7 +12,7 @@
  * does not compare), NO_REPAIR_EVENT (the repair wakes nobody), NO_RING (a release does not ring the daemon), NO_WORK_RING (who queues
  * a repair does not), NOT_BEGUN_AGAIN (what is parked is not begun again when something else was done).
  *
- * Code: core/sync/lock.c, core/include/bcri/lock.h, cells/recovery/journal_repair.c
+ * Code: core/sync/lock.c, core/include/bcri/lock.h, cells/recovery/dying.c
  * Code: enl/host/worker.c */
 
 #ifndef CCES
@@ -172,7 +172,7 @@ inline lock_or_park()
     holder = 0
 }
 
-/* journal_repair.c: the lock word carries the dead one's tag: free it; count its event up; wake. Closed afterwards. */
+/* dying.c and journal_repair.c: the lock word carries the dead one's tag: free it; count its event up; wake. Closed afterwards. */
 inline repair(d)
 {
     if

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c -- where the packets of each link go, and whence they come. */
+/* paths.c -- the way of each link: by UDP or over the tree of daemons, to which address; and what a silent one means. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -10,13 +10,10 @@
 
 #include "links/agent/thread_private.h"
 
-/* RECEIVES_MAX: from the socket at a time, so that a flood of packets does not stop what is sent. */
-enum { RECEIVES_MAX = 64 };
 #define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
-/* On the tree: bytes in flight of each link; how often UDP is tried; how long a link stays there; how
+/* On the tree: bytes in flight of each link; how long a link stays there; how
  * long what was sent by UDP has no answer before the other host is followed there. */
 #define TREE_ROOM     (128u << 10)
-#define TRY_NS        (2 * BCRI_NS_PER_S)
 #define STAYS_NS      (4 * BCRI_NS_PER_S)
 #define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
 #define UNANSWERED_NS BCRI_NS_PER_S
@@ -29,6 +26,11 @@ static struct path **find_path(struct bcri_link_thread *thread, uint32_t host, u
     while (*at != NULL && ((*at)->host != host || (*at)->lane != lane))
         at = &(*at)->next;
     return at;
+}
+
+struct path *bcri_path_find(struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
+{
+    return *find_path(thread, host, lane);
 }
 
 struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host)
@@ -79,7 +81,7 @@ static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bc
     if (path->stays_ns > STAYS_MOST_NS)
         path->stays_ns = STAYS_MOST_NS;
     path->changed_at = thread->now;
-    path->try_at = thread->now + TRY_NS;
+    path->try_at = thread->now + PATH_TRY_NS;
     path->way = why;
     bcri_link_use_carrier(path->link, &tree, thread->now);
 }
@@ -103,9 +105,9 @@ static void go_back_if_it_passes(struct bcri_link_thread *thread, struct path *p
         use_udp(thread, path);
 }
 
-/* The other host is on the tree. It may have heard nothing by UDP, and then what is sent there has no answer; or it hears
- * this one, and what it sends does not get through. `heard_at`: when anything came before. */
-static void came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at)
+/* It may have heard nothing by UDP, and then what is sent there has no answer; or it hears
+ * this one, and what it sends does not get through. */
+void bcri_path_came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at)
 {
     const uint64_t waits = bcri_link_waits_since(path->link);
     if (path->on_tree || waits == BCRI_LINK_NEVER || thread->now < waits + UNANSWERED_NS)
@@ -190,163 +192,13 @@ bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
     return bcri_agent_lost(thread->agent, host);
 }
 
-/* ---- packets ---- */
-
-static void on_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
-                      size_t bytes)
-{
-    struct bcri_link_thread *thread = context;
-    uint32_t host;
-    if (!bcri_link_sender(packet, bytes, &host))
-        return;
-    struct path *path = *find_path(thread, host, bcri_link_lane(packet));
-    if (path == NULL || (thread->over && path->lane != BCRI_LANE_TREE) ||
-        !bcri_link_receive(path->link, packet, bytes, thread->now) || from_bytes > sizeof path->found.at)
-        return;
-    path->listens = false;
-    /* A host that has moved is followed, since the packet is its own and new. While the link is on the tree, it does not
-     * say that packets arrive there. */
-    path->heard = !path->on_tree;
-    memcpy(&path->found.at, from, from_bytes);
-    path->found.bytes = from_bytes;
-}
-
-void bcri_paths_take_carried(struct bcri_link_thread *thread)
-{
-    struct carried *carried = bcri_carried_take(thread);
-    while (carried != NULL) {
-        struct carried *next = carried->next;
-        uint32_t host;
-        struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
-                                ? *find_path(thread, host, BCRI_LANE_ORDERS)
-                                : NULL;
-        const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
-        if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
-            came_by_tree(thread, path, heard_at);
-        free(carried);
-        carried = next;
-    }
-}
-
-static void send_to(struct bcri_link_thread *thread, const struct bcri_link_address *to, size_t bytes)
-{
-    bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
-}
-
-/* Sends the packet that is in `space`, the socket's. Until the host has answered, it goes to all
- * addresses where it may be, and was: what comes twice does no harm. */
-static void send_packet(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
-                        size_t bytes)
-{
-    const bool was_found = path->found.bytes != 0;
-    send_to(thread, was_found ? &path->found : &path->address[0], bytes);
-    for (uint32_t i = was_found ? 0 : 1; !path->heard && i < path->address_count; i++) {
-        uint8_t *copy = bcri_udp_space(thread->udp);
-        if (copy == NULL)
-            return;
-        memcpy(copy, space, bytes);
-        send_to(thread, &path->address[i], bytes);
-    }
-}
-
-static void free_paths(struct path **paths)
+void bcri_paths_free(struct path **paths)
 {
     while (*paths != NULL) {
         struct path *next = (*paths)->next;
         free(*paths);
         *paths = next;
     }
-}
-
-static bool flush_packets(struct bcri_link_thread *thread)
-{
-    if (thread->gathers_orders && bcri_thread_lease_is_over(thread))
-        bcri_udp_drop(thread->udp); /* links send again what is lost */
-    if (!bcri_udp_flush(thread->udp))
-        return false;
-    thread->gathers_orders = false;
-    free_paths(&thread->lost); /* nothing is gathered any more */
-    return true;
-}
-
-/* What a link on the tree sends. Now and then UDP is tried, with a packet of the least size that is to pass there. */
-static bool send_by_tree(struct bcri_link_thread *thread, struct path *path)
-{
-    bool sends = false;
-    for (;;) {
-        uint8_t *space = bcri_udp_space(thread->udp);
-        if (space != NULL && thread->now >= path->try_at) {
-            const size_t asks = bcri_link_try(path->link, space, thread->now);
-            path->try_at = thread->now + TRY_NS;
-            if (asks != 0) {
-                send_packet(thread, path, space, asks);
-                sends = true;
-                continue;
-            }
-        }
-        path->blocked = space != NULL && !bcri_carried_has_room(thread);
-        const size_t bytes =
-            space != NULL && !path->blocked ? bcri_link_fill(path->link, space, thread->now) : 0;
-        if (bytes == 0)
-            return sends;
-        sends = true;
-        bcri_carried_send(thread, path->host, space, (uint32_t)bytes);
-    }
-}
-
-static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
-{
-    bool sends = false;
-    for (;;) {
-        uint8_t *space = bcri_udp_space(thread->udp);
-        if (space == NULL) {
-            thread->full = !flush_packets(thread);
-            if (thread->full)
-                return sends;
-            continue;
-        }
-        const size_t bytes = bcri_link_fill(path->link, space, thread->now);
-        if (bytes == 0)
-            return sends;
-        send_packet(thread, path, space, bytes);
-        thread->gathers_orders |= path->lane == BCRI_LANE_ORDERS;
-        sends = true;
-    }
-}
-
-/* Whether its link may send, and wants to be called again for that. */
-static bool is_awake(const struct bcri_link_thread *thread, const struct path *path)
-{
-    return path->lane == BCRI_LANE_TREE ? !path->listens : !thread->over;
-}
-
-bool bcri_paths_send(struct bcri_link_thread *thread)
-{
-    bool sends = false;
-    for (struct path *path = thread->paths; path != NULL; path = path->next) {
-        if (path->paused != 0)
-            bcri_lane_resume(thread, path);
-        if (!is_awake(thread, path))
-            continue;
-        if (path->on_tree)
-            sends |= send_by_tree(thread, path);
-        else if (!thread->full)
-            sends |= send_by_udp(thread, path);
-    }
-    if (!flush_packets(thread))
-        thread->full = true;
-    return sends;
-}
-
-bool bcri_paths_receive(struct bcri_link_thread *thread)
-{
-    int batches = 0;
-    while (batches < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0) {
-        batches++;
-        if (!bcri_udp_has_more(thread->udp))
-            break;
-    }
-    return batches != 0;
 }
 
 /* ---- silence, forgery ---- */
@@ -414,7 +266,7 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
     uint64_t next = BCRI_LINK_NEVER;
     for (const struct path *path = thread->paths; path != NULL; path = path->next) {
         uint64_t at =
-            path->blocked || !is_awake(thread, path) ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
+            path->blocked || !path_is_awake(thread, path) ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
         if (path->paused != 0 && at > thread->now + RESUME_NS)
             at = thread->now + RESUME_NS;
         next = at < next ? at : next;
@@ -427,6 +279,6 @@ void bcri_paths_drop(struct bcri_link_thread *thread)
     for (const struct path *path = thread->paths; path != NULL; path = path->next)
         if (path->lane == BCRI_LANE_TREE)
             bcri_link_free(path->link);
-    free_paths(&thread->paths);
-    free_paths(&thread->lost);
+    bcri_paths_free(&thread->paths);
+    bcri_paths_free(&thread->lost);
 }

@@ -179,7 +179,7 @@ static bool poll_socket(struct bcri_link_thread *thread, uint32_t seen)
         thread->now = bcri_clock_ns();
         if (thread->now > thread->active_at + POLL_NS)
             return false;
-        if (bcri_paths_receive(thread)) {
+        if (bcri_packets_receive(thread)) {
             thread->active_at = thread->now;
             return true;
         }
@@ -275,19 +275,19 @@ static void *run_link_thread(void *arg)
         const uint32_t seen = bcri_load_acquire(&bell->bell);
         thread->now = bcri_clock_ns();
         thread->over = bcri_thread_lease_is_over(thread);
-        if (thread->readable && (!thread->over || thread->lane_count != 0) && bcri_paths_receive(thread))
+        if (thread->readable && (!thread->over || thread->lane_count != 0) && bcri_packets_receive(thread))
             thread->active_at = thread->now;
         execute_all(thread); /* the loop waits for that even when it ends this host */
         thread->over = bcri_thread_lease_is_over(thread);
         if (thread->over) {
             if (thread->lane_count != 0)
-                bcri_paths_send(thread);
+                bcri_packets_send(thread);
             rest_in_epoll(thread, seen);
             continue;
         }
-        bcri_paths_take_carried(thread);
+        bcri_packets_take_carried(thread);
         bcri_agent_run(thread->agent, thread->now);
-        if (bcri_paths_send(thread))
+        if (bcri_packets_send(thread))
             thread->active_at = thread->now;
         bcri_paths_look_after(thread);
         if (thread->quiet != 0)

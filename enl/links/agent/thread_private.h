@@ -179,6 +179,8 @@ void bcri_lane_drop(struct bcri_link_thread *thread);
 
 /* ---- paths.c; on the link thread ---- */
 
+/* NULL: there is none. */
+struct path *bcri_path_find(struct bcri_link_thread *thread, uint32_t host, uint16_t lane);
 /* The path in the tree's lane; NULL: there is none. */
 struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host);
 /* Something is to be sent there: if nothing was answered for long, no time is lost by waiting for longer each time. */
@@ -188,12 +190,6 @@ void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path);
 bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);
 /* Likewise. */
 bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
-/* Receives what has come, up to a limit. Returns whether anything has. */
-bool bcri_paths_receive(struct bcri_link_thread *thread);
-/* Receives what has come over the tree. */
-void bcri_paths_take_carried(struct bcri_link_thread *thread);
-/* Sends what the links have to send. Returns whether there was anything. */
-bool bcri_paths_send(struct bcri_link_thread *thread);
 /* Links to hosts from which nothing comes, though an answer is due, or to which only small packets pass, go on over the
  * tree; for those that
  * forged packets wear out, an introduction is asked for. */
@@ -201,5 +197,24 @@ void bcri_paths_look_after(struct bcri_link_thread *thread);
 /* When a link has something to send at the latest. */
 uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread);
 void bcri_paths_drop(struct bcri_link_thread *thread);
+/* The other host is on the tree: a packet has come there; `heard_at`: when anything came before. */
+void bcri_path_came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at);
+void bcri_paths_free(struct path **paths);
+/* Whether its link may send, and wants to be called again for that. */
+static inline bool path_is_awake(const struct bcri_link_thread *thread, const struct path *path)
+{
+    return path->lane == BCRI_LANE_TREE ? !path->listens : !thread->over;
+}
+/* How often UDP is tried for a link on the tree (clock.h). */
+#define PATH_TRY_NS (2 * BCRI_NS_PER_S)
+
+/* ---- packets_in.c, packets_out.c; on the link thread ---- */
+
+/* Receives what has come, up to a limit. Returns whether anything has. */
+bool bcri_packets_receive(struct bcri_link_thread *thread);
+/* Receives what has come over the tree. */
+void bcri_packets_take_carried(struct bcri_link_thread *thread);
+/* Sends what the links have to send. Returns whether there was anything. */
+bool bcri_packets_send(struct bcri_link_thread *thread);
 
 #endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* packets_in.c -- packets that come, by UDP or over the tree of daemons: each to the link of its path. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "links/agent/thread_private.h"
+
+/* From the socket at a time, so that a flood of packets does not stop what is sent. */
+enum { RECEIVES_MAX = 64 };
+
+static void on_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
+                      size_t bytes)
+{
+    struct bcri_link_thread *thread = context;
+    uint32_t host;
+    if (!bcri_link_sender(packet, bytes, &host))
+        return;
+    struct path *path = bcri_path_find(thread, host, bcri_link_lane(packet));
+    if (path == NULL || (thread->over && path->lane != BCRI_LANE_TREE) ||
+        !bcri_link_receive(path->link, packet, bytes, thread->now) || from_bytes > sizeof path->found.at)
+        return;
+    path->listens = false;
+    /* A host that has moved is followed, since the packet is its own and new. While the link is on the tree, it does not
+     * say that packets arrive there. */
+    path->heard = !path->on_tree;
+    memcpy(&path->found.at, from, from_bytes);
+    path->found.bytes = from_bytes;
+}
+
+bool bcri_packets_receive(struct bcri_link_thread *thread)
+{
+    int batches = 0;
+    while (batches < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0) {
+        batches++;
+        if (!bcri_udp_has_more(thread->udp))
+            break;
+    }
+    return batches != 0;
+}
+
+void bcri_packets_take_carried(struct bcri_link_thread *thread)
+{
+    struct carried *carried = bcri_carried_take(thread);
+    while (carried != NULL) {
+        struct carried *next = carried->next;
+        uint32_t host;
+        struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
+                                ? bcri_path_find(thread, host, BCRI_LANE_ORDERS)
+                                : NULL;
+        const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
+        if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
+            bcri_path_came_by_tree(thread, path, heard_at);
+        free(carried);
+        carried = next;
+    }
+}
