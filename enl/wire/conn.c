@@ -95,12 +95,14 @@ void enl_conns_close(struct enl_conns *conns)
     if (conns->spare_fd >= 0)
         close(conns->spare_fd);
     while (!LIST_EMPTY(&conns->all))
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed is in the list no more */
         enl_conn_close(LIST_FIRST(&conns->all));
 }
 
 void enl_conns_close_waiting(struct enl_conns *conns)
 {
     while (!TAILQ_EMPTY(&conns->waiting))
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed is in the list no more */
         enl_conn_close(TAILQ_FIRST(&conns->waiting));
 }
 
@@ -252,6 +254,7 @@ static bool show_out(struct enl_conns *conns)
 {
     struct enl_conn *conn, *silent = NULL;
     LIST_FOREACH (conn, &conns->all, entry)
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed is in the list no more, which the analyzer does not see */
         if (is_silent(conn))
             silent = conn;
     if (silent == NULL)
