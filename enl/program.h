@@ -89,6 +89,13 @@ static inline struct enl_program *enl_program_of_cce(const struct enl_cce *cce)
 /* What it does with connections: requests.c. */
 extern const struct enl_conn_ops enl_program_conn_ops;
 
+/* program_parts.c: ties the parts together. */
+void enl_program_init(struct enl_program *program, const struct enl_options *options, char **argv);
+/* program_start.c: prepares all that needs no loop; opens the loop and its handles. Both return 0, or enl's exit status
+ * with a sentence, which is empty if it has been said. */
+int enl_program_prepare(struct enl_program *program, char *error, size_t error_size);
+int enl_program_open(struct enl_program *program, char *error, size_t error_size);
+
 /* Runs argv[0..] as `options` say, until the program has ended. Returns the exit status. */
 int enl_program_run(const struct enl_options *options, char **argv);
 
