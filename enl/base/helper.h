@@ -5,8 +5,7 @@
  *    | --- enl_helper_add(task) --->   |  perform(owner, task)
  *    | <-- done(owner, task) -------   |
  *
- * The owner makes a task: struct enl_task is the first member of the owner's own structure. The
- * task belongs to the helper until the helper calls `done` or `drop` with it. Everything but
+ * The owner makes a task, which belongs to the helper until the helper calls `done` or `drop` with it. Everything but
  * `perform` runs on the loop's thread. */
 #ifndef ENL_HELPER_H
 #define ENL_HELPER_H
@@ -15,14 +14,12 @@
 
 #include <uv.h>
 
-struct enl_task {
-    struct enl_task *next; /* the helper's */
-};
+#include "base/mailbox.h"
 
 struct enl_helper_ops {
-    void (*perform)(void *owner, struct enl_task *task); /* in the thread */
-    void (*done)(void *owner, struct enl_task *task);
-    void (*drop)(void *owner, struct enl_task *task); /* the helper was stopped before `done` */
+    void (*perform)(void *owner, struct enl_mail *task); /* in the thread */
+    void (*done)(void *owner, struct enl_mail *task);
+    void (*drop)(void *owner, struct enl_mail *task); /* the helper was stopped before `done` */
 };
 
 struct enl_helper;
@@ -30,7 +27,7 @@ struct enl_helper;
 /* `ops` and `owner` must stay until enl_helper_stop has returned true. NULL: no thread, no
  * memory. */
 struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops *ops, void *owner);
-void enl_helper_add(struct enl_helper *helper, struct enl_task *task);
+void enl_helper_add(struct enl_helper *helper, struct enl_mail *task);
 
 /* Waits at most `patience_ms` for the task that is being performed, and drops the others. True: the
  * thread has ended, and the helper is gone. False: the thread is stuck, and nothing that it uses

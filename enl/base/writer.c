@@ -16,11 +16,10 @@
 #define STOP_MSEC 2000u
 
 struct piece {
-    struct enl_task task;
-    struct piece *next; /* while it is held */
-    bool printed;       /* by a CCE */
-    uint32_t ordinal;   /* of that */
-    int error;          /* why it was not written, but for the first `written` bytes */
+    struct enl_mail task;
+    bool printed;     /* by a CCE */
+    uint32_t ordinal; /* of that */
+    int error;        /* why it was not written, but for the first `written` bytes */
     size_t length, written;
     char bytes[];
 };
@@ -32,11 +31,11 @@ struct enl_writer {
     struct enl_helper *helper;
     int fd;
     bool hold;
-    struct piece *held, **held_end; /* that wait while `hold` is true */
-    size_t left, printed_left;      /* bytes that were added and are not written */
-    bool in_line;                   /* what a CCE printed last has no newline at its end */
-    unsigned long long dropped;     /* messages since the last one that was added */
-    uint64_t log_lost;              /* lines that the log had lost before them */
+    struct enl_mails held;      /* that wait while `hold` is true */
+    size_t left, printed_left;  /* bytes that were added and are not written */
+    bool in_line;               /* what a CCE printed last has no newline at its end */
+    unsigned long long dropped; /* messages since the last one that was added */
+    uint64_t log_lost;          /* lines that the log had lost before them */
 };
 
 /* enl shares the descriptor with its starter, and another process may have made it non-blocking. */
@@ -46,7 +45,7 @@ static bool wait_for_room(int fd)
     return poll(&look, 1, -1) >= 0 || errno == EINTR;
 }
 
-static void write_piece(void *owner, struct enl_task *task)
+static void write_piece(void *owner, struct enl_mail *task)
 {
     const struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
@@ -66,13 +65,10 @@ static void add(struct enl_writer *writer, struct piece *piece)
 {
     writer->left += piece->length;
     writer->printed_left += piece->printed ? piece->length : 0;
-    if (!writer->hold) {
+    if (writer->hold)
+        STAILQ_INSERT_TAIL(&writer->held, &piece->task, entry);
+    else
         enl_helper_add(writer->helper, &piece->task);
-        return;
-    }
-    piece->next = NULL;
-    *writer->held_end = piece;
-    writer->held_end = &piece->next;
 }
 
 static void count_dropped(struct enl_writer *writer)
@@ -111,12 +107,11 @@ bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char 
 void enl_writer_hold(struct enl_writer *writer, bool hold)
 {
     writer->hold = hold;
-    while (!hold && writer->held != NULL) {
-        struct piece *piece = writer->held;
-        writer->held = piece->next;
-        enl_helper_add(writer->helper, &piece->task);
+    while (!hold && !STAILQ_EMPTY(&writer->held)) {
+        struct enl_mail *task = STAILQ_FIRST(&writer->held);
+        STAILQ_REMOVE_HEAD(&writer->held, entry);
+        enl_helper_add(writer->helper, task);
     }
-    writer->held_end = &writer->held;
 }
 
 static void tell_dropped(struct enl_writer *writer)
@@ -130,7 +125,7 @@ static void tell_dropped(struct enl_writer *writer)
     add_text(writer, text, (size_t)length);
 }
 
-static void drop(void *owner, struct enl_task *task)
+static void drop(void *owner, struct enl_mail *task)
 {
     struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
@@ -139,7 +134,7 @@ static void drop(void *owner, struct enl_task *task)
     free(piece);
 }
 
-static void written(void *owner, struct enl_task *task)
+static void written(void *owner, struct enl_mail *task)
 {
     struct enl_writer *writer = owner;
     bool was_full = enl_writer_full(writer);
@@ -165,7 +160,7 @@ struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct 
         return NULL;
     writer->self = self;
     writer->fd = fd;
-    writer->held_end = &writer->held;
+    STAILQ_INIT(&writer->held);
     writer->hooks = hooks;
     writer->owner = owner;
     writer->helper = enl_helper_start(&self->loop, &ops, writer);

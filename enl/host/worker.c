@@ -29,20 +29,15 @@
  * thread looks again after this time. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
-struct queue {
-    struct enl_work *first, **end;
-};
-
 struct enl_worker {
     struct enl_here *here;
     void (*done)(struct enl_here *here, const struct enl_work *work);
-    uv_async_t bell;       /* thread -> loop: something is finished */
-    pthread_mutex_t mutex; /* of todo and finished */
-    struct queue todo, finished;
+    uv_async_t bell; /* thread -> loop: something is finished */
+    struct enl_mailbox todo, finished;
     atomic_bool stop;
     size_t pending; /* the loop's: pieces added and not told */
     pthread_t thread;
-    struct queue mine;            /* the thread's own: what it is to do, oldest first */
+    struct enl_mails mine;        /* the thread's own: what it is to do, oldest first */
     struct bcri_reclaim *reclaim; /* the thread's own */
     atomic_bool look_queued;      /* one look serves all that asked for one before it begins */
 };
@@ -50,31 +45,6 @@ struct enl_worker {
 static struct bcri_ctx *context(const struct enl_worker *worker)
 {
     return bcri_host_ctx(worker->here->host);
-}
-
-static void queue_init(struct queue *queue)
-{
-    queue->first = NULL;
-    queue->end = &queue->first;
-}
-
-static void queue_add(struct queue *queue, struct enl_work *work)
-{
-    work->next = NULL;
-    *queue->end = work;
-    queue->end = &work->next;
-}
-
-/* Takes out the piece at `at`, which may be anywhere in the queue. */
-static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
-{
-    struct enl_work *work = *at;
-    if (work == NULL)
-        return NULL;
-    *at = work->next;
-    if (*at == NULL)
-        queue->end = at;
-    return work;
 }
 
 /* ---- in the thread */
@@ -147,13 +117,11 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
 
 static void tell(struct enl_worker *worker, struct enl_work *work)
 {
-    pthread_mutex_lock(&worker->mutex);
-    queue_add(&worker->finished, work);
+    enl_mailbox_add(&worker->finished, &work->mail);
     uv_async_send(&worker->bell);
-    pthread_mutex_unlock(&worker->mutex);
 }
 
-static void park(const struct enl_worker *worker, struct enl_work *work)
+static void park(struct enl_worker *worker, struct enl_work *work)
 {
     const uint32_t holder = context(worker)->daemon.parked;
     if (work->parked_ns == 0)
@@ -161,6 +129,7 @@ static void park(const struct enl_worker *worker, struct enl_work *work)
     if (work->parked_for != holder)
         work->told = false;
     work->parked_for = holder;
+    STAILQ_INSERT_TAIL(&worker->mine, &work->mail, entry);
 }
 
 /* Returns whether any piece was done: then parked ones may be begun again.
@@ -168,20 +137,22 @@ static void park(const struct enl_worker *worker, struct enl_work *work)
 static bool do_all(struct enl_worker *worker)
 {
     bool any = false;
-    for (struct enl_work **at = &worker->mine.first; *at != NULL && !atomic_load(&worker->stop);) {
-        struct enl_work *work = *at;
+    struct enl_mails todo = STAILQ_HEAD_INITIALIZER(todo);
+    STAILQ_CONCAT(&todo, &worker->mine);
+    while (!STAILQ_EMPTY(&todo) && !atomic_load(&worker->stop)) {
+        struct enl_work *work = (struct enl_work *)STAILQ_FIRST(&todo);
+        STAILQ_REMOVE_HEAD(&todo, entry);
         context(worker)->daemon.parked = 0;
         if (!perform(worker, work)) {
             park(worker, work);
-            at = &work->next;
             continue;
         }
         any = true;
-        queue_take(&worker->mine, at);
         if (work->kind == ENL_WORK_REPAIR || work->kind == ENL_WORK_LOOK)
             look_at_reclaim(worker->reclaim, work);
         tell(worker, work);
     }
+    STAILQ_CONCAT(&worker->mine, &todo);
     return any;
 }
 
@@ -190,8 +161,10 @@ static bool do_all(struct enl_worker *worker)
 static uint64_t tell_of_parked(struct enl_worker *worker)
 {
     uint64_t next_ns = UINT64_MAX;
-    const uint64_t now_ns = worker->mine.first != NULL ? bcri_clock_ns() : 0;
-    for (struct enl_work *work = worker->mine.first; work != NULL; work = work->next) {
+    const uint64_t now_ns = !STAILQ_EMPTY(&worker->mine) ? bcri_clock_ns() : 0;
+    struct enl_mail *mail;
+    STAILQ_FOREACH (mail, &worker->mine, entry) {
+        struct enl_work *work = (struct enl_work *)mail;
         if (work->told || work->parked_for == 0)
             continue;
         if (now_ns < work->parked_ns + TOLD_AFTER_NS) {
@@ -216,24 +189,11 @@ static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
 {
     struct bcri_bell_shm *bell = context(worker)->bell;
     uint64_t until_ns = tell_of_parked(worker);
-    if (context(worker)->full_fence && (looks || worker->mine.first != NULL))
+    if (context(worker)->full_fence && (looks || !STAILQ_EMPTY(&worker->mine)))
         until_ns = bcri_clock_ns() + LOOK_AGAIN_NS;
     atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     bcri_futex_wait(&bell->bell, seen, until_ns);
     bcri_store(&bell->sleeping, BCRI_AWAKE);
-}
-
-/* False: the thread is to stop. */
-static bool take_todo(struct enl_worker *worker)
-{
-    pthread_mutex_lock(&worker->mutex);
-    if (worker->todo.first != NULL) {
-        *worker->mine.end = worker->todo.first;
-        worker->mine.end = worker->todo.end;
-        queue_init(&worker->todo);
-    }
-    pthread_mutex_unlock(&worker->mutex);
-    return !atomic_load(&worker->stop);
 }
 
 /* Model: lock.pml */
@@ -242,7 +202,8 @@ static void *work_on(void *data)
     struct enl_worker *worker = data;
     for (;;) {
         uint32_t seen = bcri_load_acquire(&context(worker)->bell->bell);
-        if (!take_todo(worker))
+        enl_mailbox_take_all(&worker->todo, &worker->mine);
+        if (atomic_load(&worker->stop))
             return NULL;
         const bool any = do_all(worker);
         const bool looks = !bcri_looks_done(context(worker));
@@ -261,22 +222,14 @@ static void drop(struct enl_work *work)
     free(work);
 }
 
-static struct enl_work *take_finished(struct enl_worker *worker)
-{
-    pthread_mutex_lock(&worker->mutex);
-    struct enl_work *work = queue_take(&worker->finished, &worker->finished.first);
-    pthread_mutex_unlock(&worker->mutex);
-    return work;
-}
-
 static void on_bell(uv_async_t *bell)
 {
     struct enl_worker *worker = bell->data;
     struct enl_here *here = worker->here;
     /* `done` may stop the worker, which closes the bell; the worker's memory stays until the loop's
      * next turn. */
-    for (struct enl_work *work;
-         !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
+    for (struct enl_work *work; !uv_is_closing((uv_handle_t *)bell) &&
+                                (work = (struct enl_work *)enl_mailbox_take(&worker->finished)) != NULL;) {
         worker->pending -= work->kind != ENL_WORK_BLOCKED_BY; /* that the thread has added */
         if (work->kind == ENL_WORK_CALL)
             work->call->done(here, work->call, work->code);
@@ -291,9 +244,7 @@ static void on_bell(uv_async_t *bell)
 
 static void on_bell_closed(uv_handle_t *handle)
 {
-    struct enl_worker *worker = handle->data;
-    pthread_mutex_destroy(&worker->mutex);
-    free(worker);
+    free(handle->data);
 }
 
 static void ring(struct enl_worker *worker)
@@ -310,10 +261,9 @@ struct enl_worker *enl_worker_start(struct enl_here *here,
     worker->here = here;
     worker->done = when_done;
     worker->bell.data = worker;
-    queue_init(&worker->todo);
-    queue_init(&worker->finished);
-    queue_init(&worker->mine);
-    pthread_mutex_init(&worker->mutex, NULL);
+    enl_mailbox_init(&worker->todo);
+    enl_mailbox_init(&worker->finished);
+    STAILQ_INIT(&worker->mine);
     worker->reclaim = bcri_reclaim_init(here->host);
     if (worker->reclaim != NULL && uv_async_init(&here->self->loop, &worker->bell, on_bell) == 0) {
         errno = pthread_create(&worker->thread, NULL, work_on, worker);
@@ -336,9 +286,7 @@ bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
         return false;
     *copy = *work;
     worker->pending++;
-    pthread_mutex_lock(&worker->mutex);
-    queue_add(&worker->todo, copy);
-    pthread_mutex_unlock(&worker->mutex);
+    enl_mailbox_add(&worker->todo, &copy->mail);
     ring(worker);
     return true;
 }
@@ -357,12 +305,6 @@ bool enl_worker_look(struct enl_worker *worker)
     return false;
 }
 
-static void drop_all(struct queue *queue)
-{
-    for (struct enl_work *work; (work = queue_take(queue, &queue->first)) != NULL;)
-        drop(work);
-}
-
 bool enl_worker_stop(struct enl_worker *worker)
 {
     struct timespec deadline;
@@ -374,9 +316,12 @@ bool enl_worker_stop(struct enl_worker *worker)
         uv_unref((uv_handle_t *)&worker->bell);
         return false;
     }
-    drop_all(&worker->todo);
-    drop_all(&worker->mine);
-    drop_all(&worker->finished);
+    enl_mailbox_take_all(&worker->todo, &worker->mine);
+    enl_mailbox_take_all(&worker->finished, &worker->mine);
+    for (struct enl_mail *mail; (mail = STAILQ_FIRST(&worker->mine)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&worker->mine, entry);
+        drop((struct enl_work *)mail);
+    }
     struct bcri_ctx *ctx = context(worker); /* the private memory of its operations */
     bcri_resolved_fini(ctx);
     bcri_heap_fini(ctx);

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mailbox.h"
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
 
@@ -44,7 +45,7 @@ struct enl_call {
 };
 
 struct enl_work {
-    struct enl_work *next; /* the worker's */
+    struct enl_mail mail; /* the worker's */
     enum enl_work_kind kind;
     uint32_t index; /* the CCE whose cell 0 is to be changed, or that has ended */
     bool has_data;  /* CELL0_INIT */
