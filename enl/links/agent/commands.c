@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.c -- what other threads want of the link thread, and what it tells them: two queues behind a
- * mutex, which is held for a few stores only. */
+/* commands.c -- what other threads want of the link thread, and what it tells them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +10,6 @@
 #include "links/agent/thread_private.h"
 
 enum { NOTES_MAX = 64 }; /* a second */
-
-/* With the mutex. */
-static void add_command(struct bcri_link_thread *thread, struct command *command)
-{
-    command->next = NULL;
-    *thread->commands_end = command;
-    thread->commands_end = &command->next;
-}
 
 void bcri_thread_ring(struct bcri_link_thread *thread)
 {
@@ -31,9 +22,7 @@ static bool send_command(struct bcri_link_thread *thread, const struct command *
     if (copy == NULL)
         return false;
     *copy = *like;
-    pthread_mutex_lock(&thread->mutex);
-    add_command(thread, copy);
-    pthread_mutex_unlock(&thread->mutex);
+    enl_mailbox_add(&thread->commands, &copy->mail);
     bcri_thread_ring(thread);
     return true;
 }
@@ -158,8 +147,7 @@ bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bc
     if (member == NULL)
         return false;
     pthread_mutex_lock(&thread->mutex);
-    member->next = thread->members;
-    thread->members = member;
+    LIST_INSERT_HEAD(&thread->members, member, entry);
     pthread_mutex_unlock(&thread->mutex);
     return send_command(thread, &(struct command){.what = OUTBOX, .number = index, .outbox = outbox});
 }
@@ -173,51 +161,33 @@ void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_h
     bcri_thread_ring(thread);
 }
 
-bool bcri_thread_take_grown(struct bcri_link_thread *thread, struct grown *grown_out)
+/* Moves member `index` from one list to another, which may be NULL. */
+static struct member *move_member(struct bcri_link_thread *thread, struct members *from, struct members *to,
+                                  uint32_t index)
 {
+    struct member *member;
     pthread_mutex_lock(&thread->mutex);
-    *grown_out = thread->grown;
-    thread->grown.there = false;
+    LIST_FOREACH (member, from, entry)
+        if (member->forgotten->news.number == index)
+            break;
+    if (member != NULL)
+        LIST_REMOVE(member, entry);
+    if (member != NULL && to != NULL)
+        LIST_INSERT_HEAD(to, member, entry);
     pthread_mutex_unlock(&thread->mutex);
-    return grown_out->there;
-}
-
-/* Moves member `index` from one list to another, which may be NULL. With the mutex. */
-static struct member *move_member(struct member **from, struct member **to, uint32_t index)
-{
-    while (*from != NULL && (*from)->forgotten->news.number != index)
-        from = &(*from)->next;
-    struct member *member = *from;
-    if (member == NULL)
-        return NULL;
-    *from = member->next;
-    if (to != NULL) {
-        member->next = *to;
-        *to = member;
-    }
     return member;
 }
 
 bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index)
 {
-    pthread_mutex_lock(&thread->mutex);
-    struct member *member = move_member(&thread->members, &thread->leaving, index);
-    if (member != NULL) {
-        add_command(thread, member->forget);
-        member->forget = NULL;
-    }
-    pthread_mutex_unlock(&thread->mutex);
-    if (member != NULL)
-        bcri_thread_ring(thread);
-    return member != NULL;
-}
-
-/* With the mutex. */
-static void add_news(struct bcri_link_thread *thread, struct news *news)
-{
-    news->next = NULL;
-    *thread->news_end = news;
-    thread->news_end = &news->next;
+    struct member *member = move_member(thread, &thread->members, &thread->leaving, index);
+    if (member == NULL)
+        return false;
+    struct command *forget = member->forget;
+    member->forget = NULL; /* the thread frees the member when it has the command */
+    enl_mailbox_add(&thread->commands, &forget->mail);
+    bcri_thread_ring(thread);
+    return true;
 }
 
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what)
@@ -226,20 +196,14 @@ bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_ne
     if (news == NULL)
         return false;
     news->news = *what;
-    pthread_mutex_lock(&thread->mutex);
-    add_news(thread, news);
-    pthread_mutex_unlock(&thread->mutex);
+    enl_mailbox_add(&thread->news, &news->mail);
     thread->config.told(thread->config.owner);
     return true;
 }
 
 bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_news *news_out)
 {
-    pthread_mutex_lock(&thread->mutex);
-    struct news *news = thread->news;
-    if (news != NULL && (thread->news = news->next) == NULL)
-        thread->news_end = &thread->news;
-    pthread_mutex_unlock(&thread->mutex);
+    struct news *news = (struct news *)enl_mailbox_take(&thread->news);
     if (news == NULL)
         return false;
     *news_out = news->news;
@@ -260,17 +224,13 @@ static bool wants_pool(void *owner, const struct bcri_heap_piece *piece)
 static void forgotten(void *owner, uint32_t index)
 {
     struct bcri_link_thread *thread = owner;
-    pthread_mutex_lock(&thread->mutex);
-    struct member *member = move_member(&thread->leaving, NULL, index);
-    if (member != NULL) {
-        add_news(thread, member->forgotten);
-        member->forgotten = NULL;
-    }
-    pthread_mutex_unlock(&thread->mutex);
-    if (member != NULL) {
-        thread->config.told(thread->config.owner);
-        free_member(member);
-    }
+    struct member *member = move_member(thread, &thread->leaving, NULL, index);
+    if (member == NULL)
+        return;
+    enl_mailbox_add(&thread->news, &member->forgotten->mail);
+    thread->config.told(thread->config.owner);
+    member->forgotten = NULL;
+    free_member(member);
 }
 
 /* A CCE, or a host that lies, may give cause for a note with each message. */
@@ -293,12 +253,12 @@ void bcri_thread_note(void *owner, uint32_t host, const char *sentence)
 const struct bcri_agent_events bcri_thread_events = {
     .wants_link = wants_link, .forgotten = forgotten, .note = bcri_thread_note, .wants_pool = wants_pool};
 
-struct command *bcri_thread_commands(struct bcri_link_thread *thread)
+/* The commands last: what introduced a host that has ended is among them. */
+struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands)
 {
     pthread_mutex_lock(&thread->mutex);
-    struct command *first = thread->commands;
-    thread->commands = NULL;
-    thread->commands_end = &thread->commands;
+    const struct grown grown = thread->grown;
+    thread->grown.there = false;
     if (thread->ending.some) {
         for (uint32_t i = 0; i < HOST_WORDS; i++) {
             thread->ended.lost[i] |= thread->ending.lost[i];
@@ -308,7 +268,8 @@ struct command *bcri_thread_commands(struct bcri_link_thread *thread)
         memset(&thread->ending, 0, sizeof thread->ending);
     }
     pthread_mutex_unlock(&thread->mutex);
-    return first;
+    enl_mailbox_take_all(&thread->commands, commands);
+    return grown;
 }
 
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
@@ -318,28 +279,31 @@ void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
     free(command);
 }
 
-static void free_members(struct member **members)
+static void free_members(struct members *members)
 {
-    while (*members != NULL) {
-        struct member *next = (*members)->next;
-        free_member(*members);
-        *members = next;
+    for (struct member *member; (member = LIST_FIRST(members)) != NULL;) {
+        LIST_REMOVE(member, entry);
+        free_member(member);
     }
+}
+
+static void free_all(struct enl_mailbox *box)
+{
+    for (struct enl_mail *mail; (mail = enl_mailbox_take(box)) != NULL;)
+        free(mail);
 }
 
 void bcri_thread_drop_queues(struct bcri_link_thread *thread)
 {
-    struct bcri_link_news news;
-    for (struct command *command = thread->commands, *next; command != NULL; command = next) {
-        next = command->next;
-        bcri_thread_done(thread, command);
+    enl_mailbox_take_all(&thread->commands, &thread->kept);
+    for (struct enl_mail *mail; (mail = STAILQ_FIRST(&thread->kept)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&thread->kept, entry);
+        bcri_thread_done(thread, (struct command *)mail);
     }
-    for (struct command *command = thread->kept, *next; command != NULL; command = next) {
-        next = command->next;
-        bcri_thread_done(thread, command);
-    }
-    while (bcri_link_thread_take(thread, &news))
-        ;
+    free_all(&thread->news);
+    free_all(&thread->out);
+    free_all(&thread->in);
+    free_all(&thread->lane_in);
     free_members(&thread->members);
     free_members(&thread->leaving);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lane.c -- the tree's lane: a second link to a host, with keys and packet numbers of its own, by which
  * daemons say control messages when the way through the tree of daemons is lost. Here are its messages,
- * between the loop and the link; where its packets go is paths.c's. The link thread alone touches the
- * link; two queues lie behind the thread's mutex.
+ * between the loop and the link, which the link thread alone touches; where its packets go is paths.c's.
  *
  * A message is a frame's contents, without a header of the link's. Its stream is its row's. What is to be sent is
  * bounded for each host (BCRI_LANE_WAITS_MAX); what has come and is not taken by
@@ -23,12 +22,9 @@ static bool accept_frames(void *owner, uint32_t source, uint32_t target)
     return source == target && source < ROWS;
 }
 
-static bool has_room(struct bcri_link_thread *thread)
+static bool has_room(const struct bcri_link_thread *thread)
 {
-    pthread_mutex_lock(&thread->mutex);
-    const bool has_room = thread->lane_in_bytes < IN_MAX;
-    pthread_mutex_unlock(&thread->mutex);
-    return has_room;
+    return atomic_load(&thread->lane_in_bytes) < IN_MAX;
 }
 
 static enum bcri_link_verdict frame_begins(void *owner, struct bcri_link_message *message)
@@ -52,13 +48,8 @@ static void frame_arrived(void *owner, uint32_t source, uint32_t target, void *c
     struct bcri_link_thread *thread = ((struct path *)owner)->thread;
     struct lane_frame *frame = cookie;
     (void)source, (void)target;
-    pthread_mutex_lock(&thread->mutex);
-    const bool was_empty = thread->lane_in == NULL;
-    *thread->lane_in_end = frame;
-    thread->lane_in_end = &frame->next;
-    thread->lane_in_bytes += frame->bytes;
-    pthread_mutex_unlock(&thread->mutex);
-    if (was_empty)
+    atomic_fetch_add(&thread->lane_in_bytes, frame->bytes);
+    if (enl_mailbox_add(&thread->lane_in, &frame->mail))
         thread->config.told(thread->config.owner);
 }
 
@@ -98,34 +89,19 @@ void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path)
         }
 }
 
-void bcri_lane_drop(struct bcri_link_thread *thread)
-{
-    uint8_t content[BCRI_LANE_BYTES_MAX];
-    uint32_t host;
-    while (bcri_link_thread_lane_take(thread, &host, content) != 0)
-        ;
-}
-
 /* ---- on any thread of the daemon's ---- */
 
 uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *host_out,
                                     uint8_t content_out[BCRI_LANE_BYTES_MAX])
 {
-    pthread_mutex_lock(&thread->mutex);
-    struct lane_frame *frame = thread->lane_in;
-    if (frame != NULL && (thread->lane_in = frame->next) == NULL)
-        thread->lane_in_end = &thread->lane_in;
-    const bool was_full = thread->lane_in_bytes >= IN_MAX;
-    thread->lane_in_bytes -= frame != NULL ? frame->bytes : 0;
-    const bool rings = was_full && thread->lane_in_bytes < IN_MAX;
-    pthread_mutex_unlock(&thread->mutex);
+    struct lane_frame *frame = (struct lane_frame *)enl_mailbox_take(&thread->lane_in);
     if (frame == NULL)
         return 0;
-    const uint32_t bytes = frame->bytes;
+    const uint32_t bytes = frame->bytes, before = atomic_fetch_sub(&thread->lane_in_bytes, bytes);
     *host_out = frame->host;
     memcpy(content_out, frame->content, bytes);
     free(frame);
-    if (rings)
+    if (before >= IN_MAX && before - bytes < IN_MAX)
         bcri_thread_ring(thread);
     return bytes;
 }

@@ -40,10 +40,11 @@ bool bcri_packets_receive(struct bcri_link_thread *thread)
 
 void bcri_packets_take_carried(struct bcri_link_thread *thread)
 {
-    struct carried *carried = bcri_carried_take(thread);
-    while (carried != NULL) {
-        struct carried *next = carried->next;
+    struct enl_mails all = STAILQ_HEAD_INITIALIZER(all);
+    enl_mailbox_take_all(&thread->in, &all);
+    for (struct carried *carried; (carried = (struct carried *)STAILQ_FIRST(&all)) != NULL;) {
         uint32_t host;
+        STAILQ_REMOVE_HEAD(&all, entry);
         struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
                                 ? bcri_path_find(thread, host, BCRI_LANE_ORDERS)
                                 : NULL;
@@ -51,6 +52,5 @@ void bcri_packets_take_carried(struct bcri_link_thread *thread)
         if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
             bcri_path_came_by_tree(thread, path, heard_at);
         free(carried);
-        carried = next;
     }
 }

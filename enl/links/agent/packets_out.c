@@ -86,7 +86,8 @@ static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
 bool bcri_packets_send(struct bcri_link_thread *thread)
 {
     bool sends = false;
-    for (struct path *path = thread->paths; path != NULL; path = path->next) {
+    struct path *path;
+    LIST_FOREACH (path, &thread->paths, entry) {
         if (path->paused != 0)
             bcri_lane_resume(thread, path);
         if (!path_is_awake(thread, path))

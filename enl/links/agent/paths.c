@@ -20,22 +20,13 @@
 #define TRIES         8u                    /* of the tree's lane, before it is silent */
 #define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
 
-static struct path **find_path(struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
+struct path *bcri_path_find(const struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
 {
-    struct path **at = &thread->paths;
-    while (*at != NULL && ((*at)->host != host || (*at)->lane != lane))
-        at = &(*at)->next;
-    return at;
-}
-
-struct path *bcri_path_find(struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
-{
-    return *find_path(thread, host, lane);
-}
-
-struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host)
-{
-    return *find_path(thread, host, BCRI_LANE_TREE);
+    struct path *path;
+    LIST_FOREACH (path, &thread->paths, entry)
+        if (path->host == host && path->lane == lane)
+            break;
+    return path;
 }
 
 /* All links share what the socket holds. */
@@ -43,7 +34,8 @@ static void share_room(struct bcri_link_thread *thread)
 {
     struct bcri_link_carrier carrier;
     bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
-    for (struct path *path = thread->paths; path != NULL; path = path->next)
+    struct path *path;
+    LIST_FOREACH (path, &thread->paths, entry)
         if (!path->on_tree)
             bcri_link_set_room(path->link, carrier.room);
 }
@@ -140,7 +132,7 @@ static struct bcri_link *make_link(struct bcri_link_thread *thread, struct path 
 
 bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
-    struct path *path = *find_path(thread, introduction->host, introduction->lane);
+    struct path *path = bcri_path_find(thread, introduction->host, introduction->lane);
     if (path != NULL && path->lane == BCRI_LANE_TREE)
         return true; /* its keys are never changed, and never used for another link */
     if (path != NULL) {
@@ -162,42 +154,38 @@ bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     thread->lane_count += path->lane == BCRI_LANE_TREE;
     path->address_count = introduction->address_count;
     memcpy(path->address, introduction->address, sizeof path->address);
-    path->next = thread->paths;
-    thread->paths = path;
+    LIST_INSERT_HEAD(&thread->paths, path, entry);
     thread->path_count++;
     share_room(thread);
     return true;
 }
 
-static void lose_path(struct bcri_link_thread *thread, struct path **at)
+static void lose_path(struct bcri_link_thread *thread, struct path *path)
 {
-    struct path *path = *at;
     if (path == NULL)
         return;
     if (path->lane == BCRI_LANE_TREE) {
         bcri_link_free(path->link);
         thread->lane_count--;
     }
-    *at = path->next;
-    path->next = thread->lost;
-    thread->lost = path;
+    LIST_REMOVE(path, entry);
+    LIST_INSERT_HEAD(&thread->lost, path, entry);
     if (--thread->path_count != 0)
         share_room(thread);
 }
 
 bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
 {
-    lose_path(thread, find_path(thread, host, BCRI_LANE_ORDERS));
-    lose_path(thread, find_path(thread, host, BCRI_LANE_TREE));
+    lose_path(thread, bcri_path_find(thread, host, BCRI_LANE_ORDERS));
+    lose_path(thread, bcri_path_find(thread, host, BCRI_LANE_TREE));
     return bcri_agent_lost(thread->agent, host);
 }
 
-void bcri_paths_free(struct path **paths)
+void bcri_paths_free(struct paths *paths)
 {
-    while (*paths != NULL) {
-        struct path *next = (*paths)->next;
-        free(*paths);
-        *paths = next;
+    for (struct path *path; (path = LIST_FIRST(paths)) != NULL;) {
+        LIST_REMOVE(path, entry);
+        free(path);
     }
 }
 
@@ -241,7 +229,8 @@ static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *pat
 /* A firewall that stops packets, a cable, or a tunnel. Probes bring the thread here meanwhile. */
 void bcri_paths_look_after(struct bcri_link_thread *thread)
 {
-    for (struct path *path = thread->paths; path != NULL; path = path->next) {
+    struct path *path;
+    LIST_FOREACH (path, &thread->paths, entry) {
         if (path->lane == BCRI_LANE_TREE) {
             if (is_silent(thread, path))
                 path->heard = false; /* another of its addresses may work */
@@ -264,7 +253,8 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
 uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
 {
     uint64_t next = BCRI_LINK_NEVER;
-    for (const struct path *path = thread->paths; path != NULL; path = path->next) {
+    const struct path *path;
+    LIST_FOREACH (path, &thread->paths, entry) {
         uint64_t at =
             path->blocked || !path_is_awake(thread, path) ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
         if (path->paused != 0 && at > thread->now + RESUME_NS)
@@ -276,7 +266,8 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
 
 void bcri_paths_drop(struct bcri_link_thread *thread)
 {
-    for (const struct path *path = thread->paths; path != NULL; path = path->next)
+    const struct path *path;
+    LIST_FOREACH (path, &thread->paths, entry)
         if (path->lane == BCRI_LANE_TREE)
             bcri_link_free(path->link);
     bcri_paths_free(&thread->paths);

@@ -38,16 +38,17 @@ static bool introduce_host(struct bcri_link_thread *thread, const struct bcri_li
 /* Whether such a command for the same host, or CCE, is to be executed first. */
 static bool is_kept(const struct bcri_link_thread *thread, enum what what, uint32_t number)
 {
-    const struct command *command = thread->kept;
-    while (command != NULL && !(command->what == what && command->number == number))
-        command = command->next;
-    return command != NULL;
+    const struct enl_mail *mail;
+    STAILQ_FOREACH (mail, &thread->kept, entry)
+        if (((const struct command *)mail)->what == what && ((const struct command *)mail)->number == number)
+            return true;
+    return false;
 }
 
 /* In the tree's lane, behind what is to go first. */
 static bool send_in_lane(struct bcri_link_thread *thread, struct command *command)
 {
-    struct path *path = bcri_paths_lane(thread, command->number);
+    struct path *path = bcri_path_find(thread, command->number, BCRI_LANE_TREE);
     if (is_kept(thread, INTRODUCE, command->number) || is_kept(thread, LANE, command->number))
         return false;
     if (path != NULL)
@@ -77,20 +78,6 @@ static bool execute(struct bcri_link_thread *thread, struct command *command)
     return true;
 }
 
-static void execute_list(struct bcri_link_thread *thread, struct command *command)
-{
-    for (struct command *next; command != NULL; command = next) {
-        next = command->next;
-        if (execute(thread, command)) {
-            bcri_thread_done(thread, command);
-            continue;
-        }
-        command->next = NULL;
-        *thread->kept_end = command;
-        thread->kept_end = &command->next;
-    }
-}
-
 /* What introduced them has been executed before, or is tried again before this is. */
 static void end_hosts(struct bcri_link_thread *thread)
 {
@@ -110,22 +97,21 @@ static void end_hosts(struct bcri_link_thread *thread)
     }
 }
 
-/* The agent may ask for the next piece while it uses this one, and get it at once. */
-static void use_grown(struct bcri_link_thread *thread)
-{
-    struct grown grown;
-    if (bcri_thread_take_grown(thread, &grown))
-        bcri_agent_grown(thread->agent, &grown.piece, grown.reserved);
-}
-
 static void execute_all(struct bcri_link_thread *thread)
 {
-    struct command *kept = thread->kept;
-    thread->kept = NULL;
-    thread->kept_end = &thread->kept;
-    execute_list(thread, kept);
-    execute_list(thread, bcri_thread_commands(thread));
-    use_grown(thread);
+    struct enl_mails todo = STAILQ_HEAD_INITIALIZER(todo);
+    STAILQ_CONCAT(&todo, &thread->kept);
+    const struct grown grown = bcri_thread_take(thread, &todo);
+    for (struct enl_mail *mail; (mail = STAILQ_FIRST(&todo)) != NULL;) {
+        struct command *command = (struct command *)mail;
+        STAILQ_REMOVE_HEAD(&todo, entry);
+        if (execute(thread, command))
+            bcri_thread_done(thread, command);
+        else
+            STAILQ_INSERT_TAIL(&thread->kept, mail, entry);
+    }
+    if (grown.there) /* the agent may ask for the next piece while it uses this one, and get it at once */
+        bcri_agent_grown(thread->agent, &grown.piece, grown.reserved);
     end_hosts(thread);
 }
 
@@ -202,7 +188,7 @@ static void rest_in_epoll(struct bcri_link_thread *thread, uint32_t seen)
     struct bcri_ctx *ctx = thread->config.ctx;
     struct epoll_event events[3];
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
-    const bool keeps = thread->kept != NULL || thread->ended.some;
+    const bool keeps = !STAILQ_EMPTY(&thread->kept) || thread->ended.some;
     const uint64_t kept = keeps ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
     uint64_t next = agent < paths && !thread->over ? agent : paths;
     if (thread->lingers_until != 0 && thread->lingers_until < next)
@@ -246,7 +232,7 @@ static void ask_for_short_slice(void)
 /* After a turn: whether anything is under way. Without memory the next question is answered. */
 static void answer_quiet(struct bcri_link_thread *thread)
 {
-    const bool rests = thread->kept == NULL && !thread->ended.some && bcri_agent_rests(thread->agent);
+    const bool rests = STAILQ_EMPTY(&thread->kept) && !thread->ended.some && bcri_agent_rests(thread->agent);
     const struct bcri_link_news news = {.told = BCRI_TOLD_QUIET,
                                         .number = thread->quiet,
                                         .quiet = rests,
@@ -329,8 +315,6 @@ static void drop_thread(struct bcri_link_thread *thread)
     if (thread->timer >= 0)
         close(thread->timer);
     bcri_thread_drop_queues(thread);
-    bcri_carried_drop(thread);
-    bcri_lane_drop(thread);
     pthread_mutex_destroy(&thread->mutex);
     free(thread);
 }
@@ -352,12 +336,13 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     thread->config = *config;
     thread->readable = true;
     atomic_init(&thread->lease_ns, BCRI_DEADLINE_NEVER);
-    thread->commands_end = &thread->commands;
-    thread->news_end = &thread->news;
-    thread->kept_end = &thread->kept;
+    STAILQ_INIT(&thread->kept);
+    enl_mailbox_init(&thread->commands);
+    enl_mailbox_init(&thread->news);
+    enl_mailbox_init(&thread->out);
+    enl_mailbox_init(&thread->in);
+    enl_mailbox_init(&thread->lane_in);
     pthread_mutex_init(&thread->mutex, NULL);
-    bcri_carried_init(thread);
-    thread->lane_in_end = &thread->lane_in;
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (thread->epoll < 0)
         bcri_failure_note("epoll_create1");

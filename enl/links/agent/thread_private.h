@@ -6,7 +6,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
+#include "base/mailbox.h"
 #include "bcri/agent.h"
 #include "bcri/link.h"
 #include "bcri/link_thread.h"
@@ -15,7 +17,7 @@
 /* What another thread wants. */
 enum what { INTRODUCE, OUTBOX, FORGET, QUIET, LANE };
 struct command {
-    struct command *next;
+    struct enl_mail mail;
     enum what what;
     uint32_t number;
     bcri_ref outbox;
@@ -31,23 +33,24 @@ struct grown {
 
 /* A message of the tree's lane: commands.c has it, then the link; or the link, then the loop. */
 struct lane_frame {
-    struct lane_frame *next;
+    struct enl_mail mail;
     uint32_t host, row, bytes;
     uint8_t content[];
 };
 
 struct news {
-    struct news *next;
+    struct enl_mail mail;
     struct bcri_link_news news;
 };
 
 /* A CCE that has an outbox: what it takes to forget the CCE is there from then on, so that no death
  * needs memory. */
 struct member {
-    struct member *next;
+    LIST_ENTRY(member) entry;
     struct command *forget;
     struct news *forgotten; /* with the command, until it is told */
 };
+LIST_HEAD(members, member);
 
 /* Hosts that are lost, and that are unknown, by their numbers: so no host's end needs memory. */
 enum { HOST_BITS = 64, HOST_WORDS = (BCRI_HOST_NUMBER_MAX + 1) / HOST_BITS };
@@ -58,7 +61,7 @@ struct ended_hosts {
 
 /* A host to which there is a link, in one lane. */
 struct path {
-    struct path *next;
+    LIST_ENTRY(path) entry;
     struct bcri_link_thread *thread;
     uint32_t host;
     uint16_t lane;
@@ -79,16 +82,13 @@ struct path {
     uint64_t changed_at; /* between tree and UDP */
     uint64_t try_at;     /* on_tree: when UDP is tried next */
 };
+LIST_HEAD(paths, path);
 
 /* A packet that goes, or has come, over the tree. */
 struct carried {
-    struct carried *next;
+    struct enl_mail mail;
     uint32_t host, bytes;
     uint8_t packet[];
-};
-struct carried_queue {
-    struct carried *first, **end;
-    uint32_t count;
 };
 
 struct bcri_link_thread {
@@ -97,8 +97,8 @@ struct bcri_link_thread {
     struct bcri_udp *udp;
     int epoll, timer;
     uint64_t timer_at; /* when it goes off, or has gone off */
-    struct path *paths;
-    struct path *lost; /* packets to them may still be gathered, which name their addresses */
+    struct paths paths;
+    struct paths lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t path_count;
     uint32_t lane_count;    /* of them, in the tree's lane */
     uint64_t lingers_until; /* 0: it is not to end */
@@ -111,25 +111,23 @@ struct bcri_link_thread {
     bool unasked;           /* likewise: there was no rest, since the bell had rung */
     uint64_t active_at;     /* when a packet came or went last */
     uint64_t now;
-    struct command *kept,
-        **kept_end;           /* those for which there was no memory, and what may not overtake them */
+    struct enl_mails kept;    /* commands for which there was no memory, and what may not overtake them */
     struct ended_hosts ended; /* taken from `ending` */
     uint64_t notes_since;     /* the second for which notes are counted */
     unsigned notes;
     uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
     pthread_t thread;
-    pthread_mutex_t mutex; /* of the two queues, and the list */
-    struct command *commands, **commands_end;
-    struct ended_hosts ending; /* with the mutex */
-    struct news *news, **news_end;
-    struct grown grown;               /* with the mutex */
-    struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
-    struct carried_queue out, in;     /* with the mutex */
-    bool out_full;                    /* with the mutex: the thread waits until the loop has taken some */
+    struct enl_mailbox commands, news;
+    struct enl_mailbox out, in; /* carried */
+    struct enl_mailbox lane_in; /* what has come in the tree's lane */
+    pthread_mutex_t mutex;      /* of these four */
+    struct ended_hosts ending;
+    struct grown grown;
+    struct members members, leaving; /* that have an outbox; that are to be forgotten */
+    atomic_bool out_full;            /* the thread waits until the loop has taken some */
     atomic_bool stop;
-    struct lane_frame *lane_in, **lane_in_end; /* with the mutex: what has come in the tree's lane */
-    uint32_t lane_in_bytes;                    /* likewise */
-    _Atomic uint64_t lane_bytes;               /* to be sent, or under way */
+    _Atomic uint32_t lane_in_bytes;
+    _Atomic uint64_t lane_bytes; /* to be sent, or under way */
     _Atomic uint32_t
         lane_waits[BCRI_HOST_NUMBER_MAX + 1]; /* of them, to each host; pages of no memory until used */
     _Atomic uint64_t lease_ns;                /* of CLOCK_BOOTTIME */
@@ -143,11 +141,9 @@ extern const struct bcri_agent_events bcri_thread_events;
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what);
 void bcri_thread_note(void *owner, uint32_t host, const char *sentence);
 /* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done. What had
- * ended by then is in `ended`. */
-struct command *bcri_thread_commands(struct bcri_link_thread *thread);
+ * ended before that is in `ended`. Returns the piece of the pool. */
+struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
-/* The same for a piece of the pool. False: none has come. */
-bool bcri_thread_take_grown(struct bcri_link_thread *thread, struct grown *grown_out);
 /* A message of the tree's lane. NULL: no memory. */
 struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes);
 /* One that was to be sent is done with; it may be NULL. */
@@ -160,13 +156,9 @@ bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
 
 /* ---- carried.c ---- */
 
-void bcri_carried_init(struct bcri_link_thread *thread);
-void bcri_carried_drop(struct bcri_link_thread *thread);
 /* On the link thread. Whether a packet more may be sent now; if not, the bell rings when it may. */
 bool bcri_carried_has_room(struct bcri_link_thread *thread);
 void bcri_carried_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet, uint32_t bytes);
-/* Takes all that has come, oldest first; the caller frees each. */
-struct carried *bcri_carried_take(struct bcri_link_thread *thread);
 
 /* ---- lane.c ---- */
 
@@ -175,14 +167,11 @@ extern const struct bcri_link_events bcri_lane_events; /* their owner is a path 
 bool bcri_lane_send(struct path *path, struct lane_frame *frame);
 /* Streams go on for which there is room now. */
 void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path);
-void bcri_lane_drop(struct bcri_link_thread *thread);
 
 /* ---- paths.c; on the link thread ---- */
 
 /* NULL: there is none. */
-struct path *bcri_path_find(struct bcri_link_thread *thread, uint32_t host, uint16_t lane);
-/* The path in the tree's lane; NULL: there is none. */
-struct path *bcri_paths_lane(struct bcri_link_thread *thread, uint32_t host);
+struct path *bcri_path_find(const struct bcri_link_thread *thread, uint32_t host, uint16_t lane);
 /* Something is to be sent there: if nothing was answered for long, no time is lost by waiting for longer each time. */
 void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path);
 
@@ -199,7 +188,7 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread);
 void bcri_paths_drop(struct bcri_link_thread *thread);
 /* The other host is on the tree: a packet has come there; `heard_at`: when anything came before. */
 void bcri_path_came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at);
-void bcri_paths_free(struct path **paths);
+void bcri_paths_free(struct paths *paths);
 /* Whether its link may send, and wants to be called again for that. */
 static inline bool path_is_awake(const struct bcri_link_thread *thread, const struct path *path)
 {
