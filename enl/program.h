@@ -75,7 +75,6 @@ struct enl_program {
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
     struct enl_reserve_up *reserve;          /* a child's way to the root without others; NULL: it has none */
-    int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)

@@ -58,6 +58,11 @@ static int network_bell(void *owner)
     return enl_links_bell(&((struct enl_program *)owner)->links);
 }
 
+static bool on_outbox_made(void *owner, uint32_t index, bcri_ref outbox)
+{
+    return enl_links_outbox(&((struct enl_program *)owner)->links, index, outbox);
+}
+
 static void send_to_host(void *owner, uint32_t number, const struct bcri_control *message)
 {
     enl_tree_send(owner, number, message);
@@ -87,6 +92,7 @@ static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
                                              .dress = dress,
                                              .debugger_started = on_debugger_started,
                                              .network_bell = network_bell,
+                                             .outbox_made = on_outbox_made,
                                              .send_to_host = send_to_host,
                                              .judge = judge,
                                              .root_ended = on_root_ended,

@@ -6,27 +6,23 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
 
+#include "base/status.h"
 #include "base/watch.h"
 #include "bcri/archtype.h"
 #include "bcri/bell.h"
-#include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "host/death.h"
-#include "host/lines.h"
-#include "host/started.h"
 #include "host/worker.h"
 #include "wire/conn.h"
 
@@ -110,190 +106,6 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
     return origin;
 }
 
-/* The root's directory, or the home directory if the root's is gone. NULL: the daemon's own, which
- * is the root's. */
-static const char *folder_for(const struct enl_cce *cce)
-{
-    struct enl_here *here = cce->here;
-    struct stat status;
-    if (here->folder == NULL || stat(here->folder, &status) == 0)
-        return NULL;
-    bcri_log_write(&here->self->log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s", here->folder,
-                   cce->object, here->self->config.home != NULL ? here->self->config.home : "/");
-    return here->self->config.home != NULL ? here->self->config.home : "/";
-}
-
-/* The standard files of a CCE. The root keeps the daemon's, unless its lines are wanted. Returns 0
- * or -errno, where `*step_out` says what failed. */
-static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char **step_out)
-{
-    int ends[2];
-    const bool root = cce == cce->here->root;
-    if (root && !enl_lines_of_root_wanted(&cce->here->lines))
-        return 0;
-    spawn->in = root ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (!root && spawn->in < 0) {
-        *step_out = "open /dev/null";
-        return -errno;
-    }
-    int error = enl_output_open(cce, ends);
-    if (error != 0) {
-        if (spawn->in >= 0)
-            close(spawn->in);
-        spawn->in = -1;
-        return error;
-    }
-    spawn->out = ends[0];
-    spawn->err = ends[1];
-    return 0;
-}
-
-static void close_files(const struct enl_spawn *spawn)
-{
-    if (spawn->in >= 0)
-        close(spawn->in);
-    if (spawn->out >= 0)
-        close(spawn->out);
-    if (spawn->err >= 0)
-        close(spawn->err);
-}
-
-/* Field `number` of /proc/<pid>/stat, or 0 if it cannot be read. Fields are counted from the last
- * ')', since the name may hold anything. */
-enum { STAT_START_TIME = 22, STAT_CORE = 39 };
-static uint64_t stat_of(pid_t pid, int number)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got <= 0)
-        return 0;
-    text[got] = '\0';
-    char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < number; field++)
-        at = strchr(at + 1, ' ');
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
-}
-
-void enl_cce_begin_cores(struct enl_here *here)
-{
-    if (!here->cores.begun && here->root != NULL)
-        enl_cores_begin(&here->cores, (int)stat_of(here->root->pid, STAT_CORE));
-}
-
-static int choose_core(struct enl_here *here)
-{
-    enl_cce_begin_cores(here);
-    return enl_cores_choose(&here->cores);
-}
-
-static const char *text_of(int error)
-{
-    switch (error) {
-    case EMFILE:
-        return "enl has no descriptors left; raise the limit of open files (ulimit -n), enl(1) says how much";
-    case ENOEXEC: return "it is neither a program nor a script that begins with #!";
-    default: return strerror(error);
-    }
-}
-
-/* The code for a start that the system has refused. EAGAIN: no more processes. */
-static int code_of(int error)
-{
-    switch (error) {
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-    case EAGAIN: return bcrE_NOMEM;
-    case EACCES:
-    case ELIBBAD:
-    case ENOENT:
-    case ENOEXEC:
-    case ETXTBSY: return bcrE_NOPROG;
-    default: return bcrE_ENLIST;
-    }
-}
-
-int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
-                  size_t error_size)
-{
-    struct enl_here *here = cce->here;
-    bool root = cce == here->root;
-    struct enl_started started;
-    const bool debugged = here->ops->is_debugged(here->owner, cce->ordinal);
-    char **words = NULL; /* of its debugger */
-    int code =
-        enl_started_make(&started, debugged ? NULL : here->self->config.wrap, path, argv, error, error_size);
-    if (code != 0)
-        return code;
-    struct enl_spawn spawn = {.path = started.path,
-                              .argv = started.argv,
-                              .in = -1,
-                              .out = -1,
-                              .err = -1,
-                              .core = core >= 0 || root ? core : choose_core(here),
-                              .core_is_wanted = core >= 0,
-                              .own_group = !root,
-                              .die_with_parent = true,
-                              .folder = root ? NULL : folder_for(cce),
-                              .inherited = &here->self->inherited};
-    int pair[2];
-    int failed = bcri_channel_pair(pair);
-    if (failed != 0) {
-        enl_started_free(&started);
-        char failure[BCRI_FAILURE_TEXT_MAX];
-        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s",
-                           failed == -EMFILE ? text_of(EMFILE) : bcri_failure_text("", failure));
-    }
-    spawn.keep = pair[1];
-    char number[16];
-    snprintf(number, sizeof number, "%d", pair[1]);
-    char **environment = enl_environment_with(here->self->environment, BCRI_CONTROL_ENV, number);
-    spawn.environment = environment;
-    if (environment != NULL)
-        enl_environment_give_back(environment);
-    const char *step = "get its files";
-    failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn, &step);
-    if (failed == 0 && debugged)
-        code = here->ops->dress(cce, &spawn, &words, error, error_size);
-    pid_t pid = code != 0 ? -EAGAIN : failed != 0 ? failed : enl_spawn(&spawn, &step);
-    if (words != NULL)
-        here->ops->debugger_started(cce, pid);
-    free(words);
-    free(environment);
-    enl_started_free(&started);
-    close_files(&spawn);
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        if (code != 0)
-            return code;
-        return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s%s", path, step,
-                           text_of(-pid), bcri_fork_remedy(-pid));
-    }
-    cce->process = pid;
-    cce->own_group = spawn.own_group || spawn.own_session;
-    cce->core = spawn.core;
-    enl_cores_take(&here->cores, cce->core);
-    cce->handshake = enl_conn_new(here->conns, ENL_HANDSHAKE, pair[0], cce);
-    bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
-                   (long)pid);
-    return 0; /* without a handshake socket (no memory) its bcr_init fails, which is reported */
-}
-
-bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
-{
-    cce->process = process;
-    cce->handshake = enl_conn_new(cce->here->conns, ENL_HANDSHAKE, handshake, cce);
-    /* It may have ended before this process was an enl that hears of that: the signal came too early, and would not come again. */
-    kill(getpid(), SIGCHLD);
-    return cce->handshake != NULL;
-}
-
 static void welcome(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
@@ -301,12 +113,12 @@ static void welcome(struct enl_cce *cce)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         int error = errno;
         enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no descriptors left");
-        enl_cce_fail(cce, bcrE_NOMEM, "%s", text_of(error));
+        enl_cce_fail(cce, bcrE_NOMEM, "%s", enl_cce_text_of_error(error));
         return;
     }
     cce->kill_socket = pair[0];
     bcri_store(&cce->record->id.pid, (uint32_t)cce->pid);
-    bcri_store(&cce->record->id.start_time, stat_of(cce->pid, STAT_START_TIME));
+    bcri_store(&cce->record->id.start_time, enl_process_stat(cce->pid, ENL_STAT_START_TIME));
     cce->life = ENL_ALIVE;
     struct bcri_control message = {.type = BCRI_MSG_welcome,
                                    .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(enlistor) |
@@ -423,7 +235,7 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
             close(fd);
             return;
         }
-        wrong = error != 0 ? text_of(error) : NULL;
+        wrong = error != 0 ? enl_cce_text_of_error(error) : NULL;
     }
     if (wrong != NULL) {
         char who[ENL_CCE_TEXT_MAX];

@@ -95,6 +95,8 @@ bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data
  * bcrE_ code with a sentence in `error`. The root gets the daemon's own standard files, and is not pinned. */
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size);
+/* Why a process could not be started, or not be served, for a person. */
+const char *enl_cce_text_of_error(int error);
 /* The turn of cores begins behind the core on which the root runs now. */
 void enl_cce_begin_cores(struct enl_here *here);
 /* The root's process is there already: it made this daemon. `handshake` is the daemon's end of its

@@ -14,6 +14,7 @@
 #include "base/self.h"
 #include "bcri/control.h"
 #include "bcri/host.h"
+#include "bcri/ref.h"
 #include "host/cores.h"
 #include "host/lines.h"
 #include "wire/conn.h"
@@ -40,6 +41,8 @@ struct enl_here_ops {
     void (*debugger_started)(struct enl_cce *cce, pid_t pid);
     /* The doorbell of the link thread, for a new CCE; -1: there is none. */
     int (*network_bell)(void *owner);
+    /* A CCE has an outbox in that segment: the agent is told. False: no memory for that, or no thread. */
+    bool (*outbox_made)(void *owner, uint32_t index, bcri_ref outbox);
     /* Sends a message to another host's daemon. */
     void (*send_to_host)(void *owner, uint32_t number, const struct bcri_control *message);
 
@@ -72,6 +75,8 @@ struct enl_here {
     uint32_t alive;                    /* CCEs and processes started for them that have not ended */
     struct enl_cores cores;
     char *folder; /* the root's working directory; NULL: unknown */
+
+    int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 
     struct enl_worker *worker;
     unsigned forgetting;      /* CCEs that the agent is to forget before their repair */
