@@ -15,7 +15,7 @@
 
 struct enl_outgoing_piece {
     uv_write_t request;
-    struct enl_outgoing_piece *next; /* of those that wait */
+    STAILQ_ENTRY(enl_outgoing_piece) entry; /* of those that wait */
     struct enl_outgoing *outgoing;
     bool output;
     bool secret; /* it lies in secret memory */
@@ -30,7 +30,7 @@ static size_t libuv_has(const struct enl_outgoing *outgoing)
 
 bool enl_outgoing_waits(const struct enl_outgoing *outgoing)
 {
-    return outgoing->first != NULL || libuv_has(outgoing) != 0;
+    return !STAILQ_EMPTY(&outgoing->pieces) || libuv_has(outgoing) != 0;
 }
 
 static void free_piece(struct enl_outgoing_piece *piece)
@@ -43,12 +43,10 @@ static void free_piece(struct enl_outgoing_piece *piece)
 
 static void drop_output(struct enl_outgoing *outgoing)
 {
-    while (outgoing->first != NULL) {
-        struct enl_outgoing_piece *piece = outgoing->first;
-        outgoing->first = piece->next;
+    for (struct enl_outgoing_piece *piece; (piece = STAILQ_FIRST(&outgoing->pieces)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&outgoing->pieces, entry);
         free_piece(piece);
     }
-    outgoing->last = NULL;
     outgoing->waiting = 0;
 }
 
@@ -102,11 +100,9 @@ static void on_written(uv_write_t *request, int status)
         return;
     if (status != 0)
         give_up_writing(outgoing, status);
-    piece = outgoing->first;
+    piece = STAILQ_FIRST(&outgoing->pieces);
     if (piece != NULL && !outgoing->output_under_way && libuv_has(outgoing) == 0) {
-        outgoing->first = piece->next;
-        if (outgoing->first == NULL)
-            outgoing->last = NULL;
+        STAILQ_REMOVE_HEAD(&outgoing->pieces, entry);
         outgoing->waiting -= piece->length;
         write_piece(piece);
     }
@@ -162,15 +158,11 @@ static struct enl_outgoing_piece *new_piece(struct enl_outgoing *outgoing, enum 
 
 static void queue(struct enl_outgoing *outgoing, struct enl_outgoing_piece *piece)
 {
-    if (outgoing->first == NULL && libuv_has(outgoing) == 0 && !outgoing->output_under_way) {
+    if (STAILQ_EMPTY(&outgoing->pieces) && libuv_has(outgoing) == 0 && !outgoing->output_under_way) {
         write_piece(piece);
         return;
     }
-    if (outgoing->last != NULL)
-        outgoing->last->next = piece;
-    else
-        outgoing->first = piece;
-    outgoing->last = piece;
+    STAILQ_INSERT_TAIL(&outgoing->pieces, piece, entry);
     outgoing->waiting += piece->length;
 }
 
@@ -244,6 +236,7 @@ void enl_outgoing_init(struct enl_outgoing *outgoing, uv_loop_t *loop, struct bc
                        void (*failed)(struct enl_outgoing *outgoing))
 {
     *outgoing = (struct enl_outgoing){.log = log, .writes = true, .moved = moved, .failed = failed};
+    STAILQ_INIT(&outgoing->pieces);
     uv_pipe_init(loop, &outgoing->pipe, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 #include "bcri/control.h"
@@ -27,11 +28,11 @@ enum enl_haste { ENL_AT_ONCE, ENL_IN_TURN, ENL_OR_DROPPED };
 struct enl_outgoing {
     uv_pipe_t pipe; /* not open, if the owner sends elsewhere */
     struct bcri_log *log;
-    bool writes;                             /* what is sent may arrive */
-    bool closed;                             /* libuv has not done with it */
-    bool output_under_way;                   /* libuv has a piece of output */
-    struct enl_outgoing_piece *first, *last; /* output and packets that wait */
-    size_t waiting;                          /* bytes of them */
+    bool writes;                              /* what is sent may arrive */
+    bool closed;                              /* libuv has not done with it */
+    bool output_under_way;                    /* libuv has a piece of output */
+    STAILQ_HEAD(, enl_outgoing_piece) pieces; /* output and packets that wait */
+    size_t waiting;                           /* bytes of them */
     /* The pipe has taken something, or will take nothing any more. */
     void (*moved)(struct enl_outgoing *outgoing);
     /* NULL, or called by the loop when something could not be written. */

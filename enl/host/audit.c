@@ -29,7 +29,7 @@ struct keys {
 
 struct enl_audit {
     struct enl_call call;
-    struct enl_audit *next; /* of those that wait for the agent */
+    SLIST_ENTRY(enl_audit) entry; /* of those that wait for the agent */
     uint32_t id;
     unsigned count; /* of sentences */
     unsigned looks;
@@ -194,12 +194,6 @@ static void answer(struct enl_here *here, struct enl_audit *audit, int code)
     free_audit(audit);
 }
 
-static void wait_for_turn(struct enl_here *here, struct enl_audit *audit)
-{
-    audit->next = here->audits;
-    here->audits = audit;
-}
-
 static void on_pause_over(uv_timer_t *timer)
 {
     enl_audit_go_on(timer->data);
@@ -213,7 +207,7 @@ static void take_look(struct enl_here *here, struct enl_call *call, int code)
         answer(here, audit, code);
         return;
     }
-    wait_for_turn(here, audit);
+    SLIST_INSERT_HEAD(&here->audits, audit, entry);
     if (!uv_is_active((uv_handle_t *)&here->audit_pause))
         uv_timer_start(&here->audit_pause, on_pause_over, APART_MSEC, 0);
 }
@@ -239,7 +233,7 @@ const char *enl_audit_ask(struct enl_here *here, struct enl_conn *conn, const st
     if (audit != NULL) {
         audit->id = message->id;
         if (here->forgetting != 0)
-            wait_for_turn(here, audit);
+            SLIST_INSERT_HEAD(&here->audits, audit, entry);
         if (here->forgetting != 0 || have_looked_at(here, audit)) {
             conn->audit = audit;
             return NULL;
@@ -253,9 +247,8 @@ const char *enl_audit_ask(struct enl_here *here, struct enl_conn *conn, const st
 
 void enl_audit_go_on(struct enl_here *here)
 {
-    while (here->audits != NULL && here->forgetting == 0) {
-        struct enl_audit *audit = here->audits;
-        here->audits = audit->next;
+    for (struct enl_audit *audit; (audit = SLIST_FIRST(&here->audits)) != NULL && here->forgetting == 0;) {
+        SLIST_REMOVE_HEAD(&here->audits, entry);
         if (!have_looked_at(here, audit))
             answer(here, audit, bcrE_NOMEM);
     }
@@ -263,9 +256,8 @@ void enl_audit_go_on(struct enl_here *here)
 
 void enl_audit_stop(struct enl_here *here)
 {
-    struct enl_audit *audit;
-    while ((audit = here->audits) != NULL) {
-        here->audits = audit->next;
+    for (struct enl_audit *audit; (audit = SLIST_FIRST(&here->audits)) != NULL;) {
+        SLIST_REMOVE_HEAD(&here->audits, entry);
         free_audit(audit);
     }
     uv_close((uv_handle_t *)&here->audit_pause, NULL);

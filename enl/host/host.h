@@ -79,10 +79,10 @@ struct enl_here {
     int numbers_told; /* segment numbers: 1: reported that few are left; 2: that none is */
 
     struct enl_worker *worker;
-    unsigned forgetting;      /* CCEs that the agent is to forget before their repair */
-    uv_timer_t linger;        /* from the end of a CCE's connection to its SIGKILL */
-    struct enl_audit *audits; /* that wait until there are none, or look again soon */
-    uv_timer_t audit_pause;   /* between two looks of the audits in `audits` */
+    unsigned forgetting;            /* CCEs that the agent is to forget before their repair */
+    uv_timer_t linger;              /* from the end of a CCE's connection to its SIGKILL */
+    SLIST_HEAD(, enl_audit) audits; /* that wait until there are none, or look again soon */
+    uv_timer_t audit_pause;         /* between two looks of the audits in `audits` */
     struct enl_lines lines;
 };
 

@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 struct piece {
-    struct piece *next;
+    STAILQ_ENTRY(piece) entry;
     struct enl_printed text;
     char bytes[];
 };
@@ -16,8 +17,8 @@ struct enl_source {
     struct enl_mux *mux;
     const struct enl_source_ops *ops;
     void *owner;
-    struct enl_source *next; /* of those that wait */
-    struct piece *first, **end;
+    TAILQ_ENTRY(enl_source) entry; /* of those that wait */
+    STAILQ_HEAD(, piece) kept;
     bool waits;
     bool held_up; /* has been told to wait, and not yet that its turn has come */
     bool ended;
@@ -27,7 +28,7 @@ struct enl_mux {
     const struct enl_mux_ops *ops;
     void *owner;
     struct enl_source *holder; /* has the turn; NULL: none */
-    struct enl_source *first, **end;
+    TAILQ_HEAD(, enl_source) waiting;
     uv_timer_t timer; /* ticks of the holder's time, while others wait */
     unsigned ticks;   /* that have counted */
     bool moved;       /* something was passed since the last tick */
@@ -54,20 +55,16 @@ static void wait_for_turn(struct enl_source *source)
     if (source->waits)
         return;
     source->waits = true;
-    source->next = NULL;
-    *mux->end = source;
-    mux->end = &source->next;
+    TAILQ_INSERT_TAIL(&mux->waiting, source, entry);
     start_time(mux);
 }
 
 static struct enl_source *take_waiting(struct enl_mux *mux)
 {
-    struct enl_source *source = mux->first;
+    struct enl_source *source = TAILQ_FIRST(&mux->waiting);
     if (source == NULL)
         return NULL;
-    mux->first = source->next;
-    if (mux->first == NULL)
-        mux->end = &mux->first;
+    TAILQ_REMOVE(&mux->waiting, source, entry);
     source->waits = false;
     return source;
 }
@@ -92,7 +89,7 @@ static size_t part_of_turn(const struct enl_mux *mux, const struct enl_printed *
 {
     const char *newline = memrchr(text->bytes, '\n', text->length);
     const size_t length = newline != NULL ? (size_t)(newline - text->bytes) + 1 : 0;
-    *ends_out = length == text->length || (length != 0 && mux->first != NULL);
+    *ends_out = length == text->length || (length != 0 && !TAILQ_EMPTY(&mux->waiting));
     return *ends_out ? length : text->length;
 }
 
@@ -112,26 +109,18 @@ static bool pass_part(struct enl_source *holder, struct enl_printed *text)
     return ends;
 }
 
-static void drop_first(struct enl_source *source)
-{
-    struct piece *piece = source->first;
-    source->first = piece->next;
-    if (source->first == NULL)
-        source->end = &source->first;
-    free(piece);
-}
-
 /* Passes what the holder has kept. True: the turn is over. */
 static bool pass_kept(struct enl_source *holder)
 {
     bool over = false;
-    while (!over && holder->first != NULL) {
-        struct piece *piece = holder->first;
+    for (struct piece *piece; !over && (piece = STAILQ_FIRST(&holder->kept)) != NULL;) {
         over = pass_part(holder, &piece->text);
-        if (piece->text.length == 0)
-            drop_first(holder);
+        if (piece->text.length != 0)
+            continue;
+        STAILQ_REMOVE_HEAD(&holder->kept, entry);
+        free(piece);
     }
-    return over || (holder->first == NULL && holder->ended);
+    return over || (STAILQ_EMPTY(&holder->kept) && holder->ended);
 }
 
 static void end_turn(struct enl_mux *mux)
@@ -141,7 +130,7 @@ static void end_turn(struct enl_mux *mux)
     stop_time(mux);
     if (source == NULL)
         return;
-    if (source->first != NULL || (source->held_up && !source->ended))
+    if (!STAILQ_EMPTY(&source->kept) || (source->held_up && !source->ended))
         wait_for_turn(source);
     else if (source->ended)
         free(source);
@@ -177,7 +166,7 @@ static void on_tick(uv_timer_t *timer)
 
 static void start_time(struct enl_mux *mux)
 {
-    if (mux->holder == NULL || mux->first == NULL || uv_is_active((uv_handle_t *)&mux->timer))
+    if (mux->holder == NULL || TAILQ_EMPTY(&mux->waiting) || uv_is_active((uv_handle_t *)&mux->timer))
         return;
     mux->ticks = 0;
     mux->moved = false;
@@ -190,7 +179,7 @@ static void start_time(struct enl_mux *mux)
 bool enl_source_may_give(struct enl_source *source)
 {
     struct enl_mux *mux = source->mux;
-    const bool has_turn = mux->holder == source || (mux->holder == NULL && mux->first == NULL);
+    const bool has_turn = mux->holder == source || (mux->holder == NULL && TAILQ_EMPTY(&mux->waiting));
     source->held_up = !has_turn || mux->ops->full(mux->owner);
     if (!has_turn)
         wait_for_turn(source);
@@ -204,12 +193,10 @@ static bool keep(struct enl_source *source, const struct enl_printed *text)
     struct piece *piece = malloc(sizeof *piece + text->length);
     if (piece == NULL)
         return false;
-    piece->next = NULL;
     piece->text = *text;
     memcpy(piece->bytes, text->bytes, text->length);
     piece->text.bytes = piece->bytes;
-    *source->end = piece;
-    source->end = &piece->next;
+    STAILQ_INSERT_TAIL(&source->kept, piece, entry);
     return true;
 }
 
@@ -217,7 +204,7 @@ bool enl_source_give(struct enl_source *source, const struct enl_printed *text)
 {
     struct enl_mux *mux = source->mux;
     struct enl_printed rest = *text;
-    if (mux->holder == NULL && mux->first == NULL)
+    if (mux->holder == NULL && TAILQ_EMPTY(&mux->waiting))
         mux->holder = source;
     if (mux->holder != source) {
         const bool kept = keep(source, text);
@@ -233,18 +220,6 @@ bool enl_source_give(struct enl_source *source, const struct enl_printed *text)
     return kept;
 }
 
-static void stop_waiting(struct enl_source *source)
-{
-    struct enl_source **at = &source->mux->first;
-    while (*at != source)
-        at = &(*at)->next;
-    *at = source->next;
-    if (*at == NULL)
-        source->mux->end = at;
-    if (source->mux->first == NULL)
-        stop_time(source->mux);
-}
-
 void enl_source_end(struct enl_source *source)
 {
     struct enl_mux *mux = source->mux;
@@ -252,9 +227,11 @@ void enl_source_end(struct enl_source *source)
     if (mux->holder == source) {
         end_turn(mux);
         next_turn(mux);
-    } else if (source->first == NULL) {
+    } else if (STAILQ_EMPTY(&source->kept)) {
         if (source->waits)
-            stop_waiting(source);
+            TAILQ_REMOVE(&mux->waiting, source, entry);
+        if (TAILQ_EMPTY(&mux->waiting))
+            stop_time(mux);
         free(source);
     }
 }
@@ -267,7 +244,7 @@ struct enl_source *enl_source_new(struct enl_mux *mux, const struct enl_source_o
     source->mux = mux;
     source->ops = ops;
     source->owner = owner;
-    source->end = &source->first;
+    STAILQ_INIT(&source->kept);
     return source;
 }
 
@@ -286,7 +263,7 @@ struct enl_mux *enl_mux_new(uv_loop_t *loop, unsigned hold_ms, const struct enl_
         return NULL;
     mux->ops = ops;
     mux->owner = owner;
-    mux->end = &mux->first;
+    TAILQ_INIT(&mux->waiting);
     mux->tick_ms = hold_ms / TICKS + 1;
     uv_timer_init(loop, &mux->timer);
     mux->timer.data = mux;

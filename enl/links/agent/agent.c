@@ -261,7 +261,7 @@ bool bcri_agent_rests(const struct bcri_agent *agent)
         if (!list_is_empty(busy[i]))
             return false;
     for (const struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        if (peer->waiting != NULL || peer->paused_answers != NULL ||
+        if (!STAILQ_EMPTY(&peer->waiting) || peer->paused_answers != NULL ||
             (peer->link != NULL && !bcri_link_is_idle(peer->link)))
             return false;
     return !agent->pool_asked && bcri_agent_deadline(agent) == AGENT_NEVER &&

@@ -121,24 +121,20 @@ static void send_or_wait(struct order *order)
     }
     bcri_peer_want_link(peer);
     order->sent = true; /* it stands in a list */
-    order->next_waiting = NULL;
-    *peer->waiting_end = order;
-    peer->waiting_end = &order->next_waiting;
+    STAILQ_INSERT_TAIL(&peer->waiting, order, waiting);
 }
 
 void bcri_ask_send_waiting(struct peer *peer)
 {
-    struct order *order = peer->waiting;
-    peer->waiting = NULL;
-    peer->waiting_end = &peer->waiting;
-    while (order != NULL) {
-        struct order *next = order->next_waiting;
+    struct orders waiting = STAILQ_HEAD_INITIALIZER(waiting);
+    STAILQ_CONCAT(&waiting, &peer->waiting);
+    for (struct order *order; (order = STAILQ_FIRST(&waiting)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&waiting, waiting);
         order->sent = false;
         if (order->answered && !order_outlives(order))
             bcri_order_end_if_over(order); /* its CCE has ended */
         else
             send_order(order);
-        order = next;
     }
 }
 
@@ -466,16 +462,14 @@ void bcri_ask_forget(struct asker *asker)
 void bcri_ask_fail(struct peer *peer, int code)
 {
     struct bcri_agent *agent = peer->agent;
-    for (struct order *order = peer->waiting, *next; order != NULL; order = next) {
-        next = order->next_waiting;
+    for (struct order *order; (order = STAILQ_FIRST(&peer->waiting)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&peer->waiting, waiting);
         order->sent = false;
         if (order->op == ORDER_ENDED)
             order->answered = true;
         if (order->answered)
             bcri_order_end_if_over(order);
     }
-    peer->waiting = NULL;
-    peer->waiting_end = &peer->waiting;
     for (uint32_t i = 0; i < agent->place_count; i++) {
         struct order *order = agent->places[i].order;
         if (order != NULL && order->route != NULL && order->route->peer == peer && !order->answered)

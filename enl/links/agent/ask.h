@@ -65,8 +65,8 @@ struct share {
 /* An order on its way. It is over when it is answered, and the link does not need it any more. */
 struct order {
     struct item of_asker;
-    struct item in_queue;       /* a SYNC; a put in its route's list */
-    struct order *next_waiting; /* for the link */
+    struct item in_queue;        /* a SYNC; a put in its route's list */
+    STAILQ_ENTRY(order) waiting; /* for the link */
     struct asker *asker;
     struct route *route; /* NULL: SYNC */
     uint32_t op;         /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */

@@ -11,7 +11,7 @@ struct stream;
 
 /* A message that has come, or is coming. */
 struct incoming {
-    struct incoming *next;
+    STAILQ_ENTRY(incoming) entry;
     struct peer *peer;
     struct bcri_message message;
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */

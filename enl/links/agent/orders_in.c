@@ -151,8 +151,7 @@ void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target,
     struct stream *stream = bcri_serve_stream_find(peer, source, target);
     if (incoming->message.kind == BCRI_MESSAGE_DATA)
         bcri_payload_has_come(incoming->payload, true);
-    *stream->end = incoming;
-    stream->end = &incoming->next;
+    STAILQ_INSERT_TAIL(&stream->orders, incoming, entry);
     bcri_stream_is_ready(stream);
 }
 

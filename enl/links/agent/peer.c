@@ -62,7 +62,7 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
         return peer;
     peer->agent = agent;
     peer->host = host;
-    peer->waiting_end = &peer->waiting;
+    STAILQ_INIT(&peer->waiting);
     list_init(&peer->streams);
     list_init(&peer->owing);
     list_init(&peer->payloads);
@@ -98,7 +98,7 @@ void bcri_peers_want_links(struct bcri_agent *agent)
         return;
     agent->links_untold = false;
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        if (peer->waiting != NULL)
+        if (!STAILQ_EMPTY(&peer->waiting))
             bcri_peer_want_link(peer);
 }
 

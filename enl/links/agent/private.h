@@ -4,6 +4,8 @@
 #ifndef BCRI_AGENT_PRIVATE_H
 #define BCRI_AGENT_PRIVATE_H
 
+#include <sys/queue.h>
+
 #include "bcri/agent.h"
 #include "bcri/order.h"
 #include "bcri/outbox.h"
@@ -31,8 +33,8 @@ struct peer {
     uint32_t host;
     bool lost, wanted;
     struct bcri_agent *agent;
-    struct bcri_link *link;               /* NULL: none yet, or lost */
-    struct order *waiting, **waiting_end; /* for the link */
+    struct bcri_link *link;             /* NULL: none yet, or lost */
+    STAILQ_HEAD(orders, order) waiting; /* for the link */
     struct list streams;
     struct list owing;    /* streams of which puts are done and not answered */
     struct item of_owing; /* in the agent's list, the first to be answered first */

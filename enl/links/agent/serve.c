@@ -43,7 +43,7 @@ static void perform_stream(struct stream *stream)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct incoming *incoming;
-    while ((incoming = stream->first) != NULL) {
+    while ((incoming = STAILQ_FIRST(&stream->orders)) != NULL) {
         const enum performed performed = bcri_perform(stream, incoming);
         if (performed == PERFORM_PARKED) {
             list_append(&agent->parked_streams, &stream->in_queue);
@@ -51,8 +51,7 @@ static void perform_stream(struct stream *stream)
         }
         if (performed != PERFORMED)
             break;
-        if ((stream->first = incoming->next) == NULL)
-            stream->end = &stream->first;
+        STAILQ_REMOVE_HEAD(&stream->orders, entry);
         bcri_incoming_free(stream, incoming);
     }
     if (!is_listed(&stream->in_no_room))
@@ -113,8 +112,8 @@ static void free_stream(struct stream *stream)
     list_append(&agent->ready, &stream->in_queue); /* it is not freed before the end */
     while ((served = FIRST_OF(&stream->served, struct served, of_stream)) != NULL)
         bcri_served_free(served);
-    while ((incoming = stream->first) != NULL) {
-        stream->first = incoming->next;
+    while ((incoming = STAILQ_FIRST(&stream->orders)) != NULL) {
+        STAILQ_REMOVE_HEAD(&stream->orders, entry);
         bcri_incoming_free(stream, incoming);
     }
     bcri_locks_end(stream);

@@ -45,10 +45,10 @@ struct stream {
     uint32_t done_count; /* of those */
     struct peer *peer;
     uint32_t source, target;
-    struct incoming *first, **end; /* that have come and are not performed */
-    uint32_t count;                /* those, and those that are coming */
-    bool paused;                   /* the link asks again when it is resumed */
-    uint64_t late_at;              /* of what is next, and has come; 0: nothing has */
+    STAILQ_HEAD(, incoming) orders; /* that have come and are not performed */
+    uint32_t count;                 /* those, and those that are coming */
+    bool paused;                    /* the link asks again when it is resumed */
+    uint64_t late_at;               /* of what is next, and has come; 0: nothing has */
     struct list served, locks;
     uint32_t lock_count, lock_sweep; /* sweep: when so many are remembered */
 };

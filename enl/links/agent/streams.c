@@ -30,7 +30,7 @@ struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t ta
         return NULL;
     }
     *stream = (struct stream){.peer = peer, .source = source, .target = target};
-    stream->end = &stream->first;
+    STAILQ_INIT(&stream->orders);
     list_init(&stream->served);
     list_init(&stream->locks);
     bcri_table_add(&agent->streams, &stream->at, stream_key_of(peer, source, target));
