@@ -3,7 +3,7 @@
  *
  *   CCE                                          enl
  *    | -- crashed {signal, where, ...} + socket -> |   starts enl --trace, which reads this process's
- *    |                                             |   memory from outside (enl/crash/)
+ *    |                                             |   memory from outside (enl/inspect/crash/)
  *    | <------------ the socket's end ------------ |   the trace is there, or its time is up
  *    the signal again, with its default action
  *

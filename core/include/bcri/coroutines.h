@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a process that reads a CCE's private memory from outside finds its suspended coroutines: offsets in
- * the structures of handlers/, which that process then need not know. enl --trace reads it (enl/crash/). */
+ * the structures of handlers/, which that process then need not know. enl --trace reads it (enl/inspect/crash/). */
 #ifndef BCRI_COROUTINES_H
 #define BCRI_COROUTINES_H
 

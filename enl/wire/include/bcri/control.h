@@ -82,7 +82,7 @@
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
  * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
  * `enlistor`, in whose name it asks, and `turn`, and a child sends enlist, host_name and host_arch up. A helper
- * (enl/relay/) sends segment_fd, ps and way_next, which a way_state answers, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
+ * (enl/carry/relay/) sends segment_fd, ps and way_next, which a way_state answers, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
  *
