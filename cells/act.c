@@ -19,14 +19,14 @@
 #include "bcri/write_lock.h"
 #include "bcri/zap.h"
 
-static void begin(struct bcri_ctx *ctx)
+static void begin_act(struct bcri_ctx *ctx)
 {
     assert(ctx->daemon.parks);
     ctx->daemon.parked = 0;
 }
 
 /* `if_late`: what the operation says when a lock was not to be had. */
-static struct bcri_acted end(const struct bcri_ctx *ctx, int error, int if_late)
+static struct bcri_acted end_act(const struct bcri_ctx *ctx, int error, int if_late)
 {
     if (error == 0)
         return bcri_acted(BCRI_ACT_DONE);
@@ -56,8 +56,8 @@ static struct bcri_put put_of(struct bcri_ctx *ctx, uint64_t key, bool write, st
 struct bcri_acted bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
 {
     struct bcri_put put = put_of(ctx, key, write, slot);
-    begin(ctx);
-    return end(ctx, bcri_put(ctx, &put, BCRI_DEADLINE_PASSED), bcrE_FULL);
+    begin_act(ctx);
+    return end_act(ctx, bcri_put(ctx, &put, BCRI_DEADLINE_PASSED), bcrE_FULL);
 }
 
 struct bcri_acted bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool write,
@@ -65,17 +65,17 @@ struct bcri_acted bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool 
 {
     struct bcri_put put = put_of(ctx, key, write, slot);
     struct bcri_result result;
-    begin(ctx);
+    begin_act(ctx);
     do {
         result = bcri_put_look_up(ctx, &put);
         if (!bcri_is_done(result))
-            return end(ctx, bcri_error_or(result, bcrE_NOCCE), bcrE_FULL);
+            return end_act(ctx, bcri_error_or(result, bcrE_NOCCE), bcrE_FULL);
         result = bcri_putwait_begin(ctx, write, put.region, put.resolved, request_out, BCRI_DEADLINE_PASSED);
         if (result.outcome == BCRI_STALE)
             bcri_resolved_forget(ctx, put.resolved);
     } while (result.outcome == BCRI_STALE);
     if (!bcri_is_done(result))
-        return end(ctx, result.error, bcrE_FULL);
+        return end_act(ctx, result.error, bcrE_FULL);
     bcri_slot_drop(ctx, slot);
     return bcri_acted(BCRI_ACT_WAITS);
 }
@@ -84,7 +84,7 @@ struct bcri_acted bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *
 {
     if (!withdraw && !bcri_request_ready(ctx, request))
         return bcri_acted(BCRI_ACT_WAITS);
-    begin(ctx);
+    begin_act(ctx);
     int error = 0;
     if (!bcri_putwait_over(ctx, request, &error))
         return waits_still(ctx);
@@ -94,23 +94,23 @@ struct bcri_acted bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *
 struct bcri_acted bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved *resolved;
-    begin(ctx);
+    begin_act(ctx);
     const int error = bcri_error_or(bcri_resolved_find_key(ctx, key, &resolved), bcrE_NOCCE);
     if (error != 0)
-        return end(ctx, error, bcrE_TIMEOUT);
+        return end_act(ctx, error, bcrE_TIMEOUT);
     bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->prev, resolved->open);
-    return end(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
+    return end_act(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
 }
 
 struct bcri_acted bcri_act_find(struct bcri_ctx *ctx, uint64_t key, bcri_ref *cell_out)
 {
     struct bcri_resolved *resolved;
-    begin(ctx);
+    begin_act(ctx);
     const int error = bcri_error_or(bcri_resolved_find_key(ctx, key, &resolved), bcrE_NOCCE);
     if (error == 0)
         *cell_out = resolved->ref;
-    return end(ctx, error, bcrE_TIMEOUT);
+    return end_act(ctx, error, bcrE_TIMEOUT);
 }
 
 /* Where a region was taken, for bcri_act_give_back and bcri_act_owner_died. */
@@ -135,11 +135,11 @@ struct bcri_acted bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_wan
                            .want = want,
                            .lock = locks,
                            .msec = waits ? bcr_PENDING : 0};
-    begin(ctx);
+    begin_act(ctx);
     const int error = bcri_get_or_wait(ctx, &get, BCRI_HOLDS_NOTHING);
     if (error != 0) {
         bcri_slot_give(ctx, slot);
-        return end(ctx, error, bcrE_TIMEOUT);
+        return end_act(ctx, error, bcrE_TIMEOUT);
     }
     *slot_out = slot;
     if (get.waits)
@@ -150,7 +150,7 @@ struct bcri_acted bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_wan
 
 struct bcri_acted bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw)
 {
-    begin(ctx);
+    begin_act(ctx);
     if (withdraw && !bcri_request_ready(ctx, slot)) {
         if (bcri_request_cancel(ctx, slot))
             return bcri_act_failed(bcrE_TIMEOUT);
@@ -165,8 +165,8 @@ struct bcri_acted bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *s
 
 struct bcri_acted bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
 {
-    begin(ctx);
-    if (end(ctx, bcri_requests_put_back(ctx, youngest), bcrE_TIMEOUT).outcome == BCRI_ACT_PARKED)
+    begin_act(ctx);
+    if (end_act(ctx, bcri_requests_put_back(ctx, youngest), bcrE_TIMEOUT).outcome == BCRI_ACT_PARKED)
         return bcri_acted(BCRI_ACT_PARKED);
     for (struct bcri_slot_shm *slot = youngest, *older; slot != NULL; slot = older) {
         older = bcri_request_older(ctx, slot);
@@ -182,7 +182,7 @@ struct bcri_acted bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint6
 {
     struct bcri_resolved resolved;
     const uint32_t epoch = (uint32_t)from;
-    begin(ctx);
+    begin_act(ctx);
     if (bcri_resolved_look(ctx, cell, &resolved) != 0 || resolved.open >> 32 != from >> 32)
         return bcri_acted(BCRI_ACT_DONE);
     return bcri_acted(bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) ? BCRI_ACT_DONE
@@ -192,7 +192,7 @@ struct bcri_acted bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint6
 bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
 {
     struct bcri_resolved resolved;
-    begin(ctx);
+    begin_act(ctx);
     const int error = bcri_resolved_look(ctx, cell, &resolved);
     if (error != 0 || resolved.open >> 32 != from >> 32)
         return error == bcrE_NOMEM;
@@ -203,12 +203,12 @@ bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
 struct bcri_acted bcri_act_zap(struct bcri_ctx *ctx, uint64_t key)
 {
     uint32_t owner;
-    begin(ctx);
-    return end(ctx, bcri_zap(ctx, key, &owner), bcrE_TIMEOUT);
+    begin_act(ctx);
+    return end_act(ctx, bcri_zap(ctx, key, &owner), bcrE_TIMEOUT);
 }
 
 struct bcri_acted bcri_act_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
 {
-    begin(ctx);
-    return end(ctx, bcri_cell_length(ctx, key, length_out), bcrE_TIMEOUT);
+    begin_act(ctx);
+    return end_act(ctx, bcri_cell_length(ctx, key, length_out), bcrE_TIMEOUT);
 }

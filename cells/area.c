@@ -156,8 +156,8 @@ static void version_even(struct bcri_ctx *ctx)
 }
 
 /* 0 or a code, with nothing changed; so free_area. Model: stale.pml */
-static int grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
-                int *base_out)
+static int grow_cells(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns,
+                      uint64_t nbytes, int *base_out)
 {
     uint64_t cells = (uint64_t)kinds[0] + kinds[1] + kinds[2] + kinds[3];
     if (cells > CELLS_MAX)
@@ -383,7 +383,7 @@ int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrg
     const uint32_t kinds[4] = {(uint32_t)nprivqs, (uint32_t)ninqs, (uint32_t)noutqs, (uint32_t)nioqs};
     int base;
     bcri_failure_forget();
-    int error = grow(ctx, qbase, kinds, (uint32_t)nrgns, (uint64_t)nbytes, &base);
+    int error = grow_cells(ctx, qbase, kinds, (uint32_t)nrgns, (uint64_t)nbytes, &base);
     if (error == bcrE_NOMEM)
         note_refusal(ctx);
     return error == 0 ? base : bcri_fail(error);

@@ -31,7 +31,7 @@ struct bcri_cell_fd {
     int fd;
 };
 
-static struct bcri_cell_fd *find(struct bcri_ctx *ctx, bcri_ref cell)
+static struct bcri_cell_fd *find_descriptor(struct bcri_ctx *ctx, bcri_ref cell)
 {
     struct bcri_cell_fd *entry = ctx->cell_fds;
     while (entry != NULL && entry->cell != cell)
@@ -39,7 +39,8 @@ static struct bcri_cell_fd *find(struct bcri_ctx *ctx, bcri_ref cell)
     return entry;
 }
 
-static int make(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, struct bcri_cell_fd **entry_out)
+static int make_descriptor(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                           struct bcri_cell_fd **entry_out)
 {
     struct bcri_cell_fd *entry = malloc(sizeof *entry);
     int fd = entry != NULL ? bcri_descriptor_aside(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) : -1;
@@ -85,9 +86,9 @@ int bcr_fd(int cell)
         return -1;
     struct bcri_resolved *resolved;
     int error = bcri_resolved_find(ctx, 1, cell, &resolved); /* 1 is this CCE itself */
-    struct bcri_cell_fd *entry = error == 0 ? find(ctx, resolved->ref) : NULL;
+    struct bcri_cell_fd *entry = error == 0 ? find_descriptor(ctx, resolved->ref) : NULL;
     if (error == 0 && entry == NULL)
-        error = make(ctx, resolved, &entry);
+        error = make_descriptor(ctx, resolved, &entry);
     if (error == 0)
         error = arm(ctx, resolved, entry->fd);
     return error == 0 ? entry->fd : bcri_fail(error);

@@ -87,7 +87,7 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
     }
 }
 
-static __attribute__((noinline)) bcr_region fail(struct bcri_ctx *ctx, int error)
+static __attribute__((noinline)) bcr_region fail_get(struct bcri_ctx *ctx, int error)
 {
     bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
     bcri_set_errno(error);
@@ -107,8 +107,8 @@ BCRI_INLINE enum bcri_trace_op trace_of(enum bcri_want want)
 }
 
 /* Counts and traces a get that is done; the region is the program's. */
-static __attribute__((noinline)) bcr_region note(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
-                                                 uint64_t key, enum bcri_want want, uint32_t owner)
+static __attribute__((noinline)) bcr_region note_get(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
+                                                     uint64_t key, enum bcri_want want, uint32_t owner)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_held(ctx, region);
@@ -123,7 +123,7 @@ static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bc
     int error = bcri_get_or_wait(ctx, get, held);
     if (bcri_unlikely(error != 0)) {
         bcri_slot_give(ctx, slot);
-        return fail(ctx, error);
+        return fail_get(ctx, error);
     }
     if (get->waits) {
         if (get->msec == bcr_PENDING)
@@ -134,14 +134,14 @@ static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bc
             bcri_request_await(ctx, get->resolved, slot,
                                get->resolved != NULL ? bcri_deadline_after(get->msec) : BCRI_DEADLINE_NEVER);
         if (bcri_unlikely(error != 0))
-            return fail(ctx, error);
+            return fail_get(ctx, error);
     } else if (get->want == BCRI_WANT_LOCK) {
         bcri_store(&slot->cell, get->resolved->ref); /* in case bcri_request_own gives it back */
         bcri_store(&slot->prev, get->resolved->open);
     }
     if (get->want == BCRI_WANT_LOCK && (error = bcri_request_own(ctx, slot)) != 0)
-        return fail(ctx, error);
-    return note(ctx, slot, get->key, get->want, get->owner);
+        return fail_get(ctx, error);
+    return note_get(ctx, slot, get->key, get->want, get->owner);
 }
 
 /* Gets from the start: nothing has been looked up yet. */
@@ -152,7 +152,7 @@ static __attribute__((noinline)) bcr_region get_anew(uint64_t key, int msec, enu
         return NULL;
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
-        return fail(ctx, bcrE_NOMEM);
+        return fail_get(ctx, bcrE_NOMEM);
     struct bcri_get get = {.key = key,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),
@@ -187,7 +187,7 @@ static __attribute__((noinline)) bcr_region get_wake(struct bcri_ctx *ctx,
 {
     bcri_unlock_wake(ctx);
     bcri_journal_close(ctx);
-    return note(ctx, slot, resolved->key, wanted(kind), resolved->owner);
+    return note_get(ctx, slot, resolved->key, wanted(kind), resolved->owner);
 }
 
 /* Fetches ahead after a get that is done. */
@@ -256,7 +256,7 @@ BCRI_INLINE bcr_region get_fast(enum kind kind, bcr_cce_id cce, int cell_number,
     bcri_journal_close(ctx);
     const uint32_t seq = ctx->trace_seq + 1;
     if (bcri_trace_looks_at_clock(seq))
-        return note(ctx, slot, resolved->key, wanted(kind), resolved->owner);
+        return note_get(ctx, slot, resolved->key, wanted(kind), resolved->owner);
     bcri_counted(ctx, counter_of(wanted(kind)));
     bcri_trace_write(ctx, seq, trace_of(wanted(kind)), 0, resolved->owner, (uint32_t)resolved->key,
                      header->length, region);

@@ -75,7 +75,7 @@ static void set_bit(REQUESTS *requests, uint32_t number)
 /* The first try assumes that there was no news: a notifier that loaded the word first would wait
  * twice for its line.
  * Model: handler_request.pml */
-static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
+static void tell_news(REQUESTS *requests, uint32_t number, uint64_t count)
 {
     const uint64_t named = (uint64_t)number + 1;
     bool bit_is_set = count % LOOK_EVERY == 0;
@@ -105,7 +105,7 @@ bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     }
     REQUESTS *requests = &resolved->record->requests;
     bcri_store(&requests->hint, (uint64_t)bcri_current_cpu() << 48 | hint);
-    tell(requests, (uint32_t)resolved->number, count);
+    tell_news(requests, (uint32_t)resolved->number, count);
     bcri_step();
     if (bcri_likely(atomic_load_explicit(&requests->asleep, memory_order_seq_cst) == 0))
         return false;

@@ -72,7 +72,8 @@ bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
 }
 
 /* 0; bcrE_NOCELL, bcrE_NOMEM, bcrE_INTERNAL as bcri_area_look. */
-static int fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_resolved *resolved)
+static int fill_resolved(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref,
+                         struct bcri_resolved *resolved)
 {
     uint32_t gen;
     struct bcri_area_shm *area;
@@ -120,7 +121,7 @@ int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_reso
     if (cell == NULL)
         return bcri_leads_nowhere(ctx, cell_ref) ? bcrE_INTERNAL : bcrE_NOMEM;
     bcri_ref area_ref = bcri_load(&cell->i.area);
-    return area_ref != BCRI_REF_NONE ? fill(ctx, area_ref, cell_ref, resolved) : bcrE_NOCELL;
+    return area_ref != BCRI_REF_NONE ? fill_resolved(ctx, area_ref, cell_ref, resolved) : bcrE_NOCELL;
 }
 
 int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *resolved)
@@ -146,7 +147,7 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
         before = area;
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area)) {
-            int error = fill(ctx, ref, bcri_area_cell(area, nth), resolved);
+            int error = fill_resolved(ctx, ref, bcri_area_cell(area, nth), resolved);
             return error != bcrE_NOCELL ? error : bcrE_INTERNAL;
         }
         ref = bcri_load_acquire(&area->next);
@@ -154,8 +155,8 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
     return bcrE_NOCELL;
 }
 
-static int search(struct bcri_ctx *ctx, const struct bcri_cce *cce, int number, uint64_t deadline_ns,
-                  struct bcri_resolved *resolved)
+static int search_areas(struct bcri_ctx *ctx, const struct bcri_cce *cce, int number, uint64_t deadline_ns,
+                        struct bcri_resolved *resolved)
 {
     for (;;) {
         int error = bcri_cce_check(cce);
@@ -266,7 +267,7 @@ struct bcri_result bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, i
     if (resolved == NULL)
         return bcri_result(bcrE_NOMEM);
     bcri_resolved_forget(ctx, resolved);
-    int error = search(ctx, cce, bcri_key_number(key), bcri_deadline_after(msec), resolved);
+    int error = search_areas(ctx, cce, bcri_key_number(key), bcri_deadline_after(msec), resolved);
     if (error != 0)
         return bcri_result(error);
     resolved->cce = bcri_key_cce(key);

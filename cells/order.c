@@ -379,7 +379,7 @@ bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 /* ---- orders without a region, whose answer is waited for ---- */
 
 /* Ends an ID that is answered. It holds a region if the agent could not take that. */
-static int end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+static int end_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const bcri_ref left = bcri_slot_region(bcri_load_acquire(&slot->word));
     const int code = code_of(ctx, slot);
@@ -395,7 +395,7 @@ int bcri_order_put_end(struct bcri_ctx *ctx, const struct bcri_put *put)
 {
     struct bcri_slot_shm *slot = put->answer;
     (void)bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
-    return end(ctx, slot);
+    return end_answered(ctx, slot);
 }
 
 static int ask(struct bcri_ctx *ctx, enum bcri_order_op op, uint64_t cell_key, uint64_t *value_out)
@@ -411,7 +411,7 @@ static int ask(struct bcri_ctx *ctx, enum bcri_order_op op, uint64_t cell_key, u
     store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, false);
     (void)bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
     *value_out = bcri_load(&slot->key);
-    return end(ctx, slot);
+    return end_answered(ctx, slot);
 }
 
 int bcri_order_zap(struct bcri_ctx *ctx, uint64_t key)
@@ -444,7 +444,7 @@ int bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns)
     store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, false);
     if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0 && bcri_order_cancel(ctx, slot))
         return 0;
-    return end(ctx, slot) == 0;
+    return end_answered(ctx, slot) == 0;
 }
 
 void bcri_order_fini(struct bcri_ctx *ctx)

@@ -29,7 +29,7 @@ static bcri_ref peek(struct bcri_resolved *resolved)
 
 /* Regions that were given back may exceed nrgns. Then the CCE that gives one back adds nodes, in
  * pages of the area's owner, which are freed with the owner's other pages. */
-static int grow(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
+static int add_nodes(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_ref got[BCRI_PAGE_SORTS];
     int error = bcri_segment_pages_take(ctx, resolved->owner, (const uint32_t[]){0, GROW_PAGES}, got);
@@ -48,7 +48,7 @@ static int grow(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 int bcri_node_find(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref *node_out)
 {
     int error = 0;
-    if ((*node_out = peek(resolved)) == BCRI_REF_NONE && (error = grow(ctx, resolved)) == 0)
+    if ((*node_out = peek(resolved)) == BCRI_REF_NONE && (error = add_nodes(ctx, resolved)) == 0)
         *node_out = peek(resolved);
     return error;
 }

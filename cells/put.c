@@ -51,8 +51,8 @@ struct bcri_result bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
 }
 
 /* Does what the attempt has left to do. BCRI_DONE, BCRI_NO_ROOM, BCRI_STALE or a code. */
-static struct bcri_result go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_attempt attempted,
-                                uint64_t deadline_ns)
+static struct bcri_result finish_attempt(struct bcri_ctx *ctx, const struct bcri_put *put,
+                                         enum bcri_attempt attempted, uint64_t deadline_ns)
 {
     switch (attempted) {
     case BCRI_TRY_DONE: return bcri_outcome(BCRI_DONE);
@@ -73,7 +73,7 @@ static __attribute__((noinline)) int put_after_attempt(struct bcri_ctx *ctx, str
         const bool waits = !put->resolved->own && deadline_ns != BCRI_DEADLINE_PASSED;
         const bool spins_for_room = attempted == BCRI_TRY_NO_ROOM && waits && spins-- > 0;
         if (!spins_for_room || !bcri_room_spin(ctx, put->resolved)) {
-            struct bcri_result result = go_on(ctx, put, attempted, deadline_ns);
+            struct bcri_result result = finish_attempt(ctx, put, attempted, deadline_ns);
             if (result.outcome == BCRI_NO_ROOM && waits)
                 result = bcri_room_wait(ctx, put, deadline_ns);
             else if (result.outcome == BCRI_NO_ROOM && !bcri_room_gather(ctx, put->resolved))
@@ -113,7 +113,7 @@ __attribute__((noinline)) int bcri_put_failed(struct bcri_ctx *ctx, int code)
     return bcri_fail(code);
 }
 
-BCRI_INLINE int note(struct bcri_ctx *ctx, const struct bcri_put *put)
+BCRI_INLINE int count_put(struct bcri_ctx *ctx, const struct bcri_put *put)
 {
     bcri_counted(ctx, BCRI_COUNT_PUT);
     bcri_trace(ctx, put->write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, put->owner, (uint32_t)put->key,
@@ -124,7 +124,7 @@ BCRI_INLINE int note(struct bcri_ctx *ctx, const struct bcri_put *put)
 BCRI_INLINE int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held)
 {
     const int error = put_resumed(ctx, put, held, bcri_deadline_after(ctx->putwait_msec));
-    return bcri_likely(error == 0) ? note(ctx, put) : bcri_put_failed(ctx, error);
+    return bcri_likely(error == 0) ? count_put(ctx, put) : bcri_put_failed(ctx, error);
 }
 
 static __attribute__((noinline)) int put_elsewhere(struct bcri_ctx *ctx, struct bcri_put *put)
@@ -136,7 +136,7 @@ static __attribute__((noinline)) int put_elsewhere(struct bcri_ctx *ctx, struct 
         if (error == 0 && !put->nofree && bcri_slot_holds(put->slot, put->region))
             bcri_slot_drop(ctx, put->slot);
     }
-    return error == 0 ? note(ctx, put) : bcri_put_failed(ctx, error);
+    return error == 0 ? count_put(ctx, put) : bcri_put_failed(ctx, error);
 }
 
 /* Puts from the start: nothing has been looked up yet. */
@@ -199,7 +199,7 @@ static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct
     }
     const struct bcri_put put = {
         .key = resolved->key, .owner = resolved->owner, .region = region, .length = length, .write = write};
-    return note(ctx, &put);
+    return count_put(ctx, &put);
 }
 
 /* ---- The fast tier ---- */

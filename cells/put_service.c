@@ -32,7 +32,7 @@
 /* Does the put that waits at `slot_ref`. `hand_over`: only if it needs no room, since a waiting get
  * takes its region, or it replaces what is there. BCRI_DONE; BCRI_NO_ROOM; or why it cannot be done now.
  * Model: bell.pml, putwait.pml */
-static struct bcri_result serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
+static struct bcri_result serve_put(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
     struct bcri_resolved target;
@@ -80,7 +80,7 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool
     while ((first = bcri_load(&resolved->area->put_first)) != 0) {
         const SLOT *slot = bcri_at(ctx, first);
         bool write = slot != NULL && (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
-        const struct bcri_result served = serve(ctx, first, false);
+        const struct bcri_result served = serve_put(ctx, first, false);
         if (served.outcome == BCRI_NO_ROOM && (everywhere ? bcri_credits_gather(ctx, resolved, false)
                                                           : bcri_credit_spare(ctx, resolved, false)))
             continue;
@@ -149,7 +149,7 @@ static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_resolved *reso
 
 void bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref)
 {
-    (void)serve(ctx, slot_ref, true);
+    (void)serve_put(ctx, slot_ref, true);
 }
 
 void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_resolved *resolved)

@@ -68,7 +68,7 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
 
 /* Puts an error region that tells of the failure into this CCE's own cell 0, if it has asked for
  * that. */
-static void tell(struct bcri_ctx *ctx, const struct target *target)
+static void tell_target_failed(struct bcri_ctx *ctx, const struct target *target)
 {
     const bcr_cce_id cce = bcri_key_cce(target->put.key);
     const int cell = bcri_key_number(target->put.key);
@@ -103,7 +103,7 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
             bcri_counted(ctx, BCRI_COUNT_PUT);
             continue;
         }
-        tell(ctx, &targets[i]);
+        tell_target_failed(ctx, &targets[i]);
         if (error == 0)
             error = targets[i].error;
     }

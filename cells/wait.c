@@ -22,7 +22,7 @@ struct waiting {
 };
 
 /* The lowest index of a request that is ready. */
-static int look(void *arg)
+static int look_at_all(void *arg)
 {
     const struct waiting *const waiting = arg;
     for (int i = 0; i < waiting->count; i++)
@@ -37,7 +37,7 @@ static int look_at_one(void *arg)
     struct waiting *const waiting = arg;
     if (!bcri_watch_hit(&waiting->watch))
         return BCRI_NOT_YET;
-    const int ready = look(arg);
+    const int ready = look_at_all(arg);
     if (ready == BCRI_NOT_YET) /* the request was moved to the cell's list */
         bcri_request_watch(waiting->ctx, waiting->slots[0], &waiting->watch);
     return ready;
@@ -59,7 +59,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
             ready = i;
     atomic_thread_fence(memory_order_seq_cst);
     if (ready == BCRI_NOT_YET)
-        ready = look(arg);
+        ready = look_at_all(arg);
     if (ready == BCRI_NOT_YET) {
         bcri_sleep_rests(ctx, seen);
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
@@ -69,18 +69,18 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
 }
 
 /* `tired`: the waiter has spun and yielded already. */
-static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                bool tired)
+static int wait_for_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
+                        bool tired)
 {
     struct waiting waiting = {.ctx = ctx, .slots = slots, .count = count};
-    const int ready = look(&waiting);
+    const int ready = look_at_all(&waiting);
     if (ready != BCRI_NOT_YET || bcri_wait_is_over(deadline_ns))
         return ready;
     const int spins = bcri_spin_turns(ctx);
     struct bcri_wait_loop loop = {.spins = tired ? 0 : spins / count,
                                   .yields = tired ? 0 : bcri_yield_turns(ctx, spins),
                                   .deadline_ns = deadline_ns,
-                                  .look = look,
+                                  .look = look_at_all,
                                   .sleep = sleep_until_rung};
     if (count != 1)
         return bcri_wait_loop(loop, &waiting);
@@ -93,15 +93,15 @@ int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int coun
 {
     if (bcri_unlikely(ctx->hooks != NULL))
         return ctx->hooks->wait(ctx, slots, count, deadline_ns);
-    return wait(ctx, slots, count, deadline_ns, false);
+    return wait_for_any(ctx, slots, count, deadline_ns, false);
 }
 
 void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    (void)wait(ctx, &slot, 1, BCRI_DEADLINE_NEVER, false);
+    (void)wait_for_any(ctx, &slot, 1, BCRI_DEADLINE_NEVER, false);
 }
 
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    return wait(ctx, slots, count, deadline_ns, true);
+    return wait_for_any(ctx, slots, count, deadline_ns, true);
 }

@@ -23,7 +23,7 @@ static void tx_watermark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, i
     bcri_tx_commit(ctx);
 }
 
-static int change(struct bcri_ctx *ctx, int cell, int32_t watermark, uint32_t flag)
+static int change_watermark(struct bcri_ctx *ctx, int cell, int32_t watermark, uint32_t flag)
 {
     struct bcri_resolved *resolved;
     const int error = bcri_resolved_find(ctx, BCRI_SELF, cell, &resolved);
@@ -41,12 +41,12 @@ static int change(struct bcri_ctx *ctx, int cell, int32_t watermark, uint32_t fl
 
 int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t watermark)
 {
-    return change(ctx, cell, watermark, watermark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
+    return change_watermark(ctx, cell, watermark, watermark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
 }
 
 int bcri_watermark_clear(struct bcri_ctx *ctx, int cell)
 {
-    return change(ctx, cell, 0, 0);
+    return change_watermark(ctx, cell, 0, 0);
 }
 
 const _Atomic uint64_t *bcri_watermark_counter(struct bcri_ctx *ctx, int cell)

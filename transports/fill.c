@@ -106,7 +106,7 @@ static void put_bytes(struct bcri_link *link, struct packet *packet)
     }
 }
 
-static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *head)
+static size_t finish_packet(struct bcri_link *link, struct packet *packet, uint8_t *head)
 {
     const uint64_t number = link->sent.next;
     if (number - link->key_first >= link->packets_per_key && link->key_confirmed) {
@@ -222,7 +222,7 @@ static size_t fill_probe(struct bcri_link *link, uint8_t *head, uint32_t bytes, 
     packet.at = packet.end;
     packet.wants_ack = packet.is_probe = true;
     packet.is_try = is_try;
-    return finish(link, &packet, head);
+    return finish_packet(link, &packet, head);
 }
 
 size_t bcri_link_try(struct bcri_link *link, uint8_t *head, uint64_t now)
@@ -279,7 +279,7 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
         link->ping_due = false;
     if (packet.at == head + BCRI_WIRE_HEAD_BYTES)
         return 0;
-    return finish(link, &packet, head);
+    return finish_packet(link, &packet, head);
 }
 
 uint64_t bcri_link_deadline(const struct bcri_link *link)

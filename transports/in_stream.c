@@ -69,7 +69,7 @@ void bcri_in_forget(struct bcri_link *link, struct bcri_in_stream *stream)
         bcri_in_release(link, stream);
 }
 
-static struct bcri_in_stream *obtain(struct bcri_link *link, uint32_t source, uint32_t target)
+static struct bcri_in_stream *obtain_in_stream(struct bcri_link *link, uint32_t source, uint32_t target)
 {
     struct bcri_in_stream *stream = may_use(link) ? calloc(1, sizeof *stream) : NULL;
     if (stream == NULL)
@@ -145,8 +145,8 @@ static bool may_place(const struct bcri_ranges *placed, uint64_t from, uint64_t 
 }
 
 /* Bytes below `begun` go where they belong. */
-static bool place(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset, const uint8_t *data,
-                  uint64_t bytes)
+static bool place_bytes(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset,
+                        const uint8_t *data, uint64_t bytes)
 {
     uint32_t low = 0, high = stream->messages;
     while (low < high) { /* the first message that ends behind `offset` */
@@ -179,8 +179,8 @@ static bool may_begin(const struct bcri_in_stream *stream)
 }
 
 /* The message whose head is at `begun`, the first of `bytes` bytes at `data`. */
-static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *stream, const uint8_t *data,
-                                 uint64_t bytes)
+static enum bcri_in_result begin_message(struct bcri_link *link, struct bcri_in_stream *stream,
+                                         const uint8_t *data, uint64_t bytes)
 {
     struct bcri_reader reader = {.at = data, .end = data + bytes};
     struct bcri_link_message message = {.source = stream->key.source, .target = stream->key.target};
@@ -229,10 +229,10 @@ static enum bcri_in_result consume(struct bcri_link *link, struct bcri_in_stream
         uint64_t here = bytes;
         if (offset < stream->begun) {
             here = stream->begun - offset < bytes ? stream->begun - offset : bytes;
-            if (!place(link, stream, offset, data, here))
+            if (!place_bytes(link, stream, offset, data, here))
                 return BCRI_IN_NO_ROOM;
         } else if (offset == stream->begun && may_begin(stream)) {
-            const enum bcri_in_result result = begin(link, stream, data, bytes);
+            const enum bcri_in_result result = begin_message(link, stream, data, bytes);
             if (result != BCRI_IN_OK)
                 return result;
             continue; /* they are below `begun` now, or the stream is paused */
@@ -297,7 +297,7 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
     link->slack_at = link->now + BCRI_SLACK_NS;
     if (stream == NULL) {
         const bool accepted = link->events->accept(link->owner, source, target);
-        stream = accepted || link->gone < BCRI_LINK_GONE_MAX ? obtain(link, source, target) : NULL;
+        stream = accepted || link->gone < BCRI_LINK_GONE_MAX ? obtain_in_stream(link, source, target) : NULL;
         if (stream == NULL)
             return BCRI_IN_NO_ROOM;
         if (!accepted)

@@ -30,7 +30,7 @@ static void free_messages(struct bcri_link *link, struct bcri_out_stream *stream
     stream->capacity = stream->first = 0;
 }
 
-static void release(struct bcri_link *link, struct bcri_out_stream *stream)
+static void release_out_stream(struct bcri_link *link, struct bcri_out_stream *stream)
 {
     free_messages(link, stream);
     link->memory -= sizeof *stream;
@@ -38,7 +38,7 @@ static void release(struct bcri_link *link, struct bcri_out_stream *stream)
     free(stream);
 }
 
-static struct bcri_out_stream *obtain(struct bcri_link *link, uint32_t source, uint32_t target)
+static struct bcri_out_stream *obtain_out_stream(struct bcri_link *link, uint32_t source, uint32_t target)
 {
     struct bcri_out_stream *stream = bcri_stream_find(&link->out, source, target);
     if (stream != NULL)
@@ -59,7 +59,7 @@ static struct bcri_out_stream *obtain(struct bcri_link *link, uint32_t source, u
     return stream;
 }
 
-static bool grow(struct bcri_link *link, struct bcri_out_stream *stream)
+static bool grow_messages(struct bcri_link *link, struct bcri_out_stream *stream)
 {
     struct bcri_out_message *grown =
         bcri_ring_grown(stream->message, &stream->capacity, stream->first, stream->messages, sizeof *grown,
@@ -72,8 +72,8 @@ static bool grow(struct bcri_link *link, struct bcri_out_stream *stream)
 int bcri_out_queue(struct bcri_link *link, uint32_t source, uint32_t target, const void *header,
                    uint32_t header_bytes, const void *body, uint32_t body_bytes, void *cookie)
 {
-    struct bcri_out_stream *stream = obtain(link, source, target);
-    if (stream == NULL || (stream->messages == stream->capacity && !grow(link, stream)))
+    struct bcri_out_stream *stream = obtain_out_stream(link, source, target);
+    if (stream == NULL || (stream->messages == stream->capacity && !grow_messages(link, stream)))
         return -ENOMEM;
     struct bcri_out_message *message = bcri_out_message_at(stream, stream->messages);
     message->start = stream->end;
@@ -104,7 +104,7 @@ static void owe_skip(struct bcri_out_stream *stream, uint32_t which)
 void bcri_out_chunk_completed(struct bcri_link *link, struct bcri_out_stream *stream)
 {
     if (--stream->chunks == 0 && stream->ended && !stream->end_due)
-        release(link, stream);
+        release_out_stream(link, stream);
 }
 
 void bcri_out_chunk_lost(struct bcri_link *link, struct bcri_out_stream *stream,
@@ -215,7 +215,7 @@ void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream, bool t
         stream->end_due = true;
         bcri_turn_take(&link->turn, &stream->turn);
     } else if (stream->chunks == 0) {
-        release(link, stream);
+        release_out_stream(link, stream);
     }
 }
 
@@ -224,7 +224,7 @@ void bcri_out_forget(struct bcri_link *link, struct bcri_out_stream *stream)
     bcri_turn_leave(&link->turn, &stream->turn);
     stream->end_due = false;
     if (stream->chunks == 0)
-        release(link, stream);
+        release_out_stream(link, stream);
 }
 
 void bcri_out_give_back(struct bcri_link *link, struct bcri_out_stream *stream)

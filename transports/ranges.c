@@ -7,7 +7,7 @@
 enum { FEW = 4 };
 
 /* The first range that ends at or behind `number`. New numbers mostly come last. */
-static uint32_t find(const struct bcri_ranges *ranges, uint64_t number)
+static uint32_t find_range(const struct bcri_ranges *ranges, uint64_t number)
 {
     uint32_t low = 0, high = ranges->count;
     if (high != 0 && ranges->range[high - 1].from <= number)
@@ -44,7 +44,7 @@ bool bcri_ranges_add(struct bcri_ranges *ranges, uint64_t from, uint64_t to)
 {
     if (from >= to)
         return true;
-    const uint32_t first = find(ranges, from);
+    const uint32_t first = find_range(ranges, from);
     uint32_t last = first;
     while (last < ranges->count && ranges->range[last].from <= to) {
         from = ranges->range[last].from < from ? ranges->range[last].from : from;
@@ -61,7 +61,7 @@ bool bcri_ranges_remove(struct bcri_ranges *ranges, uint64_t from, uint64_t to)
 {
     if (from >= to)
         return true;
-    uint32_t first = find(ranges, from);
+    uint32_t first = find_range(ranges, from);
     if (first < ranges->count && ranges->range[first].to == from)
         first++;
     uint32_t last = first;
@@ -95,7 +95,7 @@ void bcri_ranges_drop_below(struct bcri_ranges *ranges, uint64_t from)
 
 bool bcri_ranges_holds(const struct bcri_ranges *ranges, uint64_t number)
 {
-    const uint32_t at = find(ranges, number + 1);
+    const uint32_t at = find_range(ranges, number + 1);
     return at < ranges->count && ranges->range[at].from <= number;
 }
 

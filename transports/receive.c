@@ -192,7 +192,7 @@ static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reade
 }
 
 /* The number has been done with: it is acknowledged, and refused if it comes again. */
-static void note(struct bcri_link *link, uint64_t number, enum answer answer)
+static void note_number(struct bcri_link *link, uint64_t number, enum answer answer)
 {
     const uint32_t count = link->numbers.count;
     const bool in_order = count == 0 || number == link->numbers.range[count - 1].to;
@@ -273,7 +273,7 @@ bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_by
     enum answer answer;
     const enum bcri_in_result result = take_frames(link, &reader, number, &answer);
     if (result == BCRI_IN_OK)
-        note(link, number, answer);
+        note_number(link, number, answer);
     else if (result == BCRI_IN_NONSENSE)
         link->counts.malformed++;
     return is_newest;

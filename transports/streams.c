@@ -21,7 +21,7 @@ void *bcri_stream_find(const struct bcri_stream_table *table, uint32_t source, u
     return key;
 }
 
-static bool grow(struct bcri_stream_table *table)
+static bool grow_stream_table(struct bcri_stream_table *table)
 {
     struct bcri_stream_table grown = {.buckets = table->buckets == 0 ? 8 : table->buckets * 2,
                                       .count = table->count};
@@ -43,7 +43,7 @@ static bool grow(struct bcri_stream_table *table)
 
 bool bcri_stream_insert(struct bcri_stream_table *table, struct bcri_stream_key *key)
 {
-    if (table->count == table->buckets && !grow(table))
+    if (table->count == table->buckets && !grow_stream_table(table))
         return false;
     struct bcri_stream_key **bucket = &table->bucket[bucket_of(table, key->source, key->target)];
     key->next = *bucket;

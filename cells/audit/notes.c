@@ -60,7 +60,7 @@ void bcri_audit_report(struct audit *audit, const char *format, ...)
     audit->out->found(audit->out->arg, sentence);
 }
 
-static struct tally_entry *find(const struct tally *tally, bcri_ref ref)
+static struct tally_entry *find_tally(const struct tally *tally, bcri_ref ref)
 {
     size_t at = (size_t)(ref * UINT64_C(0x9e3779b97f4a7c15) >> 20) & tally->mask;
     while (tally->entry[at].ref != 0 && tally->entry[at].ref != ref)
@@ -68,7 +68,7 @@ static struct tally_entry *find(const struct tally *tally, bcri_ref ref)
     return &tally->entry[at];
 }
 
-static bool grow(struct tally *tally)
+static bool grow_tally(struct tally *tally)
 {
     size_t size = tally->mask != 0 ? 2 * (tally->mask + 1) : 1024;
     struct tally bigger = {.entry = calloc(size, sizeof *bigger.entry), .mask = size - 1};
@@ -76,7 +76,7 @@ static bool grow(struct tally *tally)
         return false;
     for (size_t i = 0; tally->mask != 0 && i <= tally->mask; i++)
         if (tally->entry[i].ref != 0)
-            *find(&bigger, tally->entry[i].ref) = tally->entry[i];
+            *find_tally(&bigger, tally->entry[i].ref) = tally->entry[i];
     bigger.count = tally->count;
     free(tally->entry);
     *tally = bigger;
@@ -85,11 +85,11 @@ static bool grow(struct tally *tally)
 
 uint64_t bcri_audit_meet(struct audit *audit, struct tally *tally, bcri_ref ref, bcri_ref holder)
 {
-    if (4 * tally->count >= 3 * tally->mask && !grow(tally)) {
+    if (4 * tally->count >= 3 * tally->mask && !grow_tally(tally)) {
         audit->no_memory = true;
         return 0;
     }
-    struct tally_entry *entry = find(tally, ref);
+    struct tally_entry *entry = find_tally(tally, ref);
     tally->count += entry->ref == 0;
     entry->ref = ref;
     entry->holder = holder;
@@ -98,6 +98,6 @@ uint64_t bcri_audit_meet(struct audit *audit, struct tally *tally, bcri_ref ref,
 
 const struct tally_entry *bcri_audit_met(const struct tally *tally, bcri_ref ref)
 {
-    const struct tally_entry *entry = tally->mask != 0 ? find(tally, ref) : NULL;
+    const struct tally_entry *entry = tally->mask != 0 ? find_tally(tally, ref) : NULL;
     return entry != NULL && entry->ref != 0 ? entry : NULL;
 }

@@ -45,19 +45,19 @@ struct walk {
     size_t count, room;
 };
 
-static void drop(struct bcri_ctx *enl, bcri_ref region)
+static void drop_hold(struct bcri_ctx *enl, bcri_ref region)
 {
     bcri_region_drop(enl, region);
     bcri_count_committed(enl);
 }
 
-static void keep(struct walk *walk, struct undelivered undelivered)
+static void keep_for_head(struct walk *walk, struct undelivered undelivered)
 {
     if (walk->count == walk->room) {
         size_t room = walk->room != 0 ? 2 * walk->room : 16;
         struct undelivered *list = realloc(walk->undelivered, room * sizeof *list);
         if (list == NULL) {
-            drop(walk->enl, undelivered.region);
+            drop_hold(walk->enl, undelivered.region);
             bcri_store(&undelivered.slot->word, 0);
             return;
         }
@@ -70,15 +70,15 @@ static void keep(struct walk *walk, struct undelivered undelivered)
 static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     const bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
-    keep(walk, (struct undelivered){.cell = bcri_load(&slot->cell),
-                                    .region = bcri_load(&slot->given),
-                                    .slot = slot,
-                                    .slot_ref = ref,
-                                    .key = bcri_load(&slot->key),
-                                    .sub = bcri_load(&slot->sub),
-                                    .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
-                                    .lock_owner = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
-                                    .epoch = (uint32_t)bcri_load(&slot->prev)});
+    keep_for_head(walk, (struct undelivered){.cell = bcri_load(&slot->cell),
+                                             .region = bcri_load(&slot->given),
+                                             .slot = slot,
+                                             .slot_ref = ref,
+                                             .key = bcri_load(&slot->key),
+                                             .sub = bcri_load(&slot->sub),
+                                             .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
+                                             .lock_owner = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
+                                             .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
 
 /* Enters the cell of a request. If a living owner has closed the cell in bcr_cafree, it will either
@@ -135,12 +135,12 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
             bcri_store(&slot->word, 0);
         } else if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET) {
             bcri_ref region = bcri_load(bcri_ring_at(&resolved, ticket)) & BCRI_REF_MASK;
-            keep(walk, (struct undelivered){.cell = resolved.ref,
-                                            .region = region,
-                                            .slot = slot,
-                                            .slot_ref = ref,
-                                            .key = ticket + 1,
-                                            .gen = (uint32_t)(resolved.open >> 32)});
+            keep_for_head(walk, (struct undelivered){.cell = resolved.ref,
+                                                     .region = region,
+                                                     .slot = slot,
+                                                     .slot_ref = ref,
+                                                     .key = ticket + 1,
+                                                     .gen = (uint32_t)(resolved.open >> 32)});
         }
         bcri_cell_leave(enl, &resolved);
     } else if (entered.error != bcrE_TIMEOUT) {
@@ -149,7 +149,7 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
         const uint64_t entry = bcri_load_acquire(bcri_ring_at(&resolved, ticket));
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
             bcri_entry_is(entry, ticket, resolved.ring_log2))
-            drop(enl, entry & BCRI_REF_MASK);
+            drop_hold(enl, entry & BCRI_REF_MASK);
         clear_waiter(&resolved, slot, ref);
         if (waits(bcri_load(&slot->word)))
             bcri_store(&slot->word, 0);
@@ -213,9 +213,9 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         return;
     }
     if (served)
-        drop(walk->enl, bcri_load(&slot->given)); /* its own hold, beside the cell's */
+        drop_hold(walk->enl, bcri_load(&slot->given)); /* its own hold, beside the cell's */
     else if (region != BCRI_REF_NONE && has_holder(walk->enl, region))
-        drop(walk->enl, region);
+        drop_hold(walk->enl, region);
     bcri_store_release(&slot->word, 0);
 }
 
@@ -260,7 +260,7 @@ static size_t give_back_to(struct walk *walk, size_t i)
             unmark(&resolved, undelivered);
         if (!there ||
             bcri_queue_prepend(enl, &resolved, undelivered->region, undelivered->slot_ref, true) != 0) {
-            drop(enl, undelivered->region);
+            drop_hold(enl, undelivered->region);
             bcri_store(&undelivered->slot->word, 0);
         }
         if (ticket && found)

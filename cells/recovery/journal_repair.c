@@ -54,7 +54,7 @@ static void let_go(const struct bcri_dead *dead, _Atomic uint32_t *lock)
 /* Services a cell of which the dead CCE holds both locks, as both_locks.h promises. False: the daemon
  * is parked.
  * Model: death.pml */
-static bool service(struct bcri_ctx *enl, const struct bcri_dead *dead, struct bcri_resolved *resolved)
+static bool service_cell(struct bcri_ctx *enl, const struct bcri_dead *dead, struct bcri_resolved *resolved)
 {
     if (!bcri_cell_deeper(enl, resolved))
         return false;
@@ -82,7 +82,7 @@ static bool leave_cell(struct bcri_ctx *enl, const struct bcri_dead *dead, struc
 {
     struct bcri_cell_shm *cell = resolved->cell;
     if (bcri_dead_holds(dead, &cell->h.lock) && bcri_dead_holds(dead, &cell->t.lock) &&
-        !service(enl, dead, resolved))
+        !service_cell(enl, dead, resolved))
         return false;
     let_go(dead, &cell->t.lock);
     let_go(dead, &cell->h.lock);

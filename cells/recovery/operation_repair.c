@@ -57,7 +57,7 @@ static bool slot_is_live(struct bcri_ctx *enl, bcri_ref ref, bcri_ref region)
     return slot_word(enl, ref) == bcri_slot_word(BCRI_SLOT_LIVE, 0, region);
 }
 
-static void drop(struct bcri_ctx *enl, bcri_ref region)
+static void drop_hold_of_dead(struct bcri_ctx *enl, bcri_ref region)
 {
     bcri_region_drop(enl, region);
     bcri_count_committed(enl);
@@ -117,7 +117,7 @@ static void finish_put(struct bcri_ctx *enl, struct bcri_dead *dead, struct bcri
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
     } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->detached.cell) == 0) {
-        drop(enl, region);
+        drop_hold_of_dead(enl, region);
     }
 }
 
@@ -131,7 +131,7 @@ static bool take_back(struct bcri_ctx *enl, const struct bcri_dead *dead, struct
         return false;
     bcri_tickets_to_list(enl, resolved);
     if (bcri_queue_prepend(enl, resolved, region, BCRI_REF_NONE, false) != 0)
-        drop(enl, region); /* no memory for a node: no CCE can get it */
+        drop_hold_of_dead(enl, region); /* no memory for a node: no CCE can get it */
     bcri_cell_less_deep(enl, resolved);
     return true;
 }
@@ -262,7 +262,7 @@ static void finish_mod(struct bcri_ctx *enl, const struct bcri_dead *dead)
     if (phase == 1 && !slot_is_live(enl, bcri_load(&j->slot), bcri_load(&j->region)))
         finish_alloc(enl, dead);
     else if ((phase == 1 || phase == 2) && !dead->counted)
-        drop(enl, bcri_load(&j->old));
+        drop_hold_of_dead(enl, bcri_load(&j->old));
 }
 
 bool bcri_operation_repair(struct bcri_ctx *enl, struct bcri_dead *dead, struct bcri_resolved *resolved)

@@ -135,7 +135,7 @@ static bool is_due(const struct bcri_reclaim *reclaim, const struct left_segment
     return !left->told || (int32_t)(frees - bcri_load(&entry->awaited)) >= 0;
 }
 
-static void drop(struct bcri_reclaim *reclaim, struct left_segment *left)
+static void drop_segment(struct bcri_reclaim *reclaim, struct left_segment *left)
 {
     /* Without the fence that a grace period needs, no number is given out again, and nothing is
      * kept for it. */
@@ -147,7 +147,7 @@ static void drop_kind(struct bcri_reclaim *reclaim, struct left *left, enum bcri
 {
     for (uint32_t i = 0; i < left->count; i++)
         if (left->segment[i].kind == kind && !left->segment[i].gone)
-            drop(reclaim, &left->segment[i]);
+            drop_segment(reclaim, &left->segment[i]);
 }
 
 static void look_at_heaps(struct bcri_reclaim *reclaim, struct left *left)
@@ -156,7 +156,7 @@ static void look_at_heaps(struct bcri_reclaim *reclaim, struct left *left)
         struct left_segment *segment = &left->segment[i];
         if (segment->kind == BCRI_SEG_HEAP && !segment->gone && is_due(reclaim, segment) &&
             is_empty(reclaim, segment))
-            drop(reclaim, segment);
+            drop_segment(reclaim, segment);
     }
 }
 
