@@ -68,7 +68,7 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
 {
     for (;; held = BCRI_HOLDS_NOTHING) {
         const int error = get->resolved == NULL ? look_up(ctx, get) : 0;
-        struct bcri_result result = bcri_outcome(BCRI_STALE);
+        struct bcri_result result;
         if (error != 0 || get->waits)
             return error;
         switch (bcri_get_attempt(ctx, get, held)) {
@@ -78,10 +78,11 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
         case BCRI_TRY_TIME_UP: return bcrE_TIMEOUT;
         case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
         case BCRI_TRY_STALE: break;
-        default: result = bcri_get_slow(ctx, get);
+        default:
+            result = bcri_get_slow(ctx, get);
+            if (result.outcome != BCRI_STALE)
+                return result.error;
         }
-        if (result.outcome != BCRI_STALE)
-            return result.error;
         bcri_resolved_forget(ctx, get->resolved);
         get->resolved = NULL;
     }
