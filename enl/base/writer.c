@@ -80,13 +80,16 @@ static void count_dropped(struct enl_writer *writer)
 static void add_text(struct enl_writer *writer, const char *bytes, size_t length)
 {
     const size_t newline = writer->in_line ? 1 : 0;
+    if (length == 0)
+        return;
     struct piece *piece = malloc(sizeof *piece + newline + length);
     if (piece == NULL) {
         count_dropped(writer);
         return;
     }
     *piece = (struct piece){.length = newline + length};
-    piece->bytes[0] = '\n';
+    if (newline != 0)
+        piece->bytes[0] = '\n';
     memcpy(piece->bytes + newline, bytes, length);
     writer->in_line = false;
     add(writer, piece);

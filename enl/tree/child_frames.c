@@ -150,6 +150,8 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
             text[i] = '?';
     }
     text[length] = '\0';
+    if (length == 0)
+        return;
     static const char enl[] = "enl: ";
     const size_t skip = sizeof enl - 1;
     const char *own =
