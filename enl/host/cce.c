@@ -277,11 +277,22 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
     return true;
 }
 
+static void ring_bell_of(const struct enl_conn *conn)
+{
+    if (conn->cce != NULL)
+        bcri_bell_ring(bcri_host_ctx(conn->cce->here->host), conn->cce->record);
+}
+
 void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply)
 {
     enl_conn_send(conn, reply, NULL, 0);
-    if (conn->cce != NULL)
-        bcri_bell_ring(bcri_host_ctx(conn->cce->here->host), conn->cce->record);
+    ring_bell_of(conn);
+}
+
+void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
+{
+    enl_conn_reply(conn, id, status, text);
+    ring_bell_of(conn);
 }
 
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group)

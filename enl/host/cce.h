@@ -135,6 +135,8 @@ const char *enl_hello_wrong(const struct bcri_control *hello);
 /* Sends the answer to a call of a CCE's that may run handlers meanwhile: such a CCE sleeps on its
  * bell. The connection may be a child daemon's, too. */
 void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply);
+/* The same with a status, and a sentence unless `text` is NULL. */
+void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
 
 struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index);
 /* Sends a signal to the process that was started for it and to the CCE itself. With `group`, to the

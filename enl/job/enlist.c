@@ -37,27 +37,12 @@ static void fill_job(struct enl_job *job, const struct bcri_control *request)
     job->argv[0] = job->object;
 }
 
-static void reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
-{
-    struct bcri_control message = {.type = BCRI_MSG_reply,
-                                   .present = BCRI_HAS(id) | BCRI_HAS(status),
-                                   .id = id,
-                                   .status = (uint32_t)status};
-    if (text != NULL) {
-        message.present |= BCRI_HAS(text);
-        message.text = bcri_view_of(text);
-        if (message.text.length > 1023)
-            message.text.length = 1023;
-    }
-    enl_cce_answer(conn, &message);
-}
-
 static void answer(struct enl_jobs *jobs, struct enl_job *job)
 {
     bool ok = job->started > 0;
     jobs->ops->counted(jobs->owner); /* the answer says that they are there */
     if (job->conn != NULL)
-        reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
+        enl_cce_reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
         enl_cce_tell_failure(jobs->here, &job->origin, job->failed[i].ordinal, job->failed[i].code);
     free(job->failed);
@@ -136,7 +121,7 @@ void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struc
     bcri_view_copy(request->object, object, sizeof object);
     enl_report(jobs->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
                host, reason);
-    reply(conn, request->id, code, reason);
+    enl_cce_reply(conn, request->id, code, reason);
 }
 
 /* Processes wait, but none under that name: their user may have expected that one is taken. */

@@ -340,6 +340,7 @@ int enl_command_join(const struct enl_options *options, char **argv)
         execve(path, argv, environment);
     fprintf(stderr, "enl: %s could not be executed: %s\n", path, strerror(errno));
     shutdown(fd, SHUT_RDWR); /* for the one that watches */
+    free(environment);
     return 126;
 }
 
