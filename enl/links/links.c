@@ -340,8 +340,11 @@ bool enl_links_stop(struct enl_links *links)
     struct enl_agent *agent = links->agent;
     if (agent == NULL)
         return true;
-    if (agent->thread != NULL && !bcri_link_thread_stop(agent->thread))
+    if (agent->thread != NULL && !bcri_link_thread_stop(agent->thread)) {
+        if (agent->has_told) /* it is the thread's still, and the loop is to end without it */
+            uv_unref((uv_handle_t *)&agent->told);
         return false;
+    }
     bcri_host_ctx(links->here->host)->bell_fd = -1;
     close(agent->ctx.bell_fd);
     bcri_resolved_fini(&agent->ctx);

@@ -257,8 +257,11 @@ static void *run_link_thread(void *arg)
     struct bcri_link_thread *thread = arg;
     ask_for_short_slice();
     const struct bcri_bell_shm *bell = thread->config.ctx->bell;
-    while (!atomic_load(&thread->stop) || lingers(thread)) {
+    for (;;) {
         const uint32_t seen = bcri_load_acquire(&bell->bell);
+        /* Looked at after the bell: the ring for a stop that was not seen changes it then, and ends the rest. */
+        if (atomic_load(&thread->stop) && !lingers(thread))
+            return NULL;
         thread->now = bcri_clock_ns();
         thread->over = bcri_thread_lease_is_over(thread);
         if (thread->readable && (!thread->over || thread->lane_count != 0) && bcri_packets_receive(thread))
@@ -287,7 +290,6 @@ static void *run_link_thread(void *arg)
         else
             rest_in_epoll(thread, seen);
     }
-    return NULL;
 }
 
 struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread *thread)
