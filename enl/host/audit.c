@@ -12,6 +12,7 @@
 
 #include <bcr/error.h>
 
+#include "base/grow.h"
 #include "base/often.h"
 #include "bcri/audit.h"
 #include "host/worker.h"
@@ -68,15 +69,9 @@ static void keep(void *arg, const char *sentence)
     const uint64_t key = audit->seen.key;
     if (audit->looks > 1 && bsearch(&key, audit->last.at, audit->last.count, sizeof key, compare) == NULL)
         return;
-    if (now->count == now->room) {
-        const size_t room = now->room != 0 ? 2 * now->room : 64;
-        uint64_t *grown = realloc(now->at, room * sizeof *grown);
-        if (grown == NULL) {
-            audit->no_memory = true;
-            return;
-        }
-        now->at = grown;
-        now->room = room;
+    if (!enl_grow(&now->at, &now->room, now->count + 1, sizeof *now->at)) {
+        audit->no_memory = true;
+        return;
     }
     now->at[now->count++] = key;
     if (audit->count < FINDINGS_MAX)

@@ -15,6 +15,7 @@
 
 #include <bcr/error.h>
 
+#include "base/grow.h"
 #include "base/status.h"
 #include "base/watch.h"
 #include "bcri/archtype.h"
@@ -46,22 +47,6 @@ const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
     return buffer;
 }
 
-static bool room_at(struct enl_here *here, uint32_t index)
-{
-    if (index < here->cce_room)
-        return true;
-    size_t room = here->cce_room != 0 ? here->cce_room * 2 : 64;
-    while (room <= index)
-        room *= 2;
-    struct enl_cce **cces = realloc(here->cces, room * sizeof(struct enl_cce *));
-    if (cces == NULL)
-        return false;
-    memset(cces + here->cce_room, 0, (room - here->cce_room) * sizeof(struct enl_cce *));
-    here->cces = cces;
-    here->cce_room = room;
-    return true;
-}
-
 struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
                             const struct enl_origin *origin, char *error, size_t error_size)
 {
@@ -75,7 +60,7 @@ struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t 
                     bcri_failure_text("no memory", failure));
         goto free_cce;
     }
-    if (!room_at(here, index)) {
+    if (!enl_grow(&here->cces, &here->cce_room, index + 1ul, sizeof(struct enl_cce *))) {
         bcri_refuse(error, error_size, 0, "no memory for one more CCE");
         bcri_host_cce_release(here->host, index);
         goto free_cce;

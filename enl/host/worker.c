@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
@@ -56,18 +57,10 @@ static void look_at_reclaim(struct bcri_reclaim *reclaim, struct enl_work *work)
     uint32_t index;
     size_t room = 0;
     bcri_reclaim_look(reclaim);
-    for (;;) {
-        if (work->free_count == room) {
-            room = room != 0 ? 2 * room : 16;
-            uint32_t *list = realloc(work->free_records, room * sizeof *list);
-            if (list == NULL)
-                return; /* the next look brings the rest */
-            work->free_records = list;
-        }
-        if (!bcri_reclaim_take(reclaim, &index))
-            return;
+    /* Without memory the next look brings the rest. */
+    while (enl_grow(&work->free_records, &room, work->free_count + 1, sizeof index) &&
+           bcri_reclaim_take(reclaim, &index))
         work->free_records[work->free_count++] = index;
-    }
 }
 
 /* do_birth, do_repair, do_error, perform: false: the piece is parked. */

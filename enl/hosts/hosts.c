@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
 #include "base/names.h"
 #include "bcri/refuse.h"
 #include "hosts/hosts_private.h"
@@ -95,14 +96,8 @@ static bool copy_text(char **copy_out, const char *text)
 bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const char *name,
                    const char *address)
 {
-    if (hosts->count == hosts->room) {
-        const size_t room = hosts->room < 16 ? 16 : hosts->room * 2;
-        struct enl_host *more = realloc(hosts->hosts, room * sizeof *more);
-        if (more == NULL)
-            return false;
-        hosts->hosts = more;
-        hosts->room = room;
-    }
+    if (!enl_grow(&hosts->hosts, &hosts->room, hosts->count + 1, sizeof *hosts->hosts))
+        return false;
     struct enl_host from = *host, *to = &hosts->hosts[hosts->count];
     if (address != NULL)
         from.address = (char *)(uintptr_t)address;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/secret.h"
 
 void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
@@ -54,16 +55,8 @@ struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host)
 
 bool enl_member_add(struct enl_introductions *all, struct enl_member *member)
 {
-    if (member->host >= all->room) {
-        const uint32_t room = member->host + member->host / 2 + 16;
-        struct enl_member **more = realloc(all->by_host, room * sizeof(struct enl_member *));
-        if (more == NULL)
-            return false;
-        for (uint32_t i = all->room; i < room; i++)
-            more[i] = NULL;
-        all->by_host = more;
-        all->room = room;
-    }
+    if (!enl_grow(&all->by_host, &all->room, member->host + 1ul, sizeof(struct enl_member *)))
+        return false;
     all->by_host[member->host] = member;
     LIST_INSERT_HEAD(&all->members, member, entry);
     return true;

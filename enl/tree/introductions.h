@@ -58,7 +58,7 @@ struct enl_introductions {
      * was introduced to. */
     LIST_HEAD(enl_members, enl_member) members, gone;
     struct enl_member **by_host; /* `members` by their numbers, below `room` */
-    uint32_t room;
+    size_t room;
     struct enl_pairs pairs; /* a child's: what itself has asked for */
 };
 

@@ -11,6 +11,7 @@
 
 #include <bcr/error.h>
 
+#include "base/grow.h"
 #include "bcri/refuse.h"
 #include "carry/logs/collect.h"
 #include "hosts/entries.h"
@@ -53,28 +54,14 @@ void enl_tree_take_own(struct enl_program *program)
     freeifaddrs(known);
 }
 
-/* Makes room for the archtype of host `number`, which is kept for ever. False: no memory. */
-static bool make_room(struct enl_tree *tree, uint32_t number)
-{
-    if (number < tree->arch_room)
-        return true;
-    const uint32_t room = number + number / 2 + 8;
-    uint32_t *more = realloc(tree->archtypes, room * sizeof *more);
-    if (more == NULL)
-        return false;
-    memset(more + tree->arch_room, 0, (room - tree->arch_room) * sizeof *more);
-    tree->archtypes = more;
-    tree->arch_room = room;
-    return true;
-}
-
 /* Wants the daemon of that place. False: a sentence says why there will be none. */
 static bool want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
                  char *reason, size_t reason_size)
 {
     char why[512];
     const struct enl_host *host = &program->hosts.hosts[place - program->tree->places];
-    if (!make_room(program->tree, program->tree->last_number + 1))
+    if (!enl_grow(&program->tree->archtypes, &program->tree->arch_room, program->tree->last_number + 2ul,
+                  sizeof(uint32_t)))
         return bcri_refuse(reason, reason_size, false, "host %s cannot be used: no memory", host->name);
     if (!enl_introduce_begin(program, NULL, why, sizeof why))
         return bcri_refuse(reason, reason_size, false, "host %s cannot be used: %s", host->name, why);

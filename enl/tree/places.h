@@ -33,7 +33,7 @@ struct enl_tree {
     size_t numbers;               /* in by_number */
     uint32_t last_number;
     uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
-    uint32_t arch_room;
+    size_t arch_room;
     struct enl_plan plan;
     struct enl_batch batch;
     uv_timer_t begins; /* something that the plan allows may be begun */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum state { UNUSED, WAITING, BEGUN, MET, UP };
 
 struct enl_plan_node {
@@ -19,27 +21,11 @@ struct enl_plan_node {
     uint32_t next, previous; /* of those that wait, or may start one more at its level; 0: the end */
 };
 
-static bool make_room(struct enl_plan *plan, uint32_t number)
-{
-    if (number < plan->room)
-        return true;
-    size_t room = plan->room != 0 ? plan->room : 16;
-    while (room <= number)
-        room *= 2;
-    struct enl_plan_node *nodes = realloc(plan->nodes, room * sizeof *nodes);
-    if (nodes == NULL)
-        return false;
-    memset(nodes + plan->room, 0, (room - plan->room) * sizeof *nodes);
-    plan->nodes = nodes;
-    plan->room = room;
-    return true;
-}
-
 bool enl_plan_init(struct enl_plan *plan, uint32_t fanout, size_t sshds)
 {
     *plan = (struct enl_plan){.fanout = fanout, .sshds = sshds};
     plan->logins = calloc(sshds + 1, sizeof *plan->logins);
-    if (plan->logins == NULL || !make_room(plan, 0)) {
+    if (plan->logins == NULL || !enl_grow(&plan->nodes, &plan->room, 1, sizeof *plan->nodes)) {
         enl_plan_fini(plan);
         return false;
     }
@@ -117,7 +103,7 @@ static void wait_no_more(struct enl_plan *plan, uint32_t number)
 
 bool enl_plan_want(struct enl_plan *plan, const struct enl_plan_host *host)
 {
-    if (!make_room(plan, host->number))
+    if (!enl_grow(&plan->nodes, &plan->room, host->number + 1ul, sizeof *plan->nodes))
         return false;
     plan->nodes[host->number] = (struct enl_plan_node){
         .state = WAITING, .near = host->near, .direct = host->direct, .sshd = host->sshd};

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* The first row whose host is not below `host`. */
 static size_t place_of(const struct enl_routes *routes, uint32_t host)
 {
@@ -26,14 +28,8 @@ bool enl_routes_add(struct enl_routes *routes, uint32_t host, uint32_t neighbour
         routes->rows[at].neighbour = neighbour;
         return true;
     }
-    if (routes->count == routes->room) {
-        const size_t room = routes->room != 0 ? 2 * routes->room : 16;
-        struct enl_route *rows = realloc(routes->rows, room * sizeof *rows);
-        if (rows == NULL)
-            return false;
-        routes->rows = rows;
-        routes->room = room;
-    }
+    if (!enl_grow(&routes->rows, &routes->room, routes->count + 1, sizeof *routes->rows))
+        return false;
     memmove(routes->rows + at + 1, routes->rows + at, (routes->count - at) * sizeof *routes->rows);
     routes->rows[at] = (struct enl_route){host, neighbour};
     routes->count++;

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/progress.h"
 #include "bcri/refuse.h"
 #include "carry/peer.h"
@@ -121,21 +122,6 @@ static void one_less(struct enl_program *program)
     batch->told = batch->told && batch->pending != 0;
 }
 
-static bool make_room(struct enl_tree *tree, uint32_t number)
-{
-    if (number < tree->numbers)
-        return true;
-    const size_t room = 2 * (size_t)number + 16;
-    struct enl_child **more = realloc(tree->by_number, room * sizeof(struct enl_child *));
-    if (more == NULL)
-        return false;
-    for (size_t i = tree->numbers; i < room; i++)
-        more[i] = NULL;
-    tree->by_number = more;
-    tree->numbers = room;
-    return true;
-}
-
 struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address,
                                 bool direct, const struct enl_child_ops *ops, char *error, size_t error_size)
 {
@@ -153,7 +139,9 @@ struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *p
     const struct enl_plan_host wanted = {
         .number = number, .sshd = place->sshd, .near = host->local, .direct = direct};
     struct enl_child *child =
-        make_room(tree, number) ? enl_child_new(program, host, address, number, ops) : NULL;
+        enl_grow(&tree->by_number, &tree->numbers, number + 1ul, sizeof(struct enl_child *))
+            ? enl_child_new(program, host, address, number, ops)
+            : NULL;
     if (child == NULL || !enl_plan_want(&tree->plan, &wanted)) {
         if (child != NULL)
             enl_child_free(child);

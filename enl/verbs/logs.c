@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 #include "bcri/config.h"
 #include "bcri/escape.h"
@@ -33,14 +34,8 @@ struct paths {
 
 static bool paths_add(struct paths *paths, const char *path)
 {
-    if (paths->count == paths->room) {
-        const size_t room = paths->room != 0 ? 2 * paths->room : 16;
-        char **all = realloc(paths->all, room * sizeof *all);
-        if (all == NULL)
-            return false;
-        paths->all = all;
-        paths->room = room;
-    }
+    if (!enl_grow(&paths->all, &paths->room, paths->count + 1, sizeof *paths->all))
+        return false;
     paths->all[paths->count] = strdup(path);
     return paths->all[paths->count++] != NULL;
 }

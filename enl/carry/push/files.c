@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "bcri/refuse.h"
 #include "carry/push/push.h"
 
@@ -52,14 +53,8 @@ int enl_push_add(struct enl_push *push, const char *name, const char *path, char
     for (size_t i = 0; i < push->count; i++)
         if (strcmp(push->files[i].name, name) == 0)
             return 0;
-    if (push->count == push->room) {
-        const size_t room = push->room != 0 ? 2 * push->room : 16;
-        struct enl_push_file *files = realloc(push->files, room * sizeof *files);
-        if (files == NULL)
-            return bcri_refuse(error, error_size, -1, "no memory");
-        push->files = files;
-        push->room = room;
-    }
+    if (!enl_grow(&push->files, &push->room, push->count + 1, sizeof *push->files))
+        return bcri_refuse(error, error_size, -1, "no memory");
     struct enl_push_file file = {.name = strdup(name), .fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (file.name != NULL && file.fd >= 0 && fstat(file.fd, &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_size > 0 && status.st_size <= FILE_MOST && strchr(name, '\n') == NULL) {

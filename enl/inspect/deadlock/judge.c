@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 enum { PATIENCE_TICKS = 5 }; /* then all are asked again */
 
 static struct enl_judged_host *find(const struct enl_judge *judge, uint32_t number)
@@ -16,14 +18,8 @@ static struct enl_judged_host *find(const struct enl_judge *judge, uint32_t numb
 
 static struct enl_judged_host *add(struct enl_judge *judge, uint32_t number)
 {
-    if (judge->count == judge->room) {
-        const size_t room = judge->room != 0 ? 2 * judge->room : 8;
-        struct enl_judged_host *grown = realloc(judge->hosts, room * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        judge->hosts = grown;
-        judge->room = room;
-    }
+    if (!enl_grow(&judge->hosts, &judge->room, judge->count + 1, sizeof *judge->hosts))
+        return NULL;
     judge->asking = false;
     judge->hosts[judge->count] = (struct enl_judged_host){.number = number};
     return &judge->hosts[judge->count++];

@@ -5,33 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 #include "bcri/record.h"
 #include "bcri/slot.h"
 
-/* A list that has room for one more. NULL: no memory. */
-static void *more(void *at, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return at;
-    const size_t wanted = *room != 0 ? *room * 2 : 64;
-    void *grown = realloc(at, wanted * size);
-    if (grown != NULL)
-        *room = wanted;
-    return grown;
-}
-
 bool look_view_keep(struct look_view *view, const struct look_row *row)
 {
-    void *grown;
     switch (row->kind) {
-#define KEEP(KIND, name)                                                                        \
-    case LOOK_KIND_##KIND:                                                                      \
-        grown = more(view->name.at, view->name.count, &view->name.room, sizeof *view->name.at); \
-        if (grown == NULL)                                                                      \
-            return false;                                                                       \
-        view->name.at = grown;                                                                  \
-        view->name.at[view->name.count++] = row->name;                                          \
+#define KEEP(KIND, name)                                                                              \
+    case LOOK_KIND_##KIND:                                                                            \
+        if (!enl_grow(&view->name.at, &view->name.room, view->name.count + 1, sizeof *view->name.at)) \
+            return false;                                                                             \
+        view->name.at[view->name.count++] = row->name;                                                \
         return true;
         LOOK_KINDS(KEEP)
 #undef KEEP

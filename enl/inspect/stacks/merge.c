@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "bcri/escape.h"
 #include "inspect/crash/ordinals.h"
 
@@ -17,15 +18,9 @@ static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, s
         if (stacks->at[i].is_note == is_note && strncmp(stacks->at[i].text, text, length) == 0 &&
             stacks->at[i].text[length] == '\0')
             return &stacks->at[i];
-    if (stacks->count == stacks->room) {
-        const size_t room = stacks->room != 0 ? 2 * stacks->room : 64;
-        struct enl_stack *grown = realloc(stacks->at, room * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        stacks->at = grown;
-        stacks->room = room;
-    }
-    char *copy = strndup(text, length);
+    char *copy = enl_grow(&stacks->at, &stacks->room, stacks->count + 1, sizeof *stacks->at)
+                     ? strndup(text, length)
+                     : NULL;
     if (copy == NULL)
         return NULL;
     stacks->at[stacks->count] = (struct enl_stack){.text = copy, .is_note = is_note};
@@ -34,14 +29,8 @@ static struct enl_stack *stack_of(struct enl_stacks *stacks, const char *text, s
 
 static struct enl_stack_owner *add_owner(struct enl_stack *stack, const struct enl_stack_owner *who)
 {
-    if (stack->owners == NULL || stack->owner_count == stack->owner_room) {
-        const size_t room = stack->owner_room != 0 ? 2 * stack->owner_room : 4;
-        struct enl_stack_owner *grown = realloc(stack->owners, room * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        stack->owners = grown;
-        stack->owner_room = room;
-    }
+    if (!enl_grow(&stack->owners, &stack->owner_room, stack->owner_count + 1, sizeof *stack->owners))
+        return NULL;
     stack->owners[stack->owner_count] = *who;
     return &stack->owners[stack->owner_count++];
 }

@@ -4,19 +4,11 @@
 
 #include <stdlib.h>
 
-enum { FIRST_ROOM = 16 };
+#include "base/grow.h"
 
 bool bcri_deadlines_reserve(struct deadlines *deadlines)
 {
-    if (deadlines->count + 1 < deadlines->room)
-        return true;
-    const uint32_t room = deadlines->room != 0 ? 2 * deadlines->room : FIRST_ROOM;
-    struct deadline **heap = realloc(deadlines->heap, room * sizeof(struct deadline *));
-    if (heap == NULL)
-        return false;
-    deadlines->heap = heap;
-    deadlines->room = room;
-    return true;
+    return enl_grow(&deadlines->heap, &deadlines->room, deadlines->count + 2ul, sizeof(struct deadline *));
 }
 
 static void put_deadline(struct deadlines *deadlines, uint32_t place, struct deadline *deadline)

@@ -15,7 +15,8 @@ struct deadline {
 
 struct deadlines {
     struct deadline **heap; /* from 1 */
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
 };
 
 /* False: no memory for one more. */
