@@ -431,6 +431,7 @@ static void visit(void)
     for (int i = 0; i < 3; i++)
         close(pair[i]);
     const bool malformed = length == 0 || bcri_control_decode(made, length, &read_again) != NULL;
+    play.dismissed = play.dismissed || (!malformed && read_again.type == BCRI_MSG_kill);
     int got = 1;
     while (malformed && sent == 0 && (got = bcri_channel_recv(play.visit, &in, true)) == 1)
         bcri_incoming_close(&in);
