@@ -48,7 +48,8 @@
     X(NOPROG, 45, "no such program, or not one that can be started there; the root's stderr says why")     \
     X(HOSTLOST, 46, "the program has lost that machine; call again, and a new daemon is started there")    \
     X(INTERNAL, 60,                                                                                        \
-      "shared memory is corrupt: a CCE has written wildly, or two of its threads were in BCR at once")     \
+      "shared memory is corrupt by a wild write, or by two threads of a CCE in BCR at once; find which, "  \
+      "and end the program")                                                                               \
     X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")          \
     X(LONGJMP, 81,                                                                                         \
       "a handler was left by longjmp, which nothing undoes; let handlers return, and end the program")

@@ -92,7 +92,9 @@ static bool might_be(const struct wild_target *target, size_t word, uint64_t is)
         return false;
     if (word == offsetof(struct bcri_cell_shm, t.requests) / 8)
         return is > 1000 && is < UINT64_C(1) << 41;
-    return (word == 0 || word == 8) && low >= 1 && low <= tags;
+    return (word == offsetof(struct bcri_cell_shm, h.lock) / 8 ||
+            word == offsetof(struct bcri_cell_shm, t.lock) / 8) &&
+           low >= 1 && low <= tags;
 }
 
 /* ---- what meets it ---- */
