@@ -70,7 +70,7 @@ int bcr_celllen(bcr_cce_id cce, int cell)
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    uint64_t length;
+    uint64_t length = 0;
     const int error = length_of(ctx, bcri_resolved_key(cce, cell), &length);
     if (error != 0)
         return bcri_fail(error);

@@ -31,6 +31,7 @@ static struct enl_stack_owner *add_owner(struct enl_stack *stack, const struct e
 {
     if (!enl_grow(&stack->owners, &stack->owner_room, stack->owner_count + 1, sizeof *stack->owners))
         return NULL;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): where there is room there is an array */
     stack->owners[stack->owner_count] = *who;
     return &stack->owners[stack->owner_count++];
 }
