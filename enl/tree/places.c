@@ -244,8 +244,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
         return false;
     struct enl_child *next = place->child;
     program->tree->batch.hosts--; /* it is the same host */
-    next->errands = child->errands;
-    child->errands = (struct enl_errands){0};
+    STAILQ_CONCAT(&next->errands.all, &child->errands.all);
     bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
     if (child->is_cut_off)
         return true;
