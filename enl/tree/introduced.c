@@ -30,7 +30,7 @@ struct bcri_control enl_introduced_announce(const struct enl_introductions *all)
 void enl_introduced_want(struct enl_introductions *all, uint32_t host)
 {
     uint8_t random[BCRI_SEAL_KEY_BYTES];
-    if (*enl_pair_find(&all->pairs, all->self.host, host) != NULL)
+    if (enl_pair_find(&all->pairs, all->self.host, host) != NULL)
         return;
     enl_keys_random(random);
     if (enl_pair_add(&all->pairs, all->self.host, host, random))
@@ -65,12 +65,12 @@ static void keep(struct enl_introductions *all, const struct enl_member *met)
 static const char *take_introduction(struct enl_introductions *all, const struct bcri_control *message)
 {
     struct enl_member member = {.host = message->host, .addresses_length = message->addresses.length};
-    struct enl_pair **at = enl_pair_find(&all->pairs, all->self.host, message->host);
+    struct enl_pair *pair = enl_pair_find(&all->pairs, all->self.host, message->host);
     const bool is_answer = message->type == BCRI_MSG_introduced;
     if (!enl_introduction_is_key(message->key) || !enl_introduction_is_key(message->random) ||
         message->host == all->self.host)
         return "an introduction that makes no sense";
-    if (is_answer && *at == NULL)
+    if (is_answer && pair == NULL)
         return "an introduction that this host has not asked for";
     if (!bcri_view_copy(message->machine, member.name, sizeof member.name) || member.name[0] == '\0')
         snprintf(member.name, sizeof member.name, "%u", member.host);
@@ -79,11 +79,11 @@ static const char *take_introduction(struct enl_introductions *all, const struct
         memcpy(member.addresses, message->addresses.bytes, message->addresses.length);
     uint8_t own[BCRI_SEAL_KEY_BYTES];
     if (is_answer)
-        memcpy(own, (*at)->random, sizeof own);
+        memcpy(own, pair->random, sizeof own);
     else
         enl_keys_random(own);
-    if (*at != NULL)
-        enl_pair_drop(&all->pairs, at);
+    if (pair != NULL)
+        enl_pair_drop(&all->pairs, pair);
     const char *wrong = enl_member_link(all, &member, (message->flags & ENL_HAS_AES) != 0, own,
                                         (const uint8_t *)message->random.bytes);
     if (wrong == NULL)

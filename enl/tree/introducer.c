@@ -61,7 +61,7 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
         tell_absent(all, asker, number, is_coming);
         return NULL;
     }
-    if (*enl_pair_find(&all->pairs, asker->host, number) != NULL)
+    if (enl_pair_find(&all->pairs, asker->host, number) != NULL)
         return NULL;
     if (other == &all->self) {
         uint8_t own[BCRI_SEAL_KEY_BYTES];
@@ -85,18 +85,18 @@ static const char *take_agreed(struct enl_introductions *all, const struct enl_m
                                const uint8_t *random)
 {
     const struct enl_member *asker = enl_member_find(all, number);
-    struct enl_pair **at = enl_pair_find(&all->pairs, number, other->host);
+    struct enl_pair *pair = enl_pair_find(&all->pairs, number, other->host);
     if (asker == NULL)
         return NULL; /* it is gone, as `other` has been told */
-    if (*at == NULL || (*at)->asker != number)
+    if (pair == NULL || pair->asker != number)
         return "it agrees to a link that nobody wanted";
     const char *wrong = NULL;
     const struct enl_member known = enl_member_known_to(asker, other);
     if (asker != &all->self)
         present(all, asker, other, BCRI_MSG_introduced, random);
     else
-        wrong = enl_member_link(all, &known, asker->has_aes && other->has_aes, (*at)->random, random);
-    enl_pair_drop(&all->pairs, at);
+        wrong = enl_member_link(all, &known, asker->has_aes && other->has_aes, pair->random, random);
+    enl_pair_drop(&all->pairs, pair);
     return wrong;
 }
 

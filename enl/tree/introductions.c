@@ -12,6 +12,7 @@
 void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
                             const char *station)
 {
+    enl_pairs_init(&all->pairs);
     all->keys = keys;
     all->self.host = keys->host;
     all->self.has_aes = keys->has_aes;

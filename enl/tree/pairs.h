@@ -5,28 +5,30 @@
 #define ENL_PAIRS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
+#include "base/table.h"
 #include "bcri/seal.h"
 
 struct enl_pair {
-    struct enl_pair *next; /* of its bucket */
+    struct entry at; /* in either order */
+    LIST_ENTRY(enl_pair) entry;
     uint32_t asker, other;
     uint8_t random[BCRI_SEAL_KEY_BYTES]; /* the asker's */
 };
 
-/* Zero: there is none. */
 struct enl_pairs {
-    struct enl_pair **buckets;
-    size_t room, count; /* buckets, and pairs in them */
+    struct table table;
+    LIST_HEAD(, enl_pair) list;
 };
 
-/* Where the pair of these two is, in either order; there is none if NULL is there. */
-struct enl_pair **enl_pair_find(struct enl_pairs *all, uint32_t one, uint32_t two);
+void enl_pairs_init(struct enl_pairs *all);
+/* In either order; NULL: there is none. */
+struct enl_pair *enl_pair_find(const struct enl_pairs *all, uint32_t one, uint32_t two);
 /* There is none of these two yet. False: no memory. */
 bool enl_pair_add(struct enl_pairs *all, uint32_t asker, uint32_t other, const uint8_t *random);
-void enl_pair_drop(struct enl_pairs *all, struct enl_pair **at);
+void enl_pair_drop(struct enl_pairs *all, struct enl_pair *pair);
 /* Drops all pairs with that host. */
 void enl_pairs_drop(struct enl_pairs *all, uint32_t host);
 void enl_pairs_free(struct enl_pairs *all);

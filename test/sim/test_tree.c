@@ -48,7 +48,7 @@ static unsigned look_at_links(const struct ends *ends)
             FAIL("hosts %u and %u have keys that differ", ends->number, link->other);
         made += link->is_made;
     }
-    CHECK_UINT(ends->all.pairs.count, 0);
+    CHECK_UINT(ends->all.pairs.table.count, 0);
     CHECK(LIST_EMPTY(&ends->all.gone));
     CHECK_UINT(members(&ends->all.members), ends->number == 0 ? sim.up_count - sim.lost_count : made);
     return made;

@@ -11,11 +11,11 @@
 #include "bcri/outbox.h"
 #include "bcri/slot.h"
 
+#include "base/table.h"
 #include "links/agent/deadlines.h"
 #include "links/agent/list.h"
 #include "links/agent/message.h"
 #include "links/agent/records.h"
-#include "links/agent/table.h"
 
 #define AGENT_NEVER BCRI_LINK_NEVER
 #define AGAIN_NS    (UINT64_C(1000) * 1000) /* when to try again what lacked memory, or room in the pool */

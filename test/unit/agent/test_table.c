@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's tables, heap of deadlines and lists, beside arrays that do the same by walking. */
-#include "links/agent/table.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 

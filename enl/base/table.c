@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.c -- records by a number: table.h. */
-#include "links/agent/table.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 

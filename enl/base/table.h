@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records by a number: a hash table that grows. Several may have the same number; the caller tells them
  * apart. To add one never fails: without memory the table stays as large as it is. */
-#ifndef BCRI_AGENT_TABLE_H
-#define BCRI_AGENT_TABLE_H
+#ifndef ENL_TABLE_H
+#define ENL_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
