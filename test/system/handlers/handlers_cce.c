@@ -519,16 +519,22 @@ static void watch_dying(const char *program, int each, int rounds)
         put(cce, OTHER);
         must(bcr_deq(cce, CHILD_END, bcr_BLOCK) == NULL && bcr_errno == bcrE_DEAD, "hear of its end");
 
-        /* none of its gets takes what is put now, and none of its puts takes the room there is */
-        put(bcr_cce, ROOT_WAIT);
-        must(bcr_celllen(bcr_cce, ROOT_WAIT) == 1, "no get of the dead one waits");
-        take(bcr_cce, ROOT_WAIT, 0);
+        /* Its end may be known before the repair is done: until then a get of its that waits may be handed what is put,
+         * which comes back, and a put of its that waits may be done. Each turn leaves fewer of them. */
+        bool gets_wait, puts_wait;
+        do {
+            put(bcr_cce, ROOT_WAIT);
+            gets_wait = bcr_celllen(bcr_cce, ROOT_WAIT) != 1;
+            take(bcr_cce, ROOT_WAIT, bcr_BLOCK);
+        } while (gets_wait);
         must(bcr_celllen(bcr_cce, ROOT_FULL) == 1, "one region is in the full cell");
-        take(bcr_cce, ROOT_FULL, 0);
-        must(bcr_celllen(bcr_cce, ROOT_FULL) == 0, "no put of the dead one waits");
+        do {
+            take(bcr_cce, ROOT_FULL, 0);
+            puts_wait = bcr_celllen(bcr_cce, ROOT_FULL) != 0;
+        } while (puts_wait);
         put(bcr_cce, ROOT_FULL);
         put(bcr_cce, ROOT_LOCK);
-        bcr_region lock = bcr_acqwl(bcr_cce, ROOT_LOCK, 0);
+        bcr_region lock = bcr_acqwl(bcr_cce, ROOT_LOCK, bcr_BLOCK);
         must(lock != NULL && bcr_rgfree(lock) == 0, "nobody has the lock");
     }
 }
