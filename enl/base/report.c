@@ -52,7 +52,7 @@ void enl_report_clear(struct enl_self *self)
     enl_report_progress(self, 0, 0);
 }
 
-static void show(struct enl_self *self, enum bcri_log_level level, const char *text, size_t length)
+static void show_text(struct enl_self *self, enum bcri_log_level level, const char *text, size_t length)
 {
     enl_report_clear(self);
     if (self->report.upward != NULL)
@@ -73,7 +73,7 @@ void enl_report_shown(struct enl_self *self, const char *format, ...)
     va_end(arguments);
     if (length < 0)
         return;
-    show(self, BCRI_LOG_INFO, text, (size_t)length);
+    show_text(self, BCRI_LOG_INFO, text, (size_t)length);
     free(text);
 }
 
@@ -95,7 +95,7 @@ void enl_report(struct enl_self *self, enum bcri_log_level level, const char *fo
         memcpy(shown, begin, begins);
         size_t length = begins + bcri_escape(text, (size_t)bytes, shown + begins, room, NULL);
         shown[length++] = '\n';
-        show(self, level, shown, length);
+        show_text(self, level, shown, length);
     }
     bcri_log_write(enl_report_log(self), level, "%s", text);
     free(shown);
@@ -147,7 +147,7 @@ static size_t left(const struct enl_self *self, size_t *lines_out)
     return bytes;
 }
 
-static void finish(struct enl_self *self)
+static void finish_flush(struct enl_self *self)
 {
     void (*done)(void *owner) = self->report.flushed;
     self->report.flushed = NULL;
@@ -161,7 +161,7 @@ static void on_patience(uv_timer_t *timer)
     size_t lines;
     bcri_log_write(&self->log, BCRI_LOG_WARN, "nobody read the last %zu bytes for stdout and stderr",
                    left(self, &lines));
-    finish(self);
+    finish_flush(self);
 }
 
 void enl_report_look(struct enl_self *self)
@@ -170,7 +170,7 @@ void enl_report_look(struct enl_self *self)
     if (self->report.flushed == NULL)
         return;
     if (left(self, &lines) == 0)
-        finish(self);
+        finish_flush(self);
     else if ((lines == 0 || self->report.hurry) && uv_is_active((uv_handle_t *)&self->report.patience) == 0)
         uv_timer_start(&self->report.patience, on_patience, FLUSH_MSEC, 0);
 }

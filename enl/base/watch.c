@@ -18,7 +18,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     watch->ready(watch->data);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_watch_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -56,5 +56,5 @@ void enl_watch_stop(struct enl_watch *watch)
         return;
     uv_poll_stop(&watch->poll);
     close(watch->fd);
-    uv_close((uv_handle_t *)&watch->poll, on_closed);
+    uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
 }

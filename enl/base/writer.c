@@ -61,7 +61,7 @@ static void write_piece(void *owner, struct enl_mail *task)
     }
 }
 
-static void add(struct enl_writer *writer, struct piece *piece)
+static void add_piece(struct enl_writer *writer, struct piece *piece)
 {
     writer->left += piece->length;
     writer->printed_left += piece->printed ? piece->length : 0;
@@ -92,7 +92,7 @@ static void add_text(struct enl_writer *writer, const char *bytes, size_t length
         piece->bytes[0] = '\n';
     memcpy(piece->bytes + newline, bytes, length);
     writer->in_line = false;
-    add(writer, piece);
+    add_piece(writer, piece);
 }
 
 bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length)
@@ -103,7 +103,7 @@ bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char 
     *piece = (struct piece){.printed = true, .ordinal = ordinal, .length = length};
     memcpy(piece->bytes, bytes, length);
     writer->in_line = bytes[length - 1] != '\n';
-    add(writer, piece);
+    add_piece(writer, piece);
     return true;
 }
 
@@ -128,7 +128,7 @@ static void tell_dropped(struct enl_writer *writer)
     add_text(writer, text, (size_t)length);
 }
 
-static void drop(void *owner, struct enl_mail *task)
+static void drop_piece(void *owner, struct enl_mail *task)
 {
     struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
@@ -145,7 +145,7 @@ static void written(void *owner, struct enl_mail *task)
     if (piece->printed && piece->error != 0)
         writer->hooks->unwritten(writer->owner, piece->ordinal, piece->bytes + piece->written,
                                  piece->length - piece->written, piece->error);
-    drop(owner, task);
+    drop_piece(owner, task);
     /* Not as soon as there is any room: else a slow reader would get every other message, and a
      * count of one between them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
@@ -157,7 +157,7 @@ static void written(void *owner, struct enl_mail *task)
 struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks,
                                     void *owner)
 {
-    static const struct enl_helper_ops ops = {write_piece, written, drop};
+    static const struct enl_helper_ops ops = {write_piece, written, drop_piece};
     struct enl_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return NULL;

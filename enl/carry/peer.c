@@ -102,7 +102,7 @@ static void carry(struct enl_peer *peer, const struct bcri_control *message, enu
 }
 
 /* What sequence.h passes. */
-static void pass(void *owner, const struct bcri_control *message)
+static void pass_in_order(void *owner, const struct bcri_control *message)
 {
     carry(owner, message, haste_of(message->type));
 }
@@ -118,7 +118,7 @@ static void send_message(struct enl_peer *peer, const struct bcri_control *messa
 
 void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
 {
-    sequence->pass = pass;
+    sequence->pass = pass_in_order;
     sequence->owner = peer;
     peer->numbers = sequence;
 }
@@ -167,7 +167,7 @@ void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)
 }
 
 /* Reads once. Returns 1; 0: the end, or an error, with a sentence. */
-static int read_some(struct enl_peer *peer, const char **why_out)
+static int read_frames(struct enl_peer *peer, const char **why_out)
 {
     uint8_t *at;
     const size_t room = bcri_frames_room(peer->frames, &at);
@@ -184,12 +184,12 @@ static int read_some(struct enl_peer *peer, const char **why_out)
     return got > 0;
 }
 
-static void on_readable(void *data)
+static void on_frames_readable(void *data)
 {
     struct enl_peer *peer = data;
     struct bcri_control message;
     const char *why = "its pipe has ended";
-    int came = read_some(peer, &why) > 0 ? 0 : -1;
+    int came = read_frames(peer, &why) > 0 ? 0 : -1;
     while (came == 0 && (came = bcri_frames_next(peer->frames, &message, &why)) == 1) {
         why = peer->ops->came(peer->owner, &message);
         if (peer->out.closed)
@@ -222,7 +222,7 @@ static void free_peer(struct enl_peer *peer)
     free(peer);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_peer_closed(uv_handle_t *handle)
 {
     free_peer(handle->data);
 }
@@ -255,10 +255,10 @@ struct enl_peer *enl_peer_new(struct enl_carry *carry, int in, int out, const st
     if (begun != NULL)
         *peer->frames = *begun;
     if (!enl_outgoing_open(&peer->out, out)) {
-        enl_outgoing_close(&peer->out, on_closed);
+        enl_outgoing_close(&peer->out, on_peer_closed);
         goto close_both;
     }
-    peer->in = enl_watch_start(carry->self, in, on_readable, peer);
+    peer->in = enl_watch_start(carry->self, in, on_frames_readable, peer);
     if (peer->in == NULL) {
         enl_peer_close(peer);
         return NULL;
@@ -330,5 +330,5 @@ void enl_peer_close(struct enl_peer *peer)
         return;
     peer->flushed = NULL;
     enl_watch_stop(peer->in);
-    enl_outgoing_close(&peer->out, on_closed);
+    enl_outgoing_close(&peer->out, on_peer_closed);
 }

@@ -14,7 +14,7 @@
 
 enum { DOWN, UP, ERR, PIPES };
 
-static bool open_all(int pairs[PIPES][2])
+static bool open_pipes(int pairs[PIPES][2])
 {
     for (int i = 0; i < PIPES; i++)
         if (pipe2(pairs[i], O_CLOEXEC) != 0)
@@ -22,7 +22,7 @@ static bool open_all(int pairs[PIPES][2])
     return true;
 }
 
-static void close_all(int pairs[PIPES][2])
+static void close_pipes(int pairs[PIPES][2])
 {
     for (int i = 0; i < 2 * PIPES; i++)
         if (pairs[i / 2][i % 2] >= 0)
@@ -30,7 +30,7 @@ static void close_all(int pairs[PIPES][2])
 }
 
 /* The end that stays here is not closed with the others. */
-static int keep(int *fd)
+static int keep_from_child(int *fd)
 {
     const int kept = *fd;
     *fd = -1;
@@ -54,7 +54,7 @@ bool enl_pipes_begin(struct enl_pipes *pipes_out, const struct enl_remote *remot
     int pairs[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
     const char *step = "get its pipes";
     pid_t pid;
-    if (open_all(pairs)) {
+    if (open_pipes(pairs)) {
         const struct enl_spawn spawn = {.path = remote->path,
                                         .argv = remote->argv,
                                         .environment = environment,
@@ -73,10 +73,10 @@ bool enl_pipes_begin(struct enl_pipes *pipes_out, const struct enl_remote *remot
     }
     if (pid > 0)
         *pipes_out = (struct enl_pipes){.process = pid,
-                                        .in = keep(&pairs[UP][0]),
-                                        .out = keep(&pairs[DOWN][1]),
-                                        .err = keep(&pairs[ERR][0])};
-    close_all(pairs);
+                                        .in = keep_from_child(&pairs[UP][0]),
+                                        .out = keep_from_child(&pairs[DOWN][1]),
+                                        .err = keep_from_child(&pairs[ERR][0])};
+    close_pipes(pairs);
     if (pid > 0)
         return true;
     char command[1024];

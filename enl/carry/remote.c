@@ -30,8 +30,8 @@ struct words {
     size_t count, used, room;
 };
 
-static void add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct words *words, const char *format, ...)
+static void add_word(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_word(struct words *words, const char *format, ...)
 {
     char *at = words->remote->words + words->used;
     va_list arguments;
@@ -168,12 +168,12 @@ static bool find_command(const struct bcri_config *config, const struct enl_host
 static void add_ssh(struct words *words, const struct bcri_config *config)
 {
     const int seconds = config->connecttimeout / 1000, quiet = config->hosttimeout / 2000;
-    add(words, "-T");
-    add(words, "-x");
-    add(words, "-oBatchMode=yes");
-    add(words, "-oConnectTimeout=%d", seconds > 1 ? seconds - 1 : 1);
-    add(words, "-oServerAliveInterval=%d", quiet > 1 ? quiet : 1);
-    add(words, "-oServerAliveCountMax=2");
+    add_word(words, "-T");
+    add_word(words, "-x");
+    add_word(words, "-oBatchMode=yes");
+    add_word(words, "-oConnectTimeout=%d", seconds > 1 ? seconds - 1 : 1);
+    add_word(words, "-oServerAliveInterval=%d", quiet > 1 ? quiet : 1);
+    add_word(words, "-oServerAliveCountMax=2");
 }
 
 /* False: a sentence's end says why not. */
@@ -192,12 +192,12 @@ static bool add_srun(struct words *words, const struct bcri_config *config, cons
     if (bcri_config_resolve(config, there, &path) != 0)
         return bcri_refuse(error, error_size, false, "%s: there is no home directory", there);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        add(words, "%s", options[i]);
-    add(words, "--nodelist=%s", host->address != NULL ? host->address : host->name);
-    add(words, "/bin/sh");
-    add(words, "-c");
-    add(words, known ? "exec \"$0\" %s" : "test -x \"$0\" || set -- enl; exec \"${1-$0}\" %s", mode);
-    add(words, "%s", path);
+        add_word(words, "%s", options[i]);
+    add_word(words, "--nodelist=%s", host->address != NULL ? host->address : host->name);
+    add_word(words, "/bin/sh");
+    add_word(words, "-c");
+    add_word(words, known ? "exec \"$0\" %s" : "test -x \"$0\" || set -- enl; exec \"${1-$0}\" %s", mode);
+    add_word(words, "%s", path);
     free(path);
     return true;
 }
@@ -207,9 +207,9 @@ static bool add_words(struct words *words, const struct bcri_config *config, con
 {
     char command[4 * PATH_MAX];
     const struct enl_remote *remote = words->remote;
-    add(words, "%s", remote->path);
+    add_word(words, "%s", remote->path);
     if (host->local) {
-        add(words, "%s", mode);
+        add_word(words, "%s", mode);
         return true;
     }
     if (begins_with(remote, "srun"))
@@ -217,12 +217,12 @@ static bool add_words(struct words *words, const struct bcri_config *config, con
     if (enl_remote_is_ssh(remote))
         add_ssh(words, config);
     if (host->login != NULL) {
-        add(words, "-l");
-        add(words, "%s", host->login);
+        add_word(words, "-l");
+        add_word(words, "%s", host->login);
     }
-    add(words, "%s", address != NULL ? address : host->address != NULL ? host->address : host->name);
+    add_word(words, "%s", address != NULL ? address : host->address != NULL ? host->address : host->name);
     shell_command(config, host, mode, command, sizeof command);
-    add(words, "%s", command);
+    add_word(words, "%s", command);
     return true;
 }
 

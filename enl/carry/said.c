@@ -76,7 +76,7 @@ static bool read_more(struct enl_said *said)
     }
 }
 
-static void on_readable(void *data)
+static void on_stderr_readable(void *data)
 {
     struct enl_said *said = data;
     if (!read_more(said))
@@ -87,7 +87,7 @@ bool enl_said_begin(struct enl_said *said, struct enl_self *self, const char *ho
 {
     *said = (struct enl_said){.self = self, .host = host};
     if (fd >= 0)
-        said->watch = enl_watch_start(self, fd, on_readable, said);
+        said->watch = enl_watch_start(self, fd, on_stderr_readable, said);
     return fd < 0 || said->watch != NULL;
 }
 

@@ -53,7 +53,7 @@ struct search {
     size_t looked_length;
 };
 
-static bool look(struct search *search, const char *path, const char *why)
+static bool look_at_file(struct search *search, const char *path, const char *why)
 {
     struct stat status;
     if (search->found[0] != '\0')
@@ -80,7 +80,7 @@ static void look_on_path(struct search *search, const char *name)
         int used = length == 0 ? snprintf(place, sizeof place, "./%s", name)
                                : snprintf(place, sizeof place, "%.*s/%s", (int)length, path, name);
         if ((size_t)used < sizeof place)
-            look(search, place, "PATH");
+            look_at_file(search, place, "PATH");
         if (path[length] == '\0')
             return;
         path += length + 1;
@@ -95,7 +95,7 @@ static void look_as_configured(struct search *search, const struct bcri_config *
     if (strchr(config->enlistpath, '/') == NULL)
         look_on_path(search, config->enlistpath);
     else if (bcri_config_resolve(config, config->enlistpath, &path) == 0) {
-        look(search, path, config->settings[BCRI_CONFIG_enlistpath].origin);
+        look_at_file(search, path, config->settings[BCRI_CONFIG_enlistpath].origin);
         free(path);
     }
 }
@@ -112,10 +112,10 @@ static void look_beside_library(struct search *search)
             char place[PATH_MAX];
             int used = snprintf(place, sizeof place, "%.*s/%s", (int)(slash - real), real, steps[i]);
             if ((size_t)used < sizeof place)
-                look(search, place, "beside the library");
+                look_at_file(search, place, "beside the library");
         }
     }
-    look(search, BCR_INSTALL_BINDIR "/enl", "where BCR is installed");
+    look_at_file(search, BCR_INSTALL_BINDIR "/enl", "where BCR is installed");
 }
 
 /* Turns the original process into the daemon. Returns only if that failed, with a sentence on stderr. */

@@ -34,7 +34,7 @@ struct probe {
 };
 
 /* Runs it with its output, stdout and stderr, into `to`. Returns 0 or an errno. */
-static int start(struct probe *probe, const char *path, char *const *options, int null, int to)
+static int start_probe(struct probe *probe, const char *path, char *const *options, int null, int to)
 {
     char *arguments[] = {(char *)(uintptr_t) "enl", options[0], options[1], (char *)(uintptr_t) "--version",
                          NULL};
@@ -72,7 +72,7 @@ static pid_t writer_of(struct msghdr *message)
 }
 
 /* Takes one message. False: there will be no more. */
-static bool take(struct probe *probe)
+static bool take_message(struct probe *probe)
 {
     static const char answer[] = "enl (BCR) ";
     char text[2048];
@@ -108,13 +108,13 @@ static void listen_to(struct probe *probe, const char *path)
             patience = -1;
             continue;
         }
-        if (look[0].revents != 0 ? !take(probe) : look[1].revents != 0)
+        if (look[0].revents != 0 ? !take_message(probe) : look[1].revents != 0)
             return;
     }
 }
 
 /* Reaps it. Why it is no enl, if it is none. */
-static void finish(struct probe *probe, char *why, size_t size)
+static void finish_probe(struct probe *probe, char *why, size_t size)
 {
     int status = 0;
     while (waitpid(probe->process, &status, 0) < 0 && errno == EINTR)
@@ -150,7 +150,7 @@ bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why
         return false;
     }
     sigaction(SIGCHLD, &plain, &before); /* ignored, or handled by the program, its end would be lost */
-    error = start(&probe, path, options, null, pair[1]);
+    error = start_probe(&probe, path, options, null, pair[1]);
     close(null);
     close(pair[1]);
     probe.from = pair[0];
@@ -158,7 +158,7 @@ bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why
         probe.end = (int)syscall(SYS_pidfd_open, probe.process, 0);
         listen_to(&probe, path);
         close(probe.from); /* what still writes there ends by SIGPIPE */
-        finish(&probe, why, size);
+        finish_probe(&probe, why, size);
         if (probe.end >= 0)
             close(probe.end);
     } else {

@@ -84,7 +84,7 @@ struct list {
     size_t count;
 };
 
-static void add(struct list *list, const char *word)
+static void add_argument(struct list *list, const char *word)
 {
     list->words[list->count++] = (char *)(uintptr_t)word;
 }
@@ -106,18 +106,18 @@ static bool make(struct list *list, const struct enl_debugger *debugger, char *c
 
 static void add_own(struct list *list, const struct enl_debugger *debugger, const char *batch)
 {
-    add(list, debugger->kind == ENL_LLDB ? debugger->path : debugger->words[0]);
+    add_argument(list, debugger->kind == ENL_LLDB ? debugger->path : debugger->words[0]);
     add_all(list, debugger->words + 1);
     if (debugger->kind == ENL_GDB) {
-        add(list, "-q");
+        add_argument(list, "-q");
         if (debugger->script[0] != '\0') {
-            add(list, "-ix");
-            add(list, debugger->script);
+            add_argument(list, "-ix");
+            add_argument(list, debugger->script);
         }
         if (batch != NULL) {
-            add(list, "-batch");
-            add(list, "-x");
-            add(list, batch);
+            add_argument(list, "-batch");
+            add_argument(list, "-x");
+            add_argument(list, batch);
         }
     }
 }
@@ -126,18 +126,18 @@ static void add_own(struct list *list, const struct enl_debugger *debugger, cons
 static void add_lldb(struct list *list, const char *batch, bool starts)
 {
     if (batch != NULL)
-        add(list, "-b");
+        add_argument(list, "-b");
     if (starts) {
         static const char *const commands[] = {"command alias run process continue",
                                                "command alias r process continue", "process continue"};
         for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-            add(list, "-o");
-            add(list, commands[i]);
+            add_argument(list, "-o");
+            add_argument(list, commands[i]);
         }
     }
     if (batch != NULL) {
-        add(list, "-s");
-        add(list, batch);
+        add_argument(list, "-s");
+        add_argument(list, batch);
     }
 }
 
@@ -148,17 +148,17 @@ char **enl_debugger_starts(const struct enl_debugger *debugger, const char *batc
     if (!make(&list, debugger, argv))
         return NULL;
     if (debugger->kind == ENL_LLDB) {
-        add(&list, debugger->own);
-        add(&list, "--held");
+        add_argument(&list, debugger->own);
+        add_argument(&list, "--held");
     }
     add_own(&list, debugger, batch);
     if (debugger->kind == ENL_LLDB) {
         add_lldb(&list, batch, true);
-        add(&list, "-p"); /* and the program's words, which held.c takes away again */
+        add_argument(&list, "-p"); /* and the program's words, which held.c takes away again */
     } else if (debugger->kind == ENL_GDB || argv[1] != NULL) {
-        add(&list, "--args");
+        add_argument(&list, "--args");
     }
-    add(&list, path);
+    add_argument(&list, path);
     if (argv[0] != NULL)
         add_all(&list, argv + 1);
     return list.words;
@@ -173,12 +173,12 @@ char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *ba
     add_own(&list, debugger, batch);
     if (debugger->kind == ENL_LLDB)
         add_lldb(&list, batch, false);
-    add(&list, "-p");
-    add(&list, pid);
+    add_argument(&list, "-p");
+    add_argument(&list, pid);
     /* gdb would look at the path of the program, where another file is by now, or none. Behind the options, so that
      * a word of the user's own that names a file comes first. */
     if (debugger->kind == ENL_GDB && program != NULL)
-        add(&list, program);
+        add_argument(&list, program);
     return list.words;
 }
 

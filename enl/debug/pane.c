@@ -22,7 +22,7 @@ static void restore(int signal)
 }
 
 /* Relays in this terminal, which is put into raw mode meanwhile. */
-static void show(const struct enl_reached *reached)
+static void relay_terminal(const struct enl_reached *reached)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     const struct sigaction action = {.sa_handler = restore, .sa_flags = (int)SA_RESETHAND};
@@ -56,7 +56,7 @@ int enl_pane(char **argv)
     const uint32_t host = (uint32_t)strtoul(argv[1], NULL, 10), index = (uint32_t)strtoul(argv[2], NULL, 10);
     const int status = enl_reach_pane(argv[0], host, index, what, &reached);
     if (status == 0)
-        show(&reached);
+        relay_terminal(&reached);
     return status;
 }
 
@@ -65,7 +65,7 @@ int enl_attach_here(const char *name, const char *word, const char *debugger)
     struct enl_reached reached;
     const int status = enl_reach_attach(name, word, debugger, &reached);
     if (status == 0)
-        show(&reached);
+        relay_terminal(&reached);
     return status;
 }
 

@@ -58,7 +58,7 @@ static void add_marked(struct pipe *pipe, unsigned char byte)
     pipe->marked = 0;
 }
 
-static void add(struct pipe *pipe, unsigned char byte)
+static void add_byte(struct pipe *pipe, unsigned char byte)
 {
     if (pipe->marks == ENL_PIPE_MARKED) {
         add_marked(pipe, byte);
@@ -69,14 +69,14 @@ static void add(struct pipe *pipe, unsigned char byte)
     pipe->bytes[pipe->length++] = byte;
 }
 
-static void take(struct pipe *pipe)
+static void take_packet(struct pipe *pipe)
 {
     unsigned char bytes[READ_BYTES];
     const ssize_t got = read(pipe->from, bytes, sizeof bytes);
     if (got == 0 || (got < 0 && !is_later()))
         pipe->ended = true; /* a pty's end is EIO */
     for (ssize_t i = 0; i < got; i++)
-        add(pipe, bytes[i]);
+        add_byte(pipe, bytes[i]);
 }
 
 static void give(struct pipe *pipe)
@@ -146,9 +146,9 @@ void enl_pipe(int fd, int daemon, bool terminal, enum enl_pipe_marks marks)
         if (ready == 0)
             (void)!write(fd, &eof, 1);
         if ((look[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
-            take(&in);
+            take_packet(&in);
         if ((look[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
-            take(&out);
+            take_packet(&out);
         if (in.length != 0)
             give(&in);
         while (out.length != 0 && !out.ended)

@@ -65,7 +65,7 @@ bool enl_named_is(const struct enl_named *named, const struct look_cce *cce)
            (!named->has_host || cce->host == named->host);
 }
 
-static int say(const char *what, const char *text, size_t length)
+static int say_to_person(const char *what, const char *text, size_t length)
 {
     char line[2048];
     bcri_escape(text, length, line, sizeof line, NULL);
@@ -103,7 +103,7 @@ static bool ask(int daemon, const struct bcri_control *request, int fd, const ch
         return true;
     char silence[ENL_SILENCE_TEXT_MAX];
     const char *why = got == -EAGAIN ? enl_silence(daemon, silence) : "the program has ended";
-    say(what, why, strlen(why));
+    say_to_person(what, why, strlen(why));
     return false;
 }
 
@@ -117,12 +117,12 @@ static int say_refusal(int stream, int daemon, const char *what)
     while (length < sizeof text && (got = recv(stream, text + length, sizeof text - length, 0)) > 0)
         length += (size_t)got;
     if (length != 0)
-        return say(what, text, length);
+        return say_to_person(what, text, length);
     const int end = bcri_channel_recv(daemon, &in, true);
     if (end == 1 && in.wrong == NULL && in.message.text.length != 0)
-        return say(what, in.message.text.bytes, in.message.text.length);
+        return say_to_person(what, in.message.text.bytes, in.message.text.length);
     const char *why = end == -EAGAIN ? "its host does not answer" : "its debugger has ended";
-    return say(what, why, strlen(why));
+    return say_to_person(what, why, strlen(why));
 }
 
 /* Through the tree: `number` and `text` are for the helper. */
@@ -141,13 +141,13 @@ static int reach_far(int daemon, uint32_t host, uint32_t number, const char *tex
     int pair[2];
     char first;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return say(what, strerror(errno), strlen(strerror(errno)));
+        return say_to_person(what, strerror(errno), strlen(strerror(errno)));
     const bool answered = ask(daemon, &relay, pair[1], what, &in);
     close(pair[1]);
     set_patience(pair[0], FAR_SECONDS);
     int status = 1;
     if (answered && in.message.status != 0)
-        say(what, in.message.text.bytes, in.message.text.length);
+        say_to_person(what, in.message.text.bytes, in.message.text.length);
     else if (answered && recv(pair[0], &first, 1, 0) == 1 && first == '+')
         status = 0;
     else if (answered)
@@ -193,7 +193,7 @@ static int attach_far(int daemon, const struct enl_named *named, const char *deb
 {
     char text[BCRI_CONTROL_TEXT_MAX + 1];
     if (snprintf(text, sizeof text, "%s:%s", named->by_pid ? "pid" : "cce", debugger) >= (int)sizeof text)
-        return say(what, "the command of its debugger is too long", 39);
+        return say_to_person(what, "the command of its debugger is too long", 39);
     const int status = reach_far(daemon, named->host, named->number, text, what, out);
     if (status == 0 && debugger[0] == '\0')
         out->marks = ENL_PIPE_PLAIN;
@@ -219,17 +219,17 @@ int enl_reach_attach(const char *name, const char *word, const char *debugger, s
         return 1;
     *out = (struct enl_reached){in.fds[0], daemon, ENL_PIPE_PLAIN};
     if (out->fd >= 0 && (in.message.present & BCRI_HAS(text)) != 0)
-        say(what, in.message.text.bytes, in.message.text.length);
+        say_to_person(what, in.message.text.bytes, in.message.text.length);
     if (out->fd >= 0)
         return 0;
     if (in.message.status != bcrE_NOCCE)
-        return say(what, in.message.text.bytes, in.message.text.length);
+        return say_to_person(what, in.message.text.bytes, in.message.text.length);
     bool said;
     const int64_t host = find_host(name, &named, word, &said);
     if (said)
         return 1;
     if (host < 0)
-        return say(what, in.message.text.bytes, in.message.text.length);
+        return say_to_person(what, in.message.text.bytes, in.message.text.length);
     named.host = (uint32_t)host;
     return attach_far(daemon, &named, debugger, what, out);
 }
@@ -246,14 +246,14 @@ int enl_reach_pane(const char *name, uint32_t host, uint32_t index, const char *
     if (!ask(daemon, &request, -1, what, &in))
         return 1;
     if (in.fds[0] < 0)
-        return say(what, in.message.text.bytes, in.message.text.length);
+        return say_to_person(what, in.message.text.bytes, in.message.text.length);
     *out = (struct enl_reached){in.fds[0], daemon, ENL_PIPE_PLAIN};
     return 0;
 }
 
 /* The helper's side */
 
-static void refuse(const struct bcri_control *reply, const char *otherwise)
+static void refuse_reply(const struct bcri_control *reply, const char *otherwise)
 {
     char text[BCRI_CONTROL_TEXT_MAX + 2] = "-";
     bcri_view_copy(reply->text, text + 1, sizeof text - 1);
@@ -277,7 +277,7 @@ int enl_debug_host(char **argv)
         colon != NULL ? attach_request(number, by_pid, colon + 1) : pane_request(number);
     if (bcri_channel_send(daemon, &request, NULL, 0, true) != 0 ||
         bcri_channel_recv(daemon, &in, true) != 1 || in.wrong != NULL || in.fds[0] < 0) {
-        refuse(&in.message, "the daemon of its host has no debugger for it");
+        refuse_reply(&in.message, "the daemon of its host has no debugger for it");
         return 1;
     }
     if (write(1, "+", 1) != 1)

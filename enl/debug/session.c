@@ -59,7 +59,7 @@ int enl_session_dress(struct enl_session *session, struct enl_cce *cce, struct e
 }
 
 /* Tells a person of a debugger that has started a CCE. */
-static void show(struct enl_session *session, const struct enl_pane *pane, const char *object)
+static void show_debugger(struct enl_session *session, const struct enl_pane *pane, const char *object)
 {
     if (session->where == ENL_WHERE_SERVER)
         enl_serving_tell(session->self, pane->ordinal, object);
@@ -81,7 +81,7 @@ void enl_session_started(struct enl_session *session, struct enl_cce *cce, pid_t
                                          .ordinal = cce->ordinal,
                                          .object = bcri_view_of(cce->object)};
     if (!session->ops->send_up(session->owner, &message))
-        show(session, pane, cce->object);
+        show_debugger(session, pane, cce->object);
 }
 
 void enl_session_far_started(struct enl_session *session, uint32_t host, const struct bcri_control *message)
@@ -95,7 +95,7 @@ void enl_session_far_started(struct enl_session *session, uint32_t host, const s
     pane->host = host;
     pane->ordinal = message->ordinal; /* the index may have been another CCE's */
     pane->seen = false;
-    show(session, pane, object);
+    show_debugger(session, pane, object);
 }
 
 void enl_session_far_seen(struct enl_session *session, uint32_t host, uint32_t index)

@@ -51,7 +51,7 @@ struct windows {
 };
 
 /* A child whose standard files are `file`. */
-static pid_t start(char *const *argv, const char *file, bool dies)
+static pid_t start_window(char *const *argv, const char *file, bool dies)
 {
     const pid_t self = getpid(), pid = fork();
     if (pid != 0)
@@ -95,10 +95,10 @@ static bool ends(pid_t pid, int msec, bool hurried, int *status_out)
     return ended;
 }
 
-static int run(struct windows *windows, char *const *argv)
+static int run_command(struct windows *windows, char *const *argv)
 {
     int status = -1;
-    const pid_t pid = windows->stuck ? -1 : start(argv, "/dev/null", false);
+    const pid_t pid = windows->stuck ? -1 : start_window(argv, "/dev/null", false);
     const bool listens = windows->to_daemon && !windows->closing;
     if (pid > 0 && !ends(pid, windows->closing ? HASTE_MSEC : ANSWER_MSEC, listens, &status)) {
         windows->stuck = true;
@@ -117,12 +117,12 @@ static int tmux(struct windows *windows, char *const *words, char *const *more)
     while (more != NULL && *more != NULL)
         argv[count++] = *more++;
     argv[count] = NULL;
-    return run(windows, argv);
+    return run_command(windows, argv);
 }
 
 #define TMUX(windows, more, ...) tmux((windows), (char *[]){__VA_ARGS__, NULL}, (more))
 
-static void tell(const struct windows *windows, const char *what)
+static void complain_of_windows(const struct windows *windows, const char *what)
 {
     if (windows->to_daemon)
         (void)!write(1, what, strlen(what));
@@ -135,12 +135,12 @@ static void show_session(struct windows *windows)
     int status;
     if (windows->client != 0) /* of the server before, which has just ended */
         ends(windows->client, HASTE_MSEC, false, &status);
-    tell(windows, "held\n");
-    windows->client = start(argv, windows->terminal, false);
+    complain_of_windows(windows, "held\n");
+    windows->client = start_window(argv, windows->terminal, false);
     if (windows->client > 0)
         return;
     windows->client = 0;
-    tell(windows, "free\n");
+    complain_of_windows(windows, "free\n");
 }
 
 static bool first_pane(struct windows *windows, char *const *pane)
@@ -206,7 +206,7 @@ static bool open_one(struct windows *windows, unsigned host, unsigned index, con
     while (*pane != NULL)
         argv[count++] = *pane++;
     argv[count] = NULL;
-    const pid_t pid = windows->count < WINDOWS_MAX ? start(argv, "/dev/null", true) : -1;
+    const pid_t pid = windows->count < WINDOWS_MAX ? start_window(argv, "/dev/null", true) : -1;
     if (pid <= 0)
         return false;
     windows->open[windows->count].pid = pid;
@@ -219,7 +219,7 @@ static void say_failed(const struct windows *windows, unsigned host, unsigned in
 {
     char line[48];
     snprintf(line, sizeof line, "failed %u %u\n", host, index);
-    tell(windows, line);
+    complain_of_windows(windows, line);
 }
 
 /* Takes note of children that have ended. Returns whether any is left. */
@@ -230,7 +230,7 @@ static bool reap(struct windows *windows)
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         if (pid == windows->client) {
             windows->client = 0;
-            tell(windows, "free\n");
+            complain_of_windows(windows, "free\n");
             if (!windows->closing && TMUX(windows, NULL, "has-session") == 0)
                 fprintf(stderr, "enl: tmux -L %s attach shows the CCEs again\n", windows->socket);
         }
@@ -285,7 +285,7 @@ void enl_windows_forget(const char *name)
     remove_socket(socket);
 }
 
-static void close_all(struct windows *windows, int children)
+static void close_windows(struct windows *windows, int children)
 {
     windows->closing = true;
     for (int i = 0; i < windows->count; i++)
@@ -373,7 +373,7 @@ int enl_windows(char **argv)
             memmove(text, end + 1, length + 1);
         }
     }
-    close_all(&windows, children);
+    close_windows(&windows, children);
     return 0;
 }
 
@@ -419,7 +419,7 @@ int enl_windows_attach(const char *display, const char *name, const char *debugg
                         words[i],    NULL};
         if (!open_one(&windows, 0, i, title, pane)) {
             fprintf(stderr, "enl: no window could be opened for CCE %s\n", words[i]);
-            close_all(&windows, children);
+            close_windows(&windows, children);
             return 1;
         }
     }

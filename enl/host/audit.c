@@ -62,7 +62,7 @@ static int compare(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
-static void keep(void *arg, const char *sentence)
+static void keep_finding(void *arg, const char *sentence)
 {
     struct enl_audit *audit = arg;
     struct keys *now = &audit->now;
@@ -116,7 +116,7 @@ static void see_work(struct enl_audit *audit, struct bcri_ctx *ctx)
 }
 
 /* One look, behind all repairs that were queued before. */
-static int look(struct enl_call *call, struct bcri_ctx *ctx)
+static int look_once(struct enl_call *call, struct bcri_ctx *ctx)
 {
     struct enl_audit *audit = (struct enl_audit *)call;
     struct keys *now = &audit->now;
@@ -125,7 +125,7 @@ static int look(struct enl_call *call, struct bcri_ctx *ctx)
     free(audit->last.at);
     audit->last = *now;
     *now = (struct keys){0};
-    audit->seen.found = keep;
+    audit->seen.found = keep_finding;
     audit->seen.arg = audit;
     audit->count = 0;
     audit->looks++;
@@ -163,7 +163,7 @@ static void summary(const struct enl_audit *audit, char *text, size_t size)
 }
 
 /* Tells it, if the asker is still connected, and frees it. */
-static void answer(struct enl_here *here, struct enl_audit *audit, int code)
+static void answer_audit(struct enl_here *here, struct enl_audit *audit, int code)
 {
     char text[512];
     struct enl_conn *conn;
@@ -199,7 +199,7 @@ static void take_look(struct enl_here *here, struct enl_call *call, int code)
 {
     struct enl_audit *audit = (struct enl_audit *)call;
     if (code != 0 || audit->now.count == 0 || audit->looks == LOOKS_MAX || here->self->phase != ENL_RUNNING) {
-        answer(here, audit, code);
+        answer_audit(here, audit, code);
         return;
     }
     SLIST_INSERT_HEAD(&here->audits, audit, entry);
@@ -215,7 +215,7 @@ static void drop_look(struct enl_call *call)
 static bool have_looked_at(struct enl_here *here, struct enl_audit *audit)
 {
     const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &audit->call};
-    audit->call = (struct enl_call){look, take_look, drop_look};
+    audit->call = (struct enl_call){look_once, take_look, drop_look};
     return enl_worker_add(here->worker, &work);
 }
 
@@ -245,7 +245,7 @@ void enl_audit_go_on(struct enl_here *here)
     for (struct enl_audit *audit; (audit = SLIST_FIRST(&here->audits)) != NULL && here->forgetting == 0;) {
         SLIST_REMOVE_HEAD(&here->audits, entry);
         if (!have_looked_at(here, audit))
-            answer(here, audit, bcrE_NOMEM);
+            answer_audit(here, audit, bcrE_NOMEM);
     }
 }
 

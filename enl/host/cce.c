@@ -173,7 +173,7 @@ static int watch_pid(struct enl_cce *cce, pid_t pid)
     return cce->pid_watch != NULL ? 0 : ENOMEM;
 }
 
-static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
+static void refuse_hello(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
 {
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(text),
@@ -203,12 +203,12 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
 {
     const char *wrong = enl_hello_wrong(hello);
     if (cce->life == ENL_OVER) { /* the process ended, or its birth region failed: reported */
-        refuse(cce, fd, hello->id, bcrE_ENLIST, "its start has failed");
+        refuse_hello(cce, fd, hello->id, bcrE_ENLIST, "its start has failed");
         return;
     }
     if (cce->life != ENL_STARTED) {
-        refuse(cce, fd, hello->id, bcrE_BUSY,
-               "another process has joined with the socket that both inherited");
+        refuse_hello(cce, fd, hello->id, bcrE_BUSY,
+                     "another process has joined with the socket that both inherited");
         return;
     }
     if (wrong == NULL && pid == 0)
@@ -227,7 +227,7 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
         cce->refused = true;
         enl_report(cce->here->self, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who),
                    wrong);
-        refuse(cce, fd, hello->id, bcrE_ENLIST, wrong);
+        refuse_hello(cce, fd, hello->id, bcrE_ENLIST, wrong);
         return;
     }
     cce->pid = pid;

@@ -101,7 +101,7 @@ static int status_of(struct end end)
     return !end.known ? 1 : end.signalled ? 128 + end.number : end.number;
 }
 
-static const char *text_of(struct end end, char *buffer, size_t size)
+static const char *text_of_end(struct end end, char *buffer, size_t size)
 {
     if (!end.known)
         snprintf(buffer, size, "ended without exit()");
@@ -150,7 +150,7 @@ void enl_cce_forgotten(struct enl_cce *cce)
     enl_cce_release(cce);
 }
 
-static void finish(struct enl_cce *cce)
+static void finish_cce(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
     cce->life = ENL_OVER;
@@ -178,7 +178,7 @@ static void finish(struct enl_cce *cce)
 
 void enl_cce_drop(struct enl_cce *cce)
 {
-    finish(cce);
+    finish_cce(cce);
     finish_life(cce);
 }
 
@@ -228,7 +228,7 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
         enl_output_show_tail(cce);
         enl_cce_tell_failure(here, &cce->origin, cce->ordinal, code);
     }
-    finish(cce);
+    finish_cce(cce);
     finish_life(cce);
 }
 
@@ -239,7 +239,7 @@ static void fail_without_hello(struct enl_cce *cce)
     struct enl_here *here = cce->here;
     struct end end = end_of(cce, true, cce->wait_status);
     char how[128];
-    text_of(end, how, sizeof how);
+    text_of_end(end, how, sizeof how);
     if (cce == here->root)
         here->ops->root_ended(here->owner, status_of(end) != 0 ? status_of(end) : 1, true);
     if (cce->refused)
@@ -284,7 +284,8 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     struct end end = end_of(cce, waited, wait_status);
     char who[ENL_CCE_TEXT_MAX], how[128];
     if (cce->life == ENL_HELD) {
-        enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init",
+                     text_of_end(end, how, sizeof how));
         return;
     }
     /* It has said all that it will, and a part may be unread: it may have rung another CCE and exited. */
@@ -292,7 +293,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_conn_take_rest(&cce->control);
     enl_output_drain(cce);
     enl_cce_text(cce, who, sizeof who);
-    text_of(end, how, sizeof how);
+    text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING, blamed = running && !is_normal(end);
     const struct enl_outcome verdict =
         running ? here->ops->judge(here->owner, cce == here->root, !blamed) : (struct enl_outcome){0};
@@ -313,7 +314,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     if (end.known) /* for enl why, as long as no other CCE has the record */
         bcri_store(&cce->record->id.exit_status,
                    (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
-    finish(cce);
+    finish_cce(cce);
     if (verdict.ends)
         here->ops->abort(here->owner, status_of(end));
     finish_life(cce);

@@ -106,11 +106,11 @@ static bool is_full(void *owner)
     return enl_writer_full(outlet->fd == 1 ? lines->here->self->report.out : lines->here->self->report.err);
 }
 
-static void pass(void *owner, const struct enl_printed *text);
+static void pass_lines(void *owner, const struct enl_printed *text);
 
 int enl_lines_start(struct enl_lines *lines)
 {
-    static const struct enl_mux_ops ops = {is_full, pass};
+    static const struct enl_mux_ops ops = {is_full, pass_lines};
     const bool one =
         lines->here->self->report.out == lines->here->self->report.err && !lines->here->self->is_child;
     for (int i = one ? 1 : 0; i < 2; i++) {
@@ -288,7 +288,7 @@ static void tell_no_memory(struct enl_lines *lines)
     lines->is_lost = true;
 }
 
-static void show(struct enl_lines *lines, const struct enl_printed *text)
+static void show_lines(struct enl_lines *lines, const struct enl_printed *text)
 {
     enl_report_clear(lines->here->self);
     if (!enl_writer_printed(text->fd == 1 ? lines->here->self->report.out : lines->here->self->report.err,
@@ -297,7 +297,7 @@ static void show(struct enl_lines *lines, const struct enl_printed *text)
 }
 
 /* Its turn has come. */
-static void pass(void *owner, const struct enl_printed *text)
+static void pass_lines(void *owner, const struct enl_printed *text)
 {
     struct enl_lines *lines = ((struct enl_outlet *)owner)->lines;
     const enum bcri_output output = output_of(lines);
@@ -306,7 +306,7 @@ static void pass(void *owner, const struct enl_printed *text)
         lines->upward->printed(lines->owner, text);
     else if (lines->here->self->is_child) /* its parent is lost */
         enl_lines_log(lines, text->ordinal, text->bytes, text->length);
-    else if (!put_prefixed(lines, text, label, show))
+    else if (!put_prefixed(lines, text, label, show_lines))
         tell_no_memory(lines);
 }
 

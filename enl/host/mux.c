@@ -76,7 +76,7 @@ static void give_turn(struct enl_source *holder)
     holder->ops->turn(holder->owner);
 }
 
-static void pass(struct enl_source *source, const struct enl_printed *text)
+static void pass_text(struct enl_source *source, const struct enl_printed *text)
 {
     source->mux->moved = true;
     source->mux->ops->pass(source->mux->owner, text);
@@ -101,7 +101,7 @@ static bool pass_part(struct enl_source *holder, struct enl_printed *text)
     struct enl_printed part = *text;
     part.length = length;
     part.cost = length == text->length ? text->cost : length;
-    pass(holder, &part);
+    pass_text(holder, &part);
     text->bytes += length;
     text->length -= length;
     text->cost -= part.cost;
@@ -188,7 +188,7 @@ bool enl_source_may_give(struct enl_source *source)
     return !source->held_up;
 }
 
-static bool keep(struct enl_source *source, const struct enl_printed *text)
+static bool keep_text(struct enl_source *source, const struct enl_printed *text)
 {
     struct piece *piece = malloc(sizeof *piece + text->length);
     if (piece == NULL)
@@ -207,12 +207,12 @@ bool enl_source_give(struct enl_source *source, const struct enl_printed *text)
     if (mux->holder == NULL && TAILQ_EMPTY(&mux->waiting))
         mux->holder = source;
     if (mux->holder != source) {
-        const bool kept = keep(source, text);
+        const bool kept = keep_text(source, text);
         wait_for_turn(source);
         return kept;
     }
     const bool over = pass_part(source, &rest);
-    const bool kept = rest.length == 0 || keep(source, &rest);
+    const bool kept = rest.length == 0 || keep_text(source, &rest);
     if (over) {
         end_turn(mux);
         next_turn(mux);
@@ -270,12 +270,12 @@ struct enl_mux *enl_mux_new(uv_loop_t *loop, unsigned hold_ms, const struct enl_
     return mux;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_mux_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
 
 void enl_mux_close(struct enl_mux *mux)
 {
-    uv_close((uv_handle_t *)&mux->timer, on_closed);
+    uv_close((uv_handle_t *)&mux->timer, on_mux_closed);
 }

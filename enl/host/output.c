@@ -115,7 +115,7 @@ static void end_stream(struct enl_stream *stream)
 }
 
 /* Reads about `limit` bytes at most; true while there may be more. */
-static bool read_some(struct enl_stream *stream, size_t limit)
+static bool read_pipe(struct enl_stream *stream, size_t limit)
 {
     static char bytes[READ_BYTES];
     while (stream->watch != NULL && limit > 0) {
@@ -134,7 +134,7 @@ static bool read_some(struct enl_stream *stream, size_t limit)
     return stream->watch != NULL;
 }
 
-static void on_readable(void *data)
+static void on_output_readable(void *data)
 {
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
@@ -142,12 +142,12 @@ static void on_readable(void *data)
         enl_watch_pause(stream->watch, true);
         return;
     }
-    read_some(stream, 1);
+    read_pipe(stream, 1);
     if (stream->watch == NULL)
         enl_cce_release(cce);
 }
 
-static void on_turn(void *owner)
+static void on_output_turn(void *owner)
 {
     const struct enl_stream *stream = owner;
     enl_watch_pause(stream->watch, false);
@@ -161,13 +161,13 @@ static void on_passed(void *owner, size_t cost)
 
 static int open_stream(struct enl_stream *stream, int *end_out)
 {
-    static const struct enl_source_ops ops = {on_turn, on_passed};
+    static const struct enl_source_ops ops = {on_output_turn, on_passed};
     struct enl_here *here = stream->cce->here;
     struct enl_mux *mux = enl_lines_mux(&here->lines, stream->fd, stream->cce == here->root);
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0)
         return -errno;
-    stream->watch = enl_watch_start(here->self, pair[0], on_readable, stream);
+    stream->watch = enl_watch_start(here->self, pair[0], on_output_readable, stream);
     if (stream->watch != NULL && mux != NULL)
         stream->source = enl_source_new(mux, &ops, stream);
     *end_out = pair[1];
@@ -197,7 +197,7 @@ int enl_output_open(struct enl_cce *cce, int ends_out[2])
 void enl_output_drain(struct enl_cce *cce)
 {
     for (int i = 0; i < 2; i++)
-        read_some(&cce->output.streams[i],
+        read_pipe(&cce->output.streams[i],
                   1u << 20); /* a pipe holds at most that; other processes may still be writing */
 }
 

@@ -108,7 +108,7 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
     return true;
 }
 
-static void tell(struct enl_worker *worker, struct enl_work *work)
+static void tell_loop(struct enl_worker *worker, struct enl_work *work)
 {
     enl_mailbox_add(&worker->finished, &work->mail);
     uv_async_send(&worker->bell);
@@ -143,7 +143,7 @@ static bool do_all(struct enl_worker *worker)
         any = true;
         if (work->kind == ENL_WORK_REPAIR || work->kind == ENL_WORK_LOOK)
             look_at_reclaim(worker->reclaim, work);
-        tell(worker, work);
+        tell_loop(worker, work);
     }
     STAILQ_CONCAT(&worker->mine, &todo);
     return any;
@@ -171,7 +171,7 @@ static uint64_t tell_of_parked(struct enl_worker *worker)
         blocked_by->kind = ENL_WORK_BLOCKED_BY;
         blocked_by->index = work->parked_for - 1;
         blocked_by->waiter = work->kind == ENL_WORK_REPAIR ? work->index : BCRI_ENL_INDEX;
-        tell(worker, blocked_by);
+        tell_loop(worker, blocked_by);
     }
     return next_ns;
 }
@@ -207,7 +207,7 @@ static void *work_on(void *data)
 
 /* ---- on the loop */
 
-static void drop(struct enl_work *work)
+static void drop_work(struct enl_work *work)
 {
     free(work->free_records);
     if (work->call != NULL)
@@ -231,7 +231,7 @@ static void on_bell(uv_async_t *bell)
         work->call = NULL; /* taken */
         for (size_t i = 0; i < work->free_count; i++)
             bcri_host_cce_release(here->host, work->free_records[i]);
-        drop(work);
+        drop_work(work);
     }
 }
 
@@ -313,7 +313,7 @@ bool enl_worker_stop(struct enl_worker *worker)
     enl_mailbox_take_all(&worker->finished, &worker->mine);
     for (struct enl_mail *mail; (mail = STAILQ_FIRST(&worker->mine)) != NULL;) {
         STAILQ_REMOVE_HEAD(&worker->mine, entry);
-        drop((struct enl_work *)mail);
+        drop_work((struct enl_work *)mail);
     }
     struct bcri_ctx *ctx = context(worker); /* the private memory of its operations */
     bcri_resolved_fini(ctx);

@@ -37,7 +37,7 @@ static void fill_job(struct enl_job *job, const struct bcri_control *request)
     job->argv[0] = job->object;
 }
 
-static void answer(struct enl_jobs *jobs, struct enl_job *job)
+static void answer_enlist(struct enl_jobs *jobs, struct enl_job *job)
 {
     bool ok = job->started > 0;
     jobs->ops->counted(jobs->owner); /* the answer says that they are there */
@@ -90,7 +90,7 @@ static bool start_one(struct enl_jobs *jobs, struct enl_job *job)
     return false;
 }
 
-static void on_turn(uv_idle_t *idle)
+static void on_job_turn(uv_idle_t *idle)
 {
     struct enl_jobs *jobs = idle->data;
     struct enl_job *job = STAILQ_FIRST(&jobs->queue);
@@ -110,7 +110,7 @@ static void on_turn(uv_idle_t *idle)
     if (--job->left > 0)
         return;
     STAILQ_REMOVE_HEAD(&jobs->queue, entry);
-    answer(jobs, job);
+    answer_enlist(jobs, job);
     jobs->ops->something_ended(jobs->owner); /* this job may be all that was left */
 }
 
@@ -173,7 +173,7 @@ void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct 
         return;
     }
     STAILQ_INSERT_TAIL(&jobs->queue, job, entry);
-    uv_idle_start(&jobs->starter, on_turn);
+    uv_idle_start(&jobs->starter, on_job_turn);
 }
 
 const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request)

@@ -17,7 +17,7 @@
 
 #include "host/object.h"
 
-static pid_t start(struct enl_jobs *jobs, const char *path, int when)
+static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
 {
     char first[2] = {(char)('0' + when), '\0'};
     char last[] = {jobs->self->is_child ? '0' : '1', '\0'}; /* 1: the program was started here */
@@ -54,7 +54,7 @@ void enl_script_run(struct enl_jobs *jobs, const char *script, int when, void (*
     pid_t pid = -1;
     if (script != NULL && bcri_config_resolve(&jobs->self->config, script, &name) == 0) {
         if (enl_object_find(name, path, reason, sizeof reason) == 0)
-            pid = start(jobs, path, when);
+            pid = start_script(jobs, path, when);
         else
             enl_report(jobs->self, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
     }

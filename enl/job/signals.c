@@ -105,7 +105,7 @@ static void go_on(struct enl_jobs *jobs)
 
 /* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
  * it already. */
-static void pass_on(struct enl_jobs *jobs, int signal, bool from_terminal)
+static void pass_on_signal(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &jobs->here->all, entry)
@@ -157,7 +157,7 @@ static void end_by(struct enl_jobs *jobs, int signal, bool from_terminal)
         return;
     }
     jobs->status = 128 + signal; /* unless the root ends with another status */
-    pass_on(jobs, signal, from_terminal);
+    pass_on_signal(jobs, signal, from_terminal);
     enl_signals_start_grace(jobs);
 }
 

@@ -265,8 +265,8 @@ static uint64_t pool_bytes(struct enl_links *links)
 }
 
 /* Tries each port of dataport at each address. Returns 0 or a code. */
-static int start(struct bcri_link_thread_config *config, const struct bcri_config *settings,
-                 struct bcri_link_thread **out)
+static int start_link_thread(struct bcri_link_thread_config *config, const struct bcri_config *settings,
+                             struct bcri_link_thread **out)
 {
     struct bcri_link_address at[ENL_BIND_MAX];
     struct bcri_ports ports;
@@ -305,7 +305,7 @@ bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
                                              .told = tell_loop,
                                              .owner = agent};
     bcri_failure_forget();
-    const int failed = start(&config, &links->self->config, &agent->thread);
+    const int failed = start_link_thread(&config, &links->self->config, &agent->thread);
     if (failed != 0) {
         agent->thread = NULL;
         char failure[BCRI_FAILURE_TEXT_MAX];
@@ -330,7 +330,7 @@ void enl_links_lease(struct enl_links *links, uint64_t until_ms)
                                                      : BCRI_DEADLINE_NEVER);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_agent_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -352,7 +352,7 @@ bool enl_links_stop(struct enl_links *links)
     bcri_ctx_fini(&agent->ctx);
     links->agent = NULL;
     if (agent->has_told)
-        uv_close((uv_handle_t *)&agent->told, on_closed);
+        uv_close((uv_handle_t *)&agent->told, on_agent_closed);
     else
         free(agent);
     return true;

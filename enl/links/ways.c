@@ -69,7 +69,7 @@ static void say_unheard(struct enl_links *links, const struct bcri_link_news *ne
         enl_report(links->self, BCRI_LOG_WARN, format, links->self->hostname, name, news->text);
 }
 
-static void say(struct enl_links *links, const struct bcri_link_news *news, const char *name)
+static void say_way(struct enl_links *links, const struct bcri_link_news *news, const char *name)
 {
     switch (news->way) {
     case BCRI_WAY_SILENT: say_silent(links, news, name); break;
@@ -99,7 +99,7 @@ void enl_ways_changed(struct enl_links *links, const struct bcri_link_news *news
     if (name == NULL ||
         (way != NULL && (way->said & 1u << news->way) != 0)) /* that it is gone has been said */
         return;
-    say(links, news, name);
+    say_way(links, news, name);
     if (way != NULL)
         way->said |= 1u << news->way;
 }

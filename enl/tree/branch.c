@@ -39,7 +39,7 @@ struct enl_branches {
     bool left;        /* nobody waits for them */
 };
 
-static struct branch *find(const struct enl_program *program, uint32_t host)
+static struct branch *find_branch(const struct enl_program *program, uint32_t host)
 {
     struct branch *branch = program->branches != NULL ? LIST_FIRST(&program->branches->all) : NULL;
     while (branch != NULL && branch->host != host)
@@ -51,10 +51,10 @@ static struct branch *towards(const struct enl_program *program, uint32_t host)
 {
     const uint32_t neighbour =
         program->branches != NULL ? enl_routes_find(&program->branches->routes, host) : 0;
-    return neighbour != 0 ? find(program, neighbour) : NULL;
+    return neighbour != 0 ? find_branch(program, neighbour) : NULL;
 }
 
-static void send_up(struct enl_program *program, const struct bcri_control *message)
+static void send_to_parent(struct enl_program *program, const struct bcri_control *message)
 {
     if (program->parent != NULL)
         enl_peer_forward(program->parent->peer, message);
@@ -76,7 +76,7 @@ static void tell_ended(struct enl_program *program, uint32_t host, const char *c
         ended.present |= BCRI_HAS(object);
         ended.object = bcri_view_of(why);
     }
-    send_up(program, &ended);
+    send_to_parent(program, &ended);
 }
 
 /* False: its stderr has ended. */
@@ -93,7 +93,7 @@ static bool tell_said(const struct branch *branch)
                                           .present = BCRI_HAS(host) | BCRI_HAS(bytes),
                                           .host = branch->host,
                                           .bytes = {bytes, (uint32_t)got}};
-        send_up(branch->program, &said);
+        send_to_parent(branch->program, &said);
     }
 }
 
@@ -140,7 +140,7 @@ static void tell_closed(const struct branch *branch, const char *why, uint32_t f
                                         .host = branch->host,
                                         .text = bcri_view_of(why),
                                         .flags = flags};
-    send_up(branch->program, &closed);
+    send_to_parent(branch->program, &closed);
 }
 
 /* A login may refuse where a daemon would speak: on its stdout. */
@@ -156,7 +156,7 @@ static void tell_printed(const struct branch *branch)
                                       .present = BCRI_HAS(host) | BCRI_HAS(bytes),
                                       .host = branch->host,
                                       .bytes = bcri_view_of(line)};
-    send_up(branch->program, &said);
+    send_to_parent(branch->program, &said);
 }
 
 /* What it says is passed on still, and the root no longer minds. */
@@ -167,7 +167,7 @@ static void on_deaf(void *owner)
     tell_closed(branch, "nothing can be sent to it", BCRI_CLOSED_DEAF);
 }
 
-static void on_ended(void *owner, const char *why)
+static void on_branch_ended(void *owner, const char *why)
 {
     struct branch *branch = owner;
     if (branch->said != NULL && !tell_said(branch)) /* which may be why */
@@ -208,7 +208,7 @@ static void cut(struct branch *branch)
 
 /* ---- what passes ---- */
 
-static const char *on_message(void *owner, const struct bcri_control *message)
+static const char *on_branch_message(void *owner, const struct bcri_control *message)
 {
     struct branch *branch = owner;
     struct enl_program *program = branch->program;
@@ -216,7 +216,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         struct bcri_control own = *message;
         own.present |= BCRI_HAS(from);
         own.from = branch->host;
-        send_up(program, &own);
+        send_to_parent(program, &own);
         return NULL;
     }
     if (enl_routes_find(&program->branches->routes, message->from) != branch->host)
@@ -259,14 +259,14 @@ static void tell_more_is_pushed(void *owner)
     const struct branch *branch = owner;
     const struct bcri_control said = {
         .type = BCRI_MSG_said, .present = BCRI_HAS(host) | BCRI_HAS(bytes), .host = branch->host};
-    send_up(branch->program, &said);
+    send_to_parent(branch->program, &said);
 }
 
 /* Returns NULL, or why there is no process. */
-static const char *begin(struct enl_program *program, uint32_t number, const struct enl_host *host,
-                         bool pushes, char *error, size_t error_size)
+static const char *begin_branch(struct enl_program *program, uint32_t number, const struct enl_host *host,
+                                bool pushes, char *error, size_t error_size)
 {
-    static const struct enl_peer_ops ops = {on_message, on_ended, on_deaf};
+    static const struct enl_peer_ops ops = {on_branch_message, on_branch_ended, on_deaf};
     struct enl_launch launch;
     struct enl_branches *all = branches_of(program);
     struct branch *branch = all != NULL ? calloc(1, sizeof *branch) : NULL;
@@ -291,7 +291,7 @@ static const char *begin(struct enl_program *program, uint32_t number, const str
     return NULL;
 }
 
-static char *text_of(struct bcri_view view, char *out, size_t size)
+static char *text_of_view(struct bcri_view view, char *out, size_t size)
 {
     return view.length != 0 && bcri_view_copy(view, out, size) ? out : NULL;
 }
@@ -299,22 +299,23 @@ static char *text_of(struct bcri_view view, char *out, size_t size)
 static const char *take_begin(struct enl_program *program, const struct bcri_control *message)
 {
     char name[256], address[1024], login[256], enl[4096], error[2048];
-    if (message->host == program->self.host_number || find(program, message->host) != NULL)
+    if (message->host == program->self.host_number || find_branch(program, message->host) != NULL)
         return "it begins a host twice";
     if (message->machine.length == 0 || message->machine.bytes[0] == '-' ||
         (message->text.length != 0 && message->text.bytes[0] == '-') ||
         (message->ccename.length != 0 && message->ccename.bytes[0] == '-'))
         return "it begins a host that has no name";
-    const struct enl_host host = {.name = text_of(message->machine, name, sizeof name),
+    const struct enl_host host = {.name = text_of_view(message->machine, name, sizeof name),
                                   .local = (message->flags & BCRI_BEGIN_LOCAL) != 0,
-                                  .address = text_of(message->text, address, sizeof address),
-                                  .login = text_of(message->ccename, login, sizeof login),
-                                  .enl = text_of(message->object, enl, sizeof enl)};
-    const char *why = program->self.phase != ENL_RUNNING
-                          ? "the daemon that is to start it is ending"
-                          : begin(program, message->host, &host,
-                                  (message->flags & BCRI_BEGIN_PUSH) != 0 && program->carry.push != NULL,
-                                  error, sizeof error);
+                                  .address = text_of_view(message->text, address, sizeof address),
+                                  .login = text_of_view(message->ccename, login, sizeof login),
+                                  .enl = text_of_view(message->object, enl, sizeof enl)};
+    const char *why =
+        program->self.phase != ENL_RUNNING
+            ? "the daemon that is to start it is ending"
+            : begin_branch(program, message->host, &host,
+                           (message->flags & BCRI_BEGIN_PUSH) != 0 && program->carry.push != NULL, error,
+                           sizeof error);
     if (why != NULL)
         tell_ended(program, message->host, "", 0, false, why);
     return NULL;
@@ -324,7 +325,7 @@ const char *enl_branch_of_parent(struct enl_program *program, const struct bcri_
 {
     if (message->type == BCRI_MSG_begin)
         return take_begin(program, message);
-    struct branch *branch = find(program, message->host);
+    struct branch *branch = find_branch(program, message->host);
     if (branch != NULL) /* or it has ended, and the parent does not know yet */
         cut(branch);
     return NULL;
@@ -358,7 +359,7 @@ bool enl_branch_is_left(const struct enl_program *program, pid_t pid)
     return branch != NULL;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_branch_timer(uv_timer_t *timer)
 {
     enl_branches_leave(timer->data);
     enl_program_check_end(timer->data);
@@ -370,11 +371,11 @@ bool enl_branches_over(struct enl_program *program)
     if (all == NULL || LIST_EMPTY(&all->all) || all->left)
         return true;
     if (!program->all_end && uv_is_active((uv_handle_t *)&all->timer) == 0)
-        uv_timer_start(&all->timer, on_timer, OVER_MSEC, 0);
+        uv_timer_start(&all->timer, on_branch_timer, OVER_MSEC, 0);
     return false;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_branches_closed(uv_handle_t *handle)
 {
     struct enl_program *program = handle->data;
     free(program->branches);
@@ -393,5 +394,5 @@ void enl_branches_close(struct enl_program *program)
         free(branch);
     }
     enl_routes_free(&all->routes);
-    uv_close((uv_handle_t *)&all->timer, on_closed);
+    uv_close((uv_handle_t *)&all->timer, on_branches_closed);
 }

@@ -31,7 +31,7 @@ static uint64_t patience_with(const struct enl_child *child)
     return enl_lease_patience((uint64_t)child->program->self.config.hosttimeout);
 }
 
-static void on_timer(uv_timer_t *timer);
+static void on_child_timer(uv_timer_t *timer);
 
 /* How long nothing may come until something is done about it: the lane is made ready for a host that may try
  * that, or it is lost. */
@@ -46,7 +46,7 @@ void enl_child_heard(struct enl_child *child)
 {
     child->heard_ms = enl_boottime_ms();
     if (child->state == ENL_CHILD_UP)
-        uv_timer_start(&child->timer, on_timer, silence_of(child) + 1, 0);
+        uv_timer_start(&child->timer, on_child_timer, silence_of(child) + 1, 0);
 }
 
 static void listen_for(struct enl_child *child)
@@ -179,7 +179,7 @@ static void begin_to_end(struct enl_child *child, uint64_t patience_ms)
 {
     child->state = ENL_CHILD_ENDING;
     child->patience_ms = patience_ms;
-    uv_timer_start(&child->timer, on_timer, patience_ms, 0);
+    uv_timer_start(&child->timer, on_child_timer, patience_ms, 0);
 }
 
 static void close_pipes(struct enl_child *child)
@@ -229,7 +229,7 @@ void enl_child_end(struct enl_child *child, const struct bcri_control *message, 
 void enl_child_says_more(struct enl_child *child)
 {
     if (child->state == ENL_CHILD_ENDING)
-        uv_timer_start(&child->timer, on_timer, child->patience_ms, 0);
+        uv_timer_start(&child->timer, on_child_timer, child->patience_ms, 0);
 }
 
 void enl_child_reaped(struct enl_child *child, int wait_status)
@@ -306,13 +306,14 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
     }
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_child_timer(uv_timer_t *timer)
 {
     struct enl_child *child = timer->data;
     const uint64_t age = enl_boottime_ms() - child->heard_ms, patience = patience_with(child);
     char why[128];
     if (child->conn != NULL && enl_peer_has_unread(child->conn->peer)) {
-        uv_timer_start(timer, on_timer, 1, 0); /* this process stood still: what has come is read first */
+        uv_timer_start(timer, on_child_timer, 1,
+                       0); /* this process stood still: what has come is read first */
         return;
     }
     if (child->state == ENL_CHILD_UP && child->program->jobs.stop_signal != 0 && !child->stops) {
@@ -332,7 +333,7 @@ static void on_timer(uv_timer_t *timer)
             if (age >= enl_lease_unrest((uint64_t)child->program->self.config.hosttimeout))
                 listen_for(child);
             const uint64_t silence = silence_of(child);
-            uv_timer_start(timer, on_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);
+            uv_timer_start(timer, on_child_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);
             break;
         }
         snprintf(why, sizeof why, "nothing came from it for %d ms (hosttimeout)",
@@ -349,7 +350,7 @@ static void on_timer(uv_timer_t *timer)
 
 void enl_child_await(struct enl_child *child)
 {
-    uv_timer_start(&child->timer, on_timer, (uint64_t)child->program->self.config.connecttimeout, 0);
+    uv_timer_start(&child->timer, on_child_timer, (uint64_t)child->program->self.config.connecttimeout, 0);
 }
 
 void enl_child_gets_more(void *child)

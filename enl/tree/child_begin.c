@@ -10,14 +10,14 @@
 #include "tree/child.h"
 #include "wire/conn.h"
 
-static const char *on_message(void *owner, const struct bcri_control *message)
+static const char *on_child_message(void *owner, const struct bcri_control *message)
 {
     struct enl_child *child = owner;
     return (message->present & BCRI_HAS(from)) != 0 ? child->ops->passes(child, message)
                                                     : enl_child_take(child, message);
 }
 
-static void on_ended(void *owner, const char *why)
+static void on_child_ended(void *owner, const char *why)
 {
     enl_child_pipe_ended(owner, why);
 }
@@ -27,7 +27,7 @@ static void on_deaf(void *owner)
     enl_child_pipe_ended(owner, "nothing can be sent to it");
 }
 
-const struct enl_peer_ops enl_child_peer_ops = {on_message, on_ended, on_deaf};
+const struct enl_peer_ops enl_child_peer_ops = {on_child_message, on_child_ended, on_deaf};
 
 struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
                                 uint32_t number, const struct enl_child_ops *ops)
@@ -72,7 +72,7 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
     return true;
 }
 
-static void add(struct bcri_control *begin, uint64_t key, struct bcri_view *field, const char *value)
+static void add_field(struct bcri_control *begin, uint64_t key, struct bcri_view *field, const char *value)
 {
     if (value == NULL)
         return;
@@ -95,9 +95,9 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
                                  .machine = bcri_view_of(host->name),
                                  .flags = (host->local ? BCRI_BEGIN_LOCAL : 0u) |
                                           (enl_push_is_for(&program->carry, host) ? BCRI_BEGIN_PUSH : 0u)};
-    add(&begin, BCRI_HAS(text), &begin.text, child->address != NULL ? child->address : host->address);
-    add(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
-    add(&begin, BCRI_HAS(object), &begin.object, host->enl);
+    add_field(&begin, BCRI_HAS(text), &begin.text, child->address != NULL ? child->address : host->address);
+    add_field(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
+    add_field(&begin, BCRI_HAS(object), &begin.object, host->enl);
     child->starter = starter->number;
     child->by = starter->host;
     child->runs = true;

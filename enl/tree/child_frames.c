@@ -86,7 +86,7 @@ void enl_child_resume(struct enl_child *child)
     let_output_come(child);
 }
 
-static void on_turn(void *owner)
+static void on_output_turn_of_child(void *owner)
 {
     (void)owner;
 }
@@ -116,7 +116,7 @@ static void take_log(struct enl_child *child, const struct bcri_control *message
 
 static void take_output(struct enl_child *child, const struct bcri_control *message)
 {
-    static const struct enl_source_ops ops = {on_turn, on_passed};
+    static const struct enl_source_ops ops = {on_output_turn_of_child, on_passed};
     const int fd = message->kind == 1 ? 1 : 2;
     const struct enl_printed text = {.ordinal = message->ordinal,
                                      .fd = fd,

@@ -19,7 +19,7 @@
 #include "tree/reserve.h"
 
 /* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
-static int read_some(struct enl_greeting *greeting, const char **wrong_out)
+static int read_greeting(struct enl_greeting *greeting, const char **wrong_out)
 {
     uint8_t *at;
     const size_t room = bcri_frames_room(greeting->frames, &at);
@@ -100,7 +100,7 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
                            strerror(errno));
     while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
         came = bcri_frames_next(greeting->frames, &message, &wrong);
-        if (came == 0 && read_some(greeting, &wrong) <= 0)
+        if (came == 0 && read_greeting(greeting, &wrong) <= 0)
             came = -1;
         if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
             message.type != BCRI_MSG_start)

@@ -38,7 +38,7 @@ static void send_to(void *owner, uint32_t host, const struct bcri_control *messa
         enl_conn_send(program->parent, message, NULL, 0);
 }
 
-static bool make_link(void *owner, struct bcri_link_introduction *introduction)
+static bool make_link_now(void *owner, struct bcri_link_introduction *introduction)
 {
     return enl_links_introduce(&((struct enl_program *)owner)->links, introduction);
 }
@@ -51,7 +51,7 @@ static void absent(void *owner, uint32_t host, bool is_unknown)
         enl_links_lost(&((struct enl_program *)owner)->links, host);
 }
 
-static void give_up(void *owner, uint32_t host)
+static void give_up_link(void *owner, uint32_t host)
 {
     struct enl_program *program = owner;
     if (host != program->self.host_number) {
@@ -75,7 +75,8 @@ static bool is_coming(void *owner, uint32_t host)
     return program->tree == NULL || host > program->tree->last_number || (child != NULL && !child->was_up);
 }
 
-static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_reserve, is_coming};
+static const struct enl_introductions_ops ops = {send_to,      make_link_now, absent,
+                                                 give_up_link, no_reserve,    is_coming};
 
 /* ---- what the daemon tells ---- */
 
@@ -198,7 +199,7 @@ give_back:
     return false;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_introductions_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -213,7 +214,7 @@ void enl_introduce_end(struct enl_program *program)
     program->introductions = NULL;
     enl_introductions_drop(&own->all);
     own->lease.data = own;
-    uv_close((uv_handle_t *)&own->lease, on_closed);
+    uv_close((uv_handle_t *)&own->lease, on_introductions_closed);
     enl_secret_free(program->keys);
     program->keys = NULL;
 }

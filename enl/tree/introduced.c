@@ -51,7 +51,7 @@ static const char *take_lost(struct enl_introductions *all, const struct bcri_co
 }
 
 /* Keeps what a host is called that this one is introduced to. */
-static void keep(struct enl_introductions *all, const struct enl_member *met)
+static void keep_name(struct enl_introductions *all, const struct enl_member *met)
 {
     struct enl_member *member = enl_member_find(all, met->host);
     if (member == NULL && (member = calloc(1, sizeof *member)) != NULL) {
@@ -87,7 +87,7 @@ static const char *take_introduction(struct enl_introductions *all, const struct
     const char *wrong = enl_member_link(all, &member, (message->flags & ENL_HAS_AES) != 0, own,
                                         (const uint8_t *)message->random.bytes);
     if (wrong == NULL)
-        keep(all, &member);
+        keep_name(all, &member);
     if (wrong == NULL && !is_answer)
         send_random(all, BCRI_MSG_agreed, message->host, own);
     bcri_seal_wipe(own, sizeof own);

@@ -83,9 +83,9 @@ struct enl_member enl_member_known_to(const struct enl_member *member, const str
     return known;
 }
 
-static const char *make_link(struct enl_introductions *all, const struct enl_member *member,
-                             bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
-                             uint16_t lane, bool listens)
+static const char *introduce_member(struct enl_introductions *all, const struct enl_member *member,
+                                    bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
+                                    uint16_t lane, bool listens)
 {
     const struct enl_keys *keys = all->keys;
     const struct enl_keys_met met = {member->host, member->public, own_random, peer_random, both_have_aes};
@@ -112,12 +112,12 @@ static const char *make_link(struct enl_introductions *all, const struct enl_mem
 const char *enl_member_link(struct enl_introductions *all, const struct enl_member *member,
                             bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random)
 {
-    return make_link(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_ORDERS, false);
+    return introduce_member(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_ORDERS, false);
 }
 
 const char *enl_member_link_lane(struct enl_introductions *all, const struct enl_member *member,
                                  bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
                                  bool listens)
 {
-    return make_link(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_TREE, listens);
+    return introduce_member(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_TREE, listens);
 }

@@ -163,7 +163,7 @@ static const char *request(struct enl_program *program, const struct bcri_contro
     return program->conns.ops->request(program->parent, &in);
 }
 
-static const char *on_message(void *owner, const struct bcri_control *message)
+static const char *on_parent_message(void *owner, const struct bcri_control *message)
 {
     struct enl_program *program = owner;
     if ((message->present & BCRI_HAS(to)) != 0 && message->to != program->self.host_number) {
@@ -218,7 +218,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     return NULL;
 }
 
-static void on_ended(void *owner, const char *why)
+static void on_parent_ended(void *owner, const char *why)
 {
     static const char plain[] = "its pipe has ended"; /* else it talks nonsense */
     if (strcmp(why, plain) != 0 || !enl_uplink_leave_pipes(owner))
@@ -236,10 +236,10 @@ static const char *on_lane_message(void *owner, const struct bcri_control *messa
             "nothing comes from the daemon that started this one; this host goes on over a link to the root");
         enl_uplink_go_by_lane(owner);
     }
-    return on_message(owner, message);
+    return on_parent_message(owner, message);
 }
 
-static const struct enl_peer_ops lane_ops = {.came = on_lane_message, .ended = on_ended};
+static const struct enl_peer_ops lane_ops = {.came = on_lane_message, .ended = on_parent_ended};
 
 void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
@@ -250,7 +250,7 @@ void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, u
 
 bool enl_parent_open(struct enl_program *program)
 {
-    static const struct enl_peer_ops ops = {.came = on_message, .ended = on_ended};
+    static const struct enl_peer_ops ops = {.came = on_parent_message, .ended = on_parent_ended};
     char error[512];
     struct enl_greeting *greeting = &parent.greeting;
     struct enl_peer *peer =

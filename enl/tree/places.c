@@ -25,7 +25,7 @@
 
 static const struct enl_child_ops child_ops;
 
-static struct enl_place *place_of(const struct enl_child *child)
+static struct enl_place *place_of_child(const struct enl_child *child)
 {
     const struct enl_program *program = child->program;
     return &program->tree->places[child->host - program->hosts.hosts];
@@ -69,9 +69,9 @@ static bool want(struct enl_program *program, struct enl_place *place, const cha
 }
 
 /* Asks the daemon of that place, which is started if need be. */
-static enum enl_way pass_on(struct enl_conn *conn, struct enl_place *place, const char *address,
-                            const struct bcri_control *request, int *code_out, char *reason,
-                            size_t reason_size)
+static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place, const char *address,
+                                  const struct bcri_control *request, int *code_out, char *reason,
+                                  size_t reason_size)
 {
     struct enl_program *program = enl_program_of(conn);
     struct bcri_control there = *request;
@@ -129,7 +129,7 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
         place = place->same;
     if (place->here)
         return ENL_WAY_HERE;
-    return pass_on(conn, place, address, request, code_out, reason, reason_size);
+    return ask_daemon_of(conn, place, address, request, code_out, reason, reason_size);
 }
 
 enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
@@ -180,7 +180,8 @@ static void move_errands(struct enl_child *child, struct enl_place *place)
             ;
         else if (place->here)
             enl_enlist_here(&child->program->jobs, errand->conn, &request);
-        else if (pass_on(errand->conn, place, "", &request, &code, reason, sizeof reason) == ENL_WAY_NONE)
+        else if (ask_daemon_of(errand->conn, place, "", &request, &code, reason, sizeof reason) ==
+                 ENL_WAY_NONE)
             enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name, code, reason);
         free(errand);
     }
@@ -189,7 +190,7 @@ static void move_errands(struct enl_child *child, struct enl_place *place)
 static bool on_met(struct enl_child *child)
 {
     const struct enl_tree *tree = child->program->tree;
-    struct enl_place *place = place_of(child);
+    struct enl_place *place = place_of_child(child);
     tree->archtypes[child->number] = child->archtype;
     enl_tree_met(child);
     if (child->host->local || child->station[0] == '\0')
@@ -203,7 +204,7 @@ static bool on_met(struct enl_child *child)
     LIST_FOREACH (other, &tree->children, entry)
         if (other != child && !other->host->local && other->state != ENL_CHILD_ENDING &&
             strcmp(child->station, other->station) == 0) {
-            place->same = place_of(other);
+            place->same = place_of_child(other);
             move_errands(child, place->same);
             return false;
         }
@@ -230,7 +231,7 @@ static void fail_errands(struct enl_child *child, const char *sentence)
 static bool begin_again(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
-    struct enl_place *place = place_of(child);
+    struct enl_place *place = place_of_child(child);
     char error[512];
     const bool failed = child->starter != 0 && child->station[0] == '\0';
     if (child->was_up || child->told_to_end || program->self.phase != ENL_RUNNING || place->child != child)
@@ -257,7 +258,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
 static void remember_failure(const struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
-    struct enl_place *place = place_of(child);
+    struct enl_place *place = place_of_child(child);
     if (sentence[0] == '\0' || program->self.phase != ENL_RUNNING || place->failed != NULL)
         return;
     place->failed = strdup(sentence);
@@ -274,8 +275,8 @@ static void on_gone(struct enl_child *child, const char *sentence)
     const uint32_t below = enl_tree_below(child);
     enl_tree_gone(child);
     const bool again = begin_again(child, sentence);
-    if (place_of(child)->child == child)
-        place_of(child)->child = NULL;
+    if (place_of_child(child)->child == child)
+        place_of_child(child)->child = NULL;
     if (!again && !child->was_up && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
         remember_failure(child, sentence);
     if (blamed)

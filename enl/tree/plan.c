@@ -216,7 +216,7 @@ static bool choose(const struct enl_plan *plan, const struct enl_plan_node *host
     return plan->coming == 0 && root_may;
 }
 
-static void begin(struct enl_plan *plan, uint32_t number, uint32_t starter)
+static void begin_node(struct enl_plan *plan, uint32_t number, uint32_t starter)
 {
     struct enl_plan_node *node = &plan->nodes[number], *by = &plan->nodes[starter];
     wait_no_more(plan, number);
@@ -246,7 +246,7 @@ bool enl_plan_next(struct enl_plan *plan, uint32_t *number_out, uint32_t *starte
             continue;
         if (choose(plan, node, levels, starter_out)) {
             *number_out = at;
-            begin(plan, at, *starter_out);
+            begin_node(plan, at, *starter_out);
             return true;
         }
         near_full |= node->near && !node->direct;

@@ -8,7 +8,7 @@
 #include "base/grow.h"
 
 /* The first row whose host is not below `host`. */
-static size_t place_of(const struct enl_routes *routes, uint32_t host)
+static size_t row_of_host(const struct enl_routes *routes, uint32_t host)
 {
     size_t low = 0, high = routes->count;
     while (low < high) {
@@ -23,7 +23,7 @@ static size_t place_of(const struct enl_routes *routes, uint32_t host)
 
 bool enl_routes_add(struct enl_routes *routes, uint32_t host, uint32_t neighbour)
 {
-    const size_t at = place_of(routes, host);
+    const size_t at = row_of_host(routes, host);
     if (at < routes->count && routes->rows[at].host == host) {
         routes->rows[at].neighbour = neighbour;
         return true;
@@ -38,7 +38,7 @@ bool enl_routes_add(struct enl_routes *routes, uint32_t host, uint32_t neighbour
 
 uint32_t enl_routes_find(const struct enl_routes *routes, uint32_t host)
 {
-    const size_t at = place_of(routes, host);
+    const size_t at = row_of_host(routes, host);
     return at < routes->count && routes->rows[at].host == host ? routes->rows[at].neighbour : 0;
 }
 

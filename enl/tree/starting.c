@@ -88,7 +88,7 @@ bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
 
 /* ---- who waits is told on a terminal how many hosts are up ---- */
 
-static void tell(struct enl_program *program)
+static void tell_progress(struct enl_program *program)
 {
     const struct enl_batch *batch = &program->tree->batch;
     enl_report_progress(&program->self, batch->hosts - batch->pending,
@@ -99,7 +99,7 @@ static void on_quiet(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
     program->tree->batch.told = true;
-    tell(program);
+    tell_progress(program);
 }
 
 static void one_more(struct enl_program *program)
@@ -118,7 +118,7 @@ static void one_less(struct enl_program *program)
     if (--batch->pending == 0)
         uv_timer_stop(&batch->timer);
     if (batch->told)
-        tell(program);
+        tell_progress(program);
     batch->told = batch->told && batch->pending != 0;
 }
 

@@ -56,7 +56,8 @@ static bool is_next(const struct bcri_control *asked, const struct bcri_control 
     return number >= asked->host && (answer->type != BCRI_MSG_host_state || number < answer->host);
 }
 
-static void put(struct bcri_control *answer, uint32_t number, uint32_t state, uint32_t cces, const char *name)
+static void put_state(struct bcri_control *answer, uint32_t number, uint32_t state, uint32_t cces,
+                      const char *name)
 {
     *answer = (struct bcri_control){.type = BCRI_MSG_host_state,
                                     .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(state) |
@@ -75,17 +76,18 @@ const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *mes
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     const struct enl_tree *tree = program->self.is_child ? NULL : program->tree;
     if (is_next(message, &answer, program->self.host_number))
-        put(&answer, program->self.host_number,
-            program->self.phase <= ENL_RUNNING ? BCRI_HOST_UP : BCRI_HOST_ENDING, program->here.alive,
-            program->self.hostname);
+        put_state(&answer, program->self.host_number,
+                  program->self.phase <= ENL_RUNNING ? BCRI_HOST_UP : BCRI_HOST_ENDING, program->here.alive,
+                  program->self.hostname);
     for (const struct enl_child *child = tree != NULL ? LIST_FIRST(&tree->children) : NULL; child != NULL;
          child = LIST_NEXT(child, entry))
         if (is_next(message, &answer, child->number))
-            put(&answer, child->number, state_of(child), child->alive, child->host->name);
+            put_state(&answer, child->number, state_of(child), child->alive, child->host->name);
     const struct gone *gone;
     SLIST_FOREACH (gone, &all_gone, entry)
         if (is_next(message, &answer, gone->number)) {
-            put(&answer, gone->number, gone->was_up ? BCRI_HOST_LOST : BCRI_HOST_FAILED, 0, gone->host->name);
+            put_state(&answer, gone->number, gone->was_up ? BCRI_HOST_LOST : BCRI_HOST_FAILED, 0,
+                      gone->host->name);
             answer.present |= BCRI_HAS(text);
             answer.text = bcri_view_of(gone->why);
         }

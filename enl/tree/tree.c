@@ -266,7 +266,7 @@ void enl_tree_resume(struct enl_program *program)
         enl_child_resume(child);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_tree_closed(uv_handle_t *handle)
 {
     struct enl_program *program = handle->data;
     enl_plan_fini(&program->tree->plan);
@@ -292,5 +292,5 @@ void enl_tree_close(struct enl_program *program)
     uv_close((uv_handle_t *)&tree->begins, NULL);
     uv_close((uv_handle_t *)&tree->batch.timer, NULL);
     uv_close((uv_handle_t *)&tree->killed, NULL);
-    uv_close((uv_handle_t *)&tree->patience, on_closed); /* the last one that is closed is told last */
+    uv_close((uv_handle_t *)&tree->patience, on_tree_closed); /* the last one that is closed is told last */
 }

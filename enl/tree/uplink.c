@@ -32,7 +32,7 @@ static struct {
     const struct enl_peer_ops *lane_ops;
 } uplink;
 
-static void on_timer(uv_timer_t *timer);
+static void on_uplink_timer(uv_timer_t *timer);
 
 /* ------------------------------------------------------------------------------- sending --- */
 
@@ -102,7 +102,7 @@ void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_progr
 {
     uplink.flushed = done;
     if (uplink.has_reserve)
-        uv_timer_start(&uplink.timer, on_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
+        uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
     enl_peer_flush(program->parent->peer, on_flushed, program);
 }
 
@@ -147,7 +147,7 @@ bool enl_uplink_leave_pipes(struct enl_program *program)
     enl_uplink_go_by_lane(program);
     bcri_log_write(&program->self.log, BCRI_LOG_WARN,
                    "the daemon that started this one is gone; this host goes on over a link to the root");
-    on_timer(&uplink.timer);
+    on_uplink_timer(&uplink.timer);
     return true;
 }
 
@@ -198,10 +198,10 @@ static void look_in_time(struct enl_program *program, uint64_t now_ms)
     const bool tries = uplink.numbers.asked || silent_ms <= now_ms;
     const uint64_t next = tries ? hosttimeout / 16 : silent_ms - now_ms;
     if (uplink.has_reserve && next < repeat)
-        uv_timer_start(&uplink.timer, on_timer, next, repeat);
+        uv_timer_start(&uplink.timer, on_uplink_timer, next, repeat);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_uplink_timer(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
     const uint64_t now_ms = enl_boottime_ms();
@@ -273,12 +273,12 @@ void enl_uplink_go_on(struct enl_program *program)
     uplink.suspended = false;
     extend_lease(program, enl_boottime_ms());
     enl_links_lease(&program->links, 0);
-    on_timer(&uplink.timer);
+    on_uplink_timer(&uplink.timer);
 }
 
 void enl_uplink_hurry(void)
 {
-    uv_timer_start(&uplink.timer, on_timer, 0, END_BEAT_MSEC);
+    uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC);
 }
 
 bool enl_uplink_is_lane(void)
@@ -300,7 +300,7 @@ void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *lan
     uplink.timer.data = program;
     uplink.beats = true;
     extend_lease(program, enl_boottime_ms());
-    uv_timer_start(&uplink.timer, on_timer, 0,
+    uv_timer_start(&uplink.timer, on_uplink_timer, 0,
                    (uint64_t)program->self.config.hosttimeout / 4); /* at once, for the clock */
 }
 

@@ -69,8 +69,8 @@ struct shown {
 
 /* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
  * end. */
-static uint32_t show_row(int fd, struct shown *shown, const char *program, uint32_t index,
-                         struct bcri_incoming *in)
+static uint32_t show_program_row(int fd, struct shown *shown, const char *program, uint32_t index,
+                                 struct bcri_incoming *in)
 {
     const int got = enl_ask_row(fd, index, in);
     if (got == -EAGAIN) {
@@ -131,7 +131,7 @@ static bool show_program(void *data, const char *program)
         return true;
     }
     for (uint32_t index = 1; index != 0;)
-        index = show_row(fd, shown, program, index, &in);
+        index = show_program_row(fd, shown, program, index, &in);
     if (enl_pids_are_foreign(fd))
         printf("%-28s its process IDs are those of another pid namespace (a container's), not of this one\n",
                program);
@@ -222,7 +222,7 @@ int enl_command_kill_all(void)
 
 /* Receives the next message. An audit may take long: if no message comes in time, the daemon is
  * asked for something else, which it answers at once unless it is stopped. -EAGAIN: it is silent. */
-static int hear(int fd, struct bcri_incoming *in)
+static int hear_answer(int fd, struct bcri_incoming *in)
 {
     const struct bcri_control ask = {
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 2, .index = 1};
@@ -243,7 +243,7 @@ int enl_command_audit(const char *name)
     struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
     int status = 2, got = -EPIPE;
     if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
-        while (status == 2 && (got = hear(fd, &in)) == 1 && in.wrong == NULL) {
+        while (status == 2 && (got = hear_answer(fd, &in)) == 1 && in.wrong == NULL) {
             const struct bcri_control *answer = &in.message;
             bool last = answer->type == BCRI_MSG_reply;
             if (answer->id == request.id)

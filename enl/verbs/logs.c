@@ -181,7 +181,7 @@ static bool add_default(struct paths *paths)
 /* ---- what is said of them ---- */
 
 /* What cannot be shown is told, and the others are shown without it. Returns how many there are. */
-static size_t open_all(const struct paths *paths, struct enl_log_file *files)
+static size_t open_logs(const struct paths *paths, struct enl_log_file *files)
 {
     size_t opened = 0;
     for (size_t i = 0; i < paths->count; i++) {
@@ -315,7 +315,7 @@ int enl_command_logs(const struct enl_options *options, char **words)
         setrlimit(RLIMIT_NOFILE, &files_most);
     }
     struct enl_log_file *files = calloc(paths.count + 1, sizeof *files);
-    const size_t opened = files != NULL ? open_all(&paths, files) : 0;
+    const size_t opened = files != NULL ? open_logs(&paths, files) : 0;
     int status = good && opened == paths.count ? 0 : 1;
     if (opened != 0) {
         tell_clocks(files, opened);

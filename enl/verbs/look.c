@@ -88,8 +88,8 @@ static int show_why(const struct enl_options *options, const struct look_view *v
     return status;
 }
 
-static int show(const struct enl_options *options, const struct look_form *form, const struct look_view *view,
-                const struct look_view *before)
+static int show_view(const struct enl_options *options, const struct look_form *form,
+                     const struct look_view *view, const struct look_view *before)
 {
     if (options->watch && !options->json && isatty(1))
         fputs("\033[H\033[2J", stdout);
@@ -103,7 +103,7 @@ static int show(const struct enl_options *options, const struct look_form *form,
 }
 
 /* Looks once, and adds what earlier looks have seen. */
-static bool look(const char *name, bool names, struct look_seen *seen, struct look_view *view_out)
+static bool look_and_show(const char *name, bool names, struct look_seen *seen, struct look_view *view_out)
 {
     if (!look_gather(name, names, stderr, view_out))
         return false;
@@ -117,15 +117,15 @@ static int look_on(const struct enl_options *options, const struct look_form *fo
 {
     const bool twice = form->apart_ms != 0, names = form->action == ENL_PS;
     struct look_view view;
-    if (twice && !look(name, names, seen, before))
+    if (twice && !look_and_show(name, names, seen, before))
         return 1;
     for (;;) {
         pause_ms(form->apart_ms);
-        if (!look(name, names, seen, &view))
+        if (!look_and_show(name, names, seen, &view))
             return 1;
         if (names)
             look_hosts_add(&view, name);
-        const int status = show(options, form, &view, twice ? before : NULL);
+        const int status = show_view(options, form, &view, twice ? before : NULL);
         const bool unanswered = view.unanswered;
         look_view_fini(before);
         *before = view;

@@ -25,8 +25,8 @@ static bool number_of(const char *text, const struct enl_option *option, int *nu
 }
 
 /* `value` NULL: it has none. */
-static int take(struct enl_options *options, const struct enl_option *option, const char *value, char *error,
-                size_t error_size)
+static int take_option(struct enl_options *options, const struct enl_option *option, const char *value,
+                       char *error, size_t error_size)
 {
     void *const place = (char *)options + option->at;
     const char *text = value != NULL ? value : option->given;
@@ -85,7 +85,7 @@ static int take_options(struct enl_options *options, const struct enl_command *c
             return refuse_word(argv[at], command, error, error_size);
         if (got == ':')
             return bcri_refuse(error, error_size, -1, "option %s needs a value; see enl --help", argv[at]);
-        if (take(options, option, optarg, error, error_size) != 0)
+        if (take_option(options, option, optarg, error, error_size) != 0)
             return -1;
         if (options->action == ENL_HELP || options->action == ENL_VERSION)
             return optind;

@@ -10,7 +10,7 @@
 #include "inspect/stacks/stacks.h"
 #include "wire/programs.h"
 
-static const char *add(void *data, const uint8_t *bytes, size_t length)
+static const char *add_stacks(void *data, const uint8_t *bytes, size_t length)
 {
     return enl_stacks_add(data, (const char *)bytes, length);
 }
@@ -29,7 +29,8 @@ int enl_command_stacks(char **words)
     }
     if (name == NULL && !enl_only_program(only))
         return 1;
-    const struct look_wish wish = {.kind = BCRI_RELAY_STACKS, .text = list, .add = add, .data = &stacks};
+    const struct look_wish wish = {
+        .kind = BCRI_RELAY_STACKS, .text = list, .add = add_stacks, .data = &stacks};
     const bool whole = look_collect(name != NULL ? enl_daemon_named(name, only) : only, &wish, stderr);
     if (stacks.hosts != 0)
         enl_stacks_show(stdout, &stacks);

@@ -63,7 +63,7 @@ static int take_one(struct enl_conn *conn)
     return -1;
 }
 
-static void on_readable(void *data)
+static void on_conn_readable(void *data)
 {
     struct enl_conn *conn = data;
     if (take_one(conn) < 0)
@@ -120,7 +120,7 @@ struct enl_conn *enl_conn_new(struct enl_conns *conns, enum enl_conn_kind kind, 
         close(fd);
         return NULL;
     }
-    conn->watch = enl_watch_start(conns->self, fd, on_readable, conn);
+    conn->watch = enl_watch_start(conns->self, fd, on_conn_readable, conn);
     if (conn->watch == NULL) {
         free(conn);
         return NULL;

@@ -27,7 +27,7 @@ int enl_far_end_socket(void)
     return (int)number;
 }
 
-static const void *map(int fd, size_t *size_out)
+static const void *map_segment(int fd, size_t *size_out)
 {
     struct stat file;
     if (fstat(fd, &file) != 0 || file.st_size <= 0 || (uint64_t)file.st_size > SIZE_MAX)
@@ -48,7 +48,7 @@ const void *enl_far_end_map(int socket, uint32_t seg, size_t *size_out)
     if (bcri_channel_send(socket, &ask, NULL, 0, true) != 0 || bcri_channel_recv(socket, &in, true) != 1)
         return NULL;
     if (in.wrong == NULL && in.message.type == BCRI_MSG_reply && in.message.id == seg && in.fds[0] >= 0)
-        base = map(in.fds[0], size_out);
+        base = map_segment(in.fds[0], size_out);
     bcri_incoming_close(&in);
     return base;
 }

@@ -21,7 +21,7 @@ static struct {
     uint64_t sent, until_ms;
 } bring = {.fds = {-1, -1}};
 
-static void finish(struct enl_carry *carry)
+static void finish_bringing(struct enl_carry *carry)
 {
     void (*done)(void *owner) = bring.done;
     for (int i = 0; i < 2; i++) {
@@ -34,7 +34,7 @@ static void finish(struct enl_carry *carry)
         done(carry->owner);
 }
 
-static void end(struct enl_carry *carry, uint32_t status, const char *text)
+static void end_bringing(struct enl_carry *carry, uint32_t status, const char *text)
 {
     const struct bcri_control message = {.type = BCRI_MSG_relay_end,
                                          .present = BCRI_HAS(id) | BCRI_HAS(status) |
@@ -42,11 +42,11 @@ static void end(struct enl_carry *carry, uint32_t status, const char *text)
                                          .status = status,
                                          .text = bcri_view_of(text)};
     carry->ops->send_to_root(carry->owner, &message);
-    finish(carry);
+    finish_bringing(carry);
 }
 
 /* Reads what fits into a frame. 0: the end of both files. */
-static ssize_t read_some(char bytes[FRAME_BYTES], size_t most)
+static ssize_t read_log(char bytes[FRAME_BYTES], size_t most)
 {
     for (int i = 0; i < 2; i++)
         while (bring.fds[i] >= 0) {
@@ -66,12 +66,12 @@ static void send_more(struct enl_carry *carry)
 {
     char bytes[FRAME_BYTES], text[256];
     while (bring.done != NULL && bring.may_send != 0) {
-        const ssize_t got = read_some(bytes, bring.may_send < sizeof bytes ? bring.may_send : sizeof bytes);
+        const ssize_t got = read_log(bytes, bring.may_send < sizeof bytes ? bring.may_send : sizeof bytes);
         if (got == 0) {
-            end(carry, 0, "");
+            end_bringing(carry, 0, "");
         } else if (got < 0) {
             snprintf(text, sizeof text, "it cannot be read there (%s)", strerror(errno));
-            end(carry, 1, text);
+            end_bringing(carry, 1, text);
         } else {
             const struct bcri_control message = {.type = BCRI_MSG_relay_bytes,
                                                  .present = BCRI_HAS(id) | BCRI_HAS(bytes),
@@ -84,7 +84,7 @@ static void send_more(struct enl_carry *carry)
     if (bring.done != NULL && enl_boottime_ms() > bring.until_ms) {
         snprintf(text, sizeof text, "%llu bytes of it took %d s, and no more were waited for",
                  (unsigned long long)bring.sent, BRING_MSEC / 1000);
-        end(carry, 1, text);
+        end_bringing(carry, 1, text);
     }
 }
 
@@ -109,9 +109,9 @@ void enl_bring_log(struct enl_carry *carry, void (*done)(void *owner))
     bring.sent = 0;
     bring.until_ms = enl_boottime_ms() + BRING_MSEC;
     if (carry->self->log.fd < 0)
-        end(carry, ENL_BRING_NO_LOG, "there is none");
+        end_bringing(carry, ENL_BRING_NO_LOG, "there is none");
     else if (bring.fds[1] < 0)
-        end(carry, 1, "it cannot be opened there");
+        end_bringing(carry, 1, "it cannot be opened there");
     else
         send_more(carry);
 }
@@ -121,7 +121,7 @@ const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *
     if (bring.done == NULL)
         return NULL; /* late */
     if (message->type == BCRI_MSG_relay_end) {
-        finish(carry);
+        finish_bringing(carry);
         return NULL;
     }
     if (message->type != BCRI_MSG_relay_window || message->size > ENL_WINDOW_BYTES - bring.may_send)
@@ -133,5 +133,5 @@ const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *
 
 void enl_bring_give_up(struct enl_carry *carry)
 {
-    finish(carry);
+    finish_bringing(carry);
 }

@@ -54,7 +54,8 @@ int enl_collect_open(struct enl_carry *carry, char *error, size_t error_size)
 }
 
 /* bcr.NAME.log, or bcr.NAME.K.log, with `end` behind it. */
-static const char *name_of(const struct enl_carry *carry, uint32_t host, const char *end, char out[NAME_MAX])
+static const char *name_of_copy(const struct enl_carry *carry, uint32_t host, const char *end,
+                                char out[NAME_MAX])
 {
     char number[16] = "";
     if (host != 0)
@@ -67,7 +68,7 @@ static int open_part(const struct enl_carry *carry, uint32_t host)
 {
     char name[NAME_MAX];
     struct stat status;
-    const int fd = openat(carry->logs_folder, name_of(carry, host, ".part", name),
+    const int fd = openat(carry->logs_folder, name_of_copy(carry, host, ".part", name),
                           O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
         return fd;
@@ -80,8 +81,8 @@ static int open_part(const struct enl_carry *carry, uint32_t host)
 static int rename_whole(const struct enl_carry *carry, uint32_t host)
 {
     char from[NAME_MAX], to[NAME_MAX];
-    return renameat(carry->logs_folder, name_of(carry, host, ".part", from), carry->logs_folder,
-                    name_of(carry, host, "", to)) == 0
+    return renameat(carry->logs_folder, name_of_copy(carry, host, ".part", from), carry->logs_folder,
+                    name_of_copy(carry, host, "", to)) == 0
                ? 0
                : errno;
 }
@@ -89,7 +90,7 @@ static int rename_whole(const struct enl_carry *carry, uint32_t host)
 static void remove_part(const struct enl_carry *carry, uint32_t host)
 {
     char name[NAME_MAX];
-    unlinkat(carry->logs_folder, name_of(carry, host, ".part", name), 0);
+    unlinkat(carry->logs_folder, name_of_copy(carry, host, ".part", name), 0);
 }
 
 /* ---- those of other hosts ---- */
@@ -113,7 +114,7 @@ static void close_copy(struct enl_log_copy *copy)
 }
 
 /* What has no room is not sent on. */
-static void refuse(struct enl_child *child, int error)
+static void refuse_log(struct enl_child *child, int error)
 {
     static bool told;
     struct enl_carry *carry = &child->program->carry;
@@ -150,12 +151,12 @@ static void tell_part(const struct enl_child *child, uint32_t status, const char
     if (child->log != NULL && child->log->bytes != 0)
         enl_report(carry->self, BCRI_LOG_WARN,
                    "the log of host %s is not whole in %s/%s: %s; all of it is there", child->host->name,
-                   carry->self->config.logdir, name_of(carry, child->number, ".part", name), why);
+                   carry->self->config.logdir, name_of_copy(carry, child->number, ".part", name), why);
     else
         enl_report(carry->self, BCRI_LOG_WARN,
                    "the log of host %s is not in %s: %s; it is there, as %s in its tempdir",
                    child->host->name, carry->self->config.logdir, why,
-                   name_of(carry, child->number, "", name));
+                   name_of_copy(carry, child->number, "", name));
 }
 
 const char *enl_collect_take(struct enl_child *child, const struct bcri_control *message)
@@ -185,7 +186,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
         return NULL;
     }
     if (error != 0)
-        refuse(child, error);
+        refuse_log(child, error);
     else if (!copy->over)
         let_come(child, message->bytes.length);
     return NULL;
@@ -229,7 +230,7 @@ static bool lies_there(const struct enl_carry *carry)
     char name[NAME_MAX];
     struct stat own, there;
     return fstat(carry->self->log.fd, &own) == 0 &&
-           fstatat(carry->logs_folder, name_of(carry, 0, "", name), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(carry->logs_folder, name_of_copy(carry, 0, "", name), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
            own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 

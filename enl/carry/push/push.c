@@ -87,7 +87,7 @@ struct stream {
 
 static void send_next(struct stream *stream);
 
-static void on_written(void *data, bool goes_on)
+static void on_part_written(void *data, bool goes_on)
 {
     struct stream *stream = data;
     if (!goes_on) {
@@ -132,7 +132,7 @@ static void send_next(struct stream *stream)
     char *bytes = malloc(CHUNK_BYTES);
     const ssize_t length = bytes != NULL ? read_part(stream, bytes) : -1;
     if (length > 0) {
-        enl_peer_send_raw(stream->peer, bytes, (size_t)length, on_written, stream);
+        enl_peer_send_raw(stream->peer, bytes, (size_t)length, on_part_written, stream);
         return;
     }
     free(bytes);

@@ -67,7 +67,7 @@ static struct enl_far *far_new(struct enl_carry *carry, struct enl_conn *peer, u
     return far;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_far_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -75,7 +75,7 @@ static void on_closed(uv_handle_t *handle)
 static void far_free(struct enl_far *far)
 {
     LIST_REMOVE(far, entry);
-    uv_close((uv_handle_t *)&far->poll, on_closed);
+    uv_close((uv_handle_t *)&far->poll, on_far_closed);
     close(far->fd);
 }
 
@@ -106,7 +106,7 @@ static void shut_stream(struct enl_far *far)
 
 /* ---- what is sent ---- */
 
-static void say(struct enl_far *far, const struct bcri_control *message)
+static void send_of_relay(struct enl_far *far, const struct bcri_control *message)
 {
     if (far->peer != NULL)
         enl_peer_send_output(far->peer->peer, message);
@@ -125,7 +125,7 @@ static struct bcri_control end_of(uint32_t id, uint32_t status, const char *text
 static void send_end(struct enl_far *far, uint32_t status, const char *text)
 {
     const struct bcri_control end = end_of(far->id, status, text);
-    say(far, &end);
+    send_of_relay(far, &end);
 }
 
 static void tell_asker(struct enl_far *far, uint32_t status, const char *text)
@@ -158,7 +158,7 @@ static void stream_ended(struct enl_far *far)
 }
 
 /* Reads from the stream. False: it has ended. */
-static bool read_some(struct enl_far *far)
+static bool read_stream(struct enl_far *far)
 {
     char bytes[FRAME_BYTES];
     const size_t most = far->may_send < sizeof bytes ? far->may_send : sizeof bytes;
@@ -172,7 +172,7 @@ static bool read_some(struct enl_far *far)
                                          .id = far->id,
                                          .bytes = {bytes, (uint32_t)got}};
     far->may_send -= (uint32_t)got;
-    say(far, &message);
+    send_of_relay(far, &message);
     return true;
 }
 
@@ -197,7 +197,7 @@ static bool write_some(struct enl_far *far)
                                             .id = far->id,
                                             .size = far->owed};
         far->owed = 0;
-        say(far, &window);
+        send_of_relay(far, &window);
     }
     return true;
 }
@@ -224,7 +224,7 @@ static void on_event(uv_poll_t *poll, int status, int events)
         stream_ended(far);
         return;
     }
-    if ((events & UV_READABLE) != 0 && !far->over && !read_some(far)) {
+    if ((events & UV_READABLE) != 0 && !far->over && !read_stream(far)) {
         stream_ended(far);
         return;
     }
@@ -253,7 +253,7 @@ int enl_far_ask(struct enl_carry *carry, struct enl_conn *asker, const struct bc
     far->asker = asker;
     far->asker_id = message->id;
     relay.id = far->id;
-    say(far, &relay);
+    send_of_relay(far, &relay);
     watch(far);
     return 0;
 }

@@ -17,7 +17,7 @@ void enl_crash_gather(struct enl_crashes *crashes, struct enl_crash_report *repo
 }
 
 /* Returns whether there is who takes it. */
-static bool send_up(const struct enl_crashes *crashes, const struct enl_crash_report *report)
+static bool send_report_up(const struct enl_crashes *crashes, const struct enl_crash_report *report)
 {
     char ordinals[ENL_ORDINALS_TEXT_MAX];
     size_t at = 0;
@@ -47,7 +47,7 @@ void enl_crash_flush(struct enl_crashes *crashes)
     struct enl_crash_report *report;
     uv_timer_stop(&crashes->gather);
     while ((report = enl_crash_reports_take(&crashes->reports)) != NULL) {
-        if (!send_up(crashes, report))
+        if (!send_report_up(crashes, report))
             enl_crash_report_show(crashes->self, report);
         enl_crash_report_free(report);
     }

@@ -10,7 +10,7 @@
 
 enum { SHOWN = 8 };
 
-static const char *name_of(uint32_t op)
+static const char *name_of_operation(uint32_t op)
 {
     static const char *const names[] = {
         [BCRI_TRACE_PUT] = "put",   [BCRI_TRACE_WRITE] = "write", [BCRI_TRACE_GET] = "get",
@@ -45,7 +45,7 @@ static void add_one(struct enl_crash_text *text, const struct enl_cce *cce,
         enl_crash_text_line(text, "  zap of %s cell %u%s",
                             peer_of(cce, (uint32_t)(head >> 48), peer, sizeof peer), trace->cell, failed);
     else
-        enl_crash_text_line(text, "  %s, %s cell %u, %u bytes%s", name_of(op),
+        enl_crash_text_line(text, "  %s, %s cell %u, %u bytes%s", name_of_operation(op),
                             peer_of(cce, (uint32_t)(head >> 48), peer, sizeof peer), trace->cell,
                             trace->bytes, failed);
 }

@@ -35,7 +35,7 @@ static _Noreturn void become_gdb(pid_t pid, pid_t thread, int out)
 }
 
 /* Passes on the frames behind that of the signal handler. Returns whether there were any. */
-static bool pass_on(FILE *in)
+static bool pass_on_frames(FILE *in)
 {
     char line[1024];
     bool below = false, any = false;
@@ -63,7 +63,7 @@ void enl_locals_print(pid_t pid, pid_t thread)
     }
     close(ends[1]);
     FILE *in = gdb > 0 ? fdopen(ends[0], "r") : NULL;
-    const bool any = in != NULL && pass_on(in);
+    const bool any = in != NULL && pass_on_frames(in);
     if (in != NULL)
         fclose(in);
     if (gdb > 0)

@@ -113,7 +113,7 @@ static void act(struct enl_deadlock *deadlock)
         open_debuggers(deadlock->self, deadlock->wish);
 }
 
-static void show(struct enl_self *self, const struct enl_explanation *text)
+static void show_explanation(struct enl_self *self, const struct enl_explanation *text)
 {
     char first[256] = "";
     if (text->whole && text->count == 1)
@@ -148,7 +148,7 @@ static void explained(struct enl_deadlock *deadlock)
     const bool whole = deadlock->text.whole;
     deadlock->lockers_told |= deadlock->text.length != 0;
     if (deadlock->self->phase == ENL_RUNNING)
-        show(deadlock->self, &deadlock->text);
+        show_explanation(deadlock->self, &deadlock->text);
     drop_text(&deadlock->text);
     if (whole && deadlock->self->phase == ENL_RUNNING)
         act(deadlock);
@@ -219,7 +219,7 @@ static void heed(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 
 /* ---- a look ---- */
 
-static void tell(struct enl_deadlock *deadlock)
+static void tell_root(struct enl_deadlock *deadlock)
 {
     const struct enl_stillness *told = &deadlock->lookout.last;
     const struct bcri_control message = {.type = BCRI_MSG_still,
@@ -235,7 +235,7 @@ static void tell(struct enl_deadlock *deadlock)
         heed(deadlock, enl_judge_hear(&deadlock->judge, deadlock->self->host_number, message.id, told));
 }
 
-static void look(struct enl_deadlock *deadlock, uint32_t round)
+static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
 {
     struct enl_lookout *lookout = &deadlock->lookout;
     uint64_t lockers;
@@ -246,14 +246,14 @@ static void look(struct enl_deadlock *deadlock, uint32_t round)
     if (wants == ENL_LOOKOUT_ASK && !deadlock->ops->ask_network(deadlock->owner, lookout->question))
         wants = enl_lookout_answer(lookout, lookout->question, false, 0);
     if (wants == ENL_LOOKOUT_TELL)
-        tell(deadlock);
+        tell_root(deadlock);
 }
 
 void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages)
 {
     if (deadlock->looks &&
         enl_lookout_answer(&deadlock->lookout, question, quiet, messages) == ENL_LOOKOUT_TELL)
-        tell(deadlock);
+        tell_root(deadlock);
 }
 
 /* ---- circles of write locks here, while others may run ---- */
@@ -283,7 +283,7 @@ static void ask_all(struct enl_deadlock *deadlock)
     const struct bcri_control message = {
         .type = BCRI_MSG_look, .present = BCRI_HAS(id), .id = deadlock->judge.round};
     deadlock->ops->send_down(deadlock->owner, &message, false);
-    look(deadlock, deadlock->judge.round);
+    look_at_cces(deadlock, deadlock->judge.round);
 }
 
 /* Which hosts there are. False: no memory. */
@@ -301,7 +301,7 @@ static bool know_hosts(struct enl_deadlock *deadlock)
     return done;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_deadlock_timer(uv_timer_t *timer)
 {
     struct enl_deadlock *deadlock = timer->data;
     uint64_t lockers;
@@ -317,8 +317,8 @@ static void on_timer(uv_timer_t *timer)
     if (judges && !know_hosts(deadlock))
         return;
     switch (enl_lookout_second(&deadlock->lookout, &seen)) {
-    case ENL_LOOKOUT_LOOK: look(deadlock, 0); break;
-    case ENL_LOOKOUT_TELL: tell(deadlock); break;
+    case ENL_LOOKOUT_LOOK: look_at_cces(deadlock, 0); break;
+    case ENL_LOOKOUT_TELL: tell_root(deadlock); break;
     default: break;
     }
     if (judges && enl_judge_tick(&deadlock->judge) == ENL_ASK)
@@ -341,7 +341,7 @@ void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_con
     if (!deadlock->looks)
         return;
     if (message->type == BCRI_MSG_look) {
-        look(deadlock, message->id);
+        look_at_cces(deadlock, message->id);
         return;
     }
     deadlock->lockers_told = true;
@@ -356,7 +356,7 @@ void enl_deadlock_start(struct enl_deadlock *deadlock)
         return;
     uv_timer_init(&deadlock->self->loop, &deadlock->timer);
     deadlock->timer.data = deadlock;
-    uv_timer_start(&deadlock->timer, on_timer, LOOK_MSEC, LOOK_MSEC);
+    uv_timer_start(&deadlock->timer, on_deadlock_timer, LOOK_MSEC, LOOK_MSEC);
 }
 
 void enl_deadlock_stop(struct enl_deadlock *deadlock)

@@ -8,7 +8,7 @@
 
 enum { PATIENCE_TICKS = 5 }; /* then all are asked again */
 
-static struct enl_judged_host *find(const struct enl_judge *judge, uint32_t number)
+static struct enl_judged_host *find_host(const struct enl_judge *judge, uint32_t number)
 {
     for (size_t i = 0; i < judge->count; i++)
         if (judge->hosts[i].number == number)
@@ -16,7 +16,7 @@ static struct enl_judged_host *find(const struct enl_judge *judge, uint32_t numb
     return NULL;
 }
 
-static struct enl_judged_host *add(struct enl_judge *judge, uint32_t number)
+static struct enl_judged_host *add_host(struct enl_judge *judge, uint32_t number)
 {
     if (!enl_grow(&judge->hosts, &judge->room, judge->count + 1, sizeof *judge->hosts))
         return NULL;
@@ -30,8 +30,8 @@ bool enl_judge_hosts(struct enl_judge *judge, const uint32_t *numbers, size_t co
     for (size_t i = 0; i < judge->count; i++)
         judge->hosts[i].present = false;
     for (size_t i = 0; i < count; i++) {
-        struct enl_judged_host *host = find(judge, numbers[i]);
-        if (host == NULL && (host = add(judge, numbers[i])) == NULL) {
+        struct enl_judged_host *host = find_host(judge, numbers[i]);
+        if (host == NULL && (host = add_host(judge, numbers[i])) == NULL) {
             judge->asking = judge->news = false;
             return false;
         }
@@ -77,7 +77,7 @@ static enum enl_verdict conclude(struct enl_judge *judge)
 enum enl_verdict enl_judge_hear(struct enl_judge *judge, uint32_t number, uint32_t round,
                                 const struct enl_stillness *stillness)
 {
-    struct enl_judged_host *host = find(judge, number);
+    struct enl_judged_host *host = find_host(judge, number);
     if (host == NULL)
         return ENL_MOVES;
     const bool same = host->told && enl_stillness_same(&host->stillness, stillness);

@@ -4,8 +4,8 @@
 
 enum { PATIENCE = 5 };
 
-static enum enl_lookout_wants tell(struct enl_lookout *lookout, uint32_t round,
-                                   const struct enl_stillness *seen)
+static enum enl_lookout_wants tell_stillness(struct enl_lookout *lookout, uint32_t round,
+                                             const struct enl_stillness *seen)
 {
     const bool is_news = seen->still ? !enl_stillness_same(seen, &lookout->last) : lookout->last.still;
     lookout->pending = false;
@@ -20,7 +20,7 @@ enum enl_lookout_wants enl_lookout_second(struct enl_lookout *lookout, const str
         return ENL_LOOKOUT_NOTHING;
     lookout->pending = false;
     if (!seen->still)
-        return tell(lookout, 0, seen);
+        return tell_stillness(lookout, 0, seen);
     if (lookout->last.still && seen->who == lookout->last.who && seen->moves == lookout->last_sleeps)
         return ENL_LOOKOUT_NOTHING;
     return ENL_LOOKOUT_LOOK;
@@ -32,7 +32,7 @@ enum enl_lookout_wants enl_lookout_look(struct enl_lookout *lookout, uint32_t ro
     lookout->last_sleeps = seen->moves;
     lookout->pending = seen->still && has_agent;
     if (!lookout->pending)
-        return tell(lookout, round, seen);
+        return tell_stillness(lookout, round, seen);
     lookout->patience = PATIENCE;
     lookout->question = lookout->question % UINT32_MAX + 1;
     lookout->round = round;
@@ -48,5 +48,5 @@ enum enl_lookout_wants enl_lookout_answer(struct enl_lookout *lookout, uint32_t 
     struct enl_stillness seen = lookout->seen;
     seen.still = quiet;
     seen.moves += messages;
-    return tell(lookout, lookout->round, &seen);
+    return tell_stillness(lookout, lookout->round, &seen);
 }

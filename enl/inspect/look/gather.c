@@ -40,7 +40,7 @@ struct gathering {
     char silence[ENL_SILENCE_TEXT_MAX];
 };
 
-static void give_up(struct asked *one, const char *wrong)
+static void give_up_host(struct asked *one, const char *wrong)
 {
     if (one->wrong == NULL)
         one->wrong = wrong;
@@ -69,23 +69,23 @@ static void ask(struct gathering *all)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         snprintf(one->reason, sizeof one->reason, "this command has no socket for it: socketpair: %s%s",
                  strerror(errno), errno == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
-        give_up(one, one->reason);
+        give_up_host(one, one->reason);
         return;
     }
     one->stream = pair[0];
     if (bcri_channel_send(all->daemon, &relay, &pair[1], 1, true) != 0)
-        give_up(one, "it has ended");
+        give_up_host(one, "it has ended");
     close(pair[1]);
 }
 
 static void refused(struct asked *one, const struct bcri_control *message)
 {
     bcri_escape(message->text.bytes, message->text.length, one->reason, sizeof one->reason, NULL);
-    give_up(one, one->reason);
+    give_up_host(one, one->reason);
 }
 
 /* What the daemon says of one of the relays. False: it says nothing more. */
-static bool hear(struct gathering *all)
+static bool hear_daemon(struct gathering *all)
 {
     static struct bcri_incoming in;
     const int got = bcri_channel_recv(all->daemon, &in, false);
@@ -93,7 +93,7 @@ static bool hear(struct gathering *all)
     if (got == -EAGAIN)
         return true;
     for (size_t i = 0; i < all->count && got == 1 && in.wrong != NULL; i++)
-        give_up(&all->asked[i], in.wrong);
+        give_up_host(&all->asked[i], in.wrong);
     if (got != 1 || in.wrong != NULL)
         return false;
     bcri_incoming_close(&in);
@@ -117,7 +117,7 @@ static void read_more(struct asked *one)
         const size_t room = one->room != 0 ? one->room * 2 : 65536;
         uint8_t *grown = room <= SNAPSHOT_MAX ? realloc(one->bytes, room) : NULL;
         if (grown == NULL) {
-            give_up(one, "its snapshot is too large");
+            give_up_host(one, "its snapshot is too large");
             return;
         }
         one->bytes = grown;
@@ -148,7 +148,7 @@ static void hear_why(struct gathering *all)
            !enl_is_silent(all->daemon, waited_ms)) {
         const int ready = poll(&look, 1, TURN_MS);
         waited_ms += ready == 0 ? TURN_MS : 0;
-        if (ready > 0 && !hear(all)) {
+        if (ready > 0 && !hear_daemon(all)) {
             close(all->daemon);
             all->daemon = -1;
         }
@@ -176,7 +176,7 @@ static void read_all(struct gathering *all)
             break;
         if (ready <= 0)
             continue;
-        if (fds[count].revents != 0 && !hear(all)) {
+        if (fds[count].revents != 0 && !hear_daemon(all)) {
             close(all->daemon);
             all->daemon = -1;
         }
@@ -188,12 +188,13 @@ static void read_all(struct gathering *all)
         hear_why(all);
     for (size_t i = 0; i < all->count; i++)
         if (all->asked[i].stream >= 0)
-            give_up(&all->asked[i], i == 0 || !all->asked[0].tells ? enl_silence(all->daemon, all->silence)
-                                                                   : "it does not answer");
+            give_up_host(&all->asked[i], i == 0 || !all->asked[0].tells
+                                             ? enl_silence(all->daemon, all->silence)
+                                             : "it does not answer");
 }
 
 /* Adds what host `i` has told. */
-static void take(struct gathering *all, size_t i, FILE *complaints)
+static void take_told(struct gathering *all, size_t i, FILE *complaints)
 {
     struct asked *one = &all->asked[i];
     if (one->wrong == NULL)
@@ -225,7 +226,7 @@ bool look_collect(const char *name, const struct look_wish *wish, FILE *complain
     }
     read_all(&all);
     for (size_t i = 0; i < all.count; i++)
-        take(&all, i, complaints);
+        take_told(&all, i, complaints);
     if (all.daemon >= 0)
         close(all.daemon);
     free(all.asked);

@@ -16,7 +16,7 @@
 #include "inspect/look/look_private.h"
 #include "wire/far_end.h"
 
-static const void *map(void *data, uint32_t seg, size_t *size_out)
+static const void *map_for_look(void *data, uint32_t seg, size_t *size_out)
 {
     const struct look *look = data;
     return enl_far_end_map(look->socket, seg, size_out);
@@ -133,7 +133,7 @@ int enl_look_host(const char *what)
 {
     static struct look look;
     look.socket = enl_far_end_socket();
-    look.memory.map = map;
+    look.memory.map = map_for_look;
     look.memory.data = &look;
     signal(SIGPIPE, SIG_IGN);
     if (look.socket < 0) {

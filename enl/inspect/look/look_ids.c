@@ -127,7 +127,8 @@ struct seen {
 };
 
 /* Adds an operation at that cell to the rows of that kind; their fields lie alike. */
-static void add(struct seen *seen, enum look_kind kind, uint32_t index, const struct bcri_trace_shm *one)
+static void add_operation(struct seen *seen, enum look_kind kind, uint32_t index,
+                          const struct bcri_trace_shm *one)
 {
     const uint64_t peer = bcri_load(&one->head) >> 48;
     unsigned i = 0;
@@ -164,9 +165,9 @@ static void read_all(struct seen *seen, const struct bcri_record_shm *record, ui
             cce->moved += one.bytes;
         }
         if ((op == BCRI_TRACE_PUT || op == BCRI_TRACE_WRITE) && result == 0)
-            add(seen, LOOK_KIND_TOLD, index, &one);
+            add_operation(seen, LOOK_KIND_TOLD, index, &one);
         else if ((op == BCRI_TRACE_GET || op == BCRI_TRACE_READ || op == BCRI_TRACE_LOCK) && result == 0)
-            add(seen, LOOK_KIND_GOT, index, &one);
+            add_operation(seen, LOOK_KIND_GOT, index, &one);
     }
     /* A record or two may be missed, as they are written. */
     cce->traced_ns = records + 4 >= BCRI_TRACE_RECORDS ? oldest_ns : 0;

@@ -41,7 +41,7 @@
     X(puts, "bcr_cell_puts_total", "counter", "Regions put into the cell, modulo 2^32.") \
     X(requests, "bcr_cell_handler_requests_total", "counter", "Requests of the cell's handler.")
 
-static void begin(FILE *out, const char *name, const char *type, const char *help)
+static void begin_metric(FILE *out, const char *name, const char *type, const char *help)
 {
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -70,23 +70,25 @@ static void label(FILE *out, const char *name, const char *value)
 
 static void tell_hosts(FILE *out, const struct look_view *view)
 {
-    begin(out, "bcr_hosts", "gauge", "Hosts of the program that have answered.");
+    begin_metric(out, "bcr_hosts", "gauge", "Hosts of the program that have answered.");
     fprintf(out, "bcr_hosts %zu\n", view->host.count);
-    begin(out, "bcr_complete", "gauge", "1 if all hosts of the program have answered.");
+    begin_metric(out, "bcr_complete", "gauge", "1 if all hosts of the program have answered.");
     fprintf(out, "bcr_complete %d\n", !view->partial);
-    begin(out, "bcr_host_info", "gauge", "1; the name of the host is a label.");
+    begin_metric(out, "bcr_host_info", "gauge", "1; the name of the host is a label.");
     for (size_t i = 0; i < view->host.count; i++) {
         fprintf(out, "bcr_host_info{host=\"%" PRIu64 "\"", view->host.at[i].host);
         label(out, "hostname", view->host.at[i].hostname);
         fputs("} 1\n", out);
     }
-    begin(out, "bcr_start_time_seconds", "gauge", "When enl began on the host, in seconds since 1970.");
+    begin_metric(out, "bcr_start_time_seconds", "gauge",
+                 "When enl began on the host, in seconds since 1970.");
     for (size_t i = 0; i < view->host.count; i++)
         fprintf(out, "bcr_start_time_seconds{host=\"%" PRIu64 "\"} %.3f\n", view->host.at[i].host,
                 (double)view->host.at[i].start_ns / 1e9);
-    begin(out, "bcr_cce_ends_total", "counter",
-          "CCEs that have ended: normally, with a status but 0 or by a signal (failed), or by SIGSEGV or the "
-          "like (crashed).");
+    begin_metric(
+        out, "bcr_cce_ends_total", "counter",
+        "CCEs that have ended: normally, with a status but 0 or by a signal (failed), or by SIGSEGV or the "
+        "like (crashed).");
     for (size_t i = 0; i < view->host.count; i++) {
         const struct look_host *host = &view->host.at[i]; /* the counts were read one after the other */
         const uint64_t crashed = host->crashed, failed = host->failed > crashed ? host->failed - crashed : 0;
@@ -108,16 +110,17 @@ static void tell_stuck(FILE *out, const struct look_view *view, const struct loo
     struct look_why why = {0};
     if (before != NULL && !look_why(view, before, &why))
         return;
-    begin(out, "bcr_deadlock", "gauge", "1 if no CCE of the program can ever go on.");
+    begin_metric(out, "bcr_deadlock", "gauge", "1 if no CCE of the program can ever go on.");
     fprintf(out, "bcr_deadlock %d\n", why.all_stuck);
-    begin(out, "bcr_stuck_cces", "gauge", "CCEs that wait for what no CCE will ever do.");
+    begin_metric(out, "bcr_stuck_cces", "gauge", "CCEs that wait for what no CCE will ever do.");
     fprintf(out, "bcr_stuck_cces %zu\n", why.stuck);
     look_why_fini(&why);
 }
 
 static void tell_states(FILE *out, const struct look_view *view)
 {
-    begin(out, "bcr_cce_info", "gauge", "1; what the CCE is stands in the labels, cce is its ordinal.");
+    begin_metric(out, "bcr_cce_info", "gauge",
+                 "1; what the CCE is stands in the labels, cce is its ordinal.");
     for (size_t i = 0; i < view->cce.count; i++)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_info", &view->cce.at[i]);
@@ -125,21 +128,21 @@ static void tell_states(FILE *out, const struct look_view *view)
             label(out, "name", view->cce.at[i].name);
             fputs("} 1\n", out);
         }
-    begin(out, "bcr_cce_pid", "gauge", "The process of the CCE.");
+    begin_metric(out, "bcr_cce_pid", "gauge", "The process of the CCE.");
     for (size_t i = 0; i < view->cce.count; i++)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_pid", &view->cce.at[i]);
             fprintf(out, "} %" PRIu64 "\n", view->cce.at[i].pid);
         }
-    begin(out, "bcr_cce_state", "gauge", "1 for the state that the CCE is in.");
+    begin_metric(out, "bcr_cce_state", "gauge", "1 for the state that the CCE is in.");
     for (size_t i = 0; i < view->cce.count; i++)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_state", &view->cce.at[i]);
             label(out, "state", look_say_state(&view->cce.at[i]));
             fputs("} 1\n", out);
         }
-    begin(out, "bcr_cce_asleep_seconds", "gauge",
-          "For how long the CCE has slept in a call; 0 if it is awake.");
+    begin_metric(out, "bcr_cce_asleep_seconds", "gauge",
+                 "For how long the CCE has slept in a call; 0 if it is awake.");
     for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
         const uint64_t now_ns = look_view_now(view, cce->host);
@@ -156,7 +159,7 @@ static void tell_states(FILE *out, const struct look_view *view)
 static void tell_cells(FILE *out, const struct look_view *view)
 {
 #define CELL_METRIC(field, name, type, help)                                           \
-    begin(out, name, type, help);                                                      \
+    begin_metric(out, name, type, help);                                               \
     for (size_t i = 0; i < view->cell.count; i++) {                                    \
         const struct look_cell *cell = &view->cell.at[i];                              \
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);   \
@@ -167,8 +170,8 @@ static void tell_cells(FILE *out, const struct look_view *view)
     }
     CELL_METRICS(CELL_METRIC)
 #undef CELL_METRIC
-    begin(out, "bcr_area_regions_limit", "gauge",
-          "Regions that the cells of one bcr_cagrow, from this one on, may have in all.");
+    begin_metric(out, "bcr_area_regions_limit", "gauge",
+                 "Regions that the cells of one bcr_cagrow, from this one on, may have in all.");
     for (size_t i = 0; i < view->area.count; i++) {
         const struct look_area *area = &view->area.at[i];
         const struct look_cce *owner = look_view_cce(view, area->host, area->owner);
@@ -185,7 +188,7 @@ void look_metrics(FILE *out, const struct look_view *view, const struct look_vie
     tell_stuck(out, view, before);
     tell_states(out, view);
 #define CCE_METRIC(field, name, type, help)                         \
-    begin(out, name, type, help);                                   \
+    begin_metric(out, name, type, help);                            \
     for (size_t i = 0; i < view->cce.count; i++)                    \
         if (is_there(&view->cce.at[i])) {                           \
             name_cce(out, name, &view->cce.at[i]);                  \

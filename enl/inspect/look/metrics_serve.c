@@ -203,7 +203,7 @@ static const char *reason_of(int status)
     }
 }
 
-static void answer(int fd, int status, const char *body, size_t length)
+static void answer_request(int fd, int status, const char *body, size_t length)
 {
     char head[256];
     const uint64_t until_ns = after(ANSWER_MSEC);
@@ -229,7 +229,7 @@ static void answer(int fd, int status, const char *body, size_t length)
 }
 
 /* Looks into the program. Returns the answer's status; its body, or why there is none, is written. */
-static int look(FILE *out)
+static int look_for_answer(FILE *out)
 {
     struct look_view view;
     char *complaints = NULL;
@@ -273,11 +273,11 @@ static void serve_one(int fd)
     if (out == NULL)
         return;
     if (status == 200)
-        status = look(out);
+        status = look_for_answer(out);
     else
         fprintf(out, "%s: GET /metrics is what is answered here\n", reason_of(status));
     if (fclose(out) == 0 && body != NULL) {
-        answer(fd, status, body, length);
+        answer_request(fd, status, body, length);
         drain(fd, request);
     }
     free(body);

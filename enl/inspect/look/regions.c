@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static size_t place_of(uint64_t key, size_t room)
+static size_t slot_of_key(uint64_t key, size_t room)
 {
     return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (room - 1);
 }
@@ -19,7 +19,7 @@ static bool met_grow(struct look_regions *regions)
     if (met == NULL)
         return false;
     for (size_t i = 0; i < regions->met_room; i++) {
-        size_t at = place_of(regions->met[i], room);
+        size_t at = slot_of_key(regions->met[i], room);
         while (regions->met[i] != 0 && met[at] != 0)
             at = (at + 1) & (room - 1);
         if (regions->met[i] != 0)
@@ -40,7 +40,7 @@ static bool sums_grow(struct look_regions *regions)
     if (sums == NULL)
         return false;
     for (size_t i = 0; i < regions->sums_room; i++) {
-        size_t at = place_of(regions->sums[i].key, room);
+        size_t at = slot_of_key(regions->sums[i].key, room);
         while (regions->sums[i].count != 0 && sums[at].count != 0)
             at = (at + 1) & (room - 1);
         if (regions->sums[i].count != 0)
@@ -57,7 +57,7 @@ bool look_regions_add(struct look_regions *regions, bcri_ref ref, uint32_t holde
 {
     if (!met_grow(regions) || !sums_grow(regions))
         return false;
-    size_t at = place_of(ref, regions->met_room);
+    size_t at = slot_of_key(ref, regions->met_room);
     while (regions->met[at] != 0 && regions->met[at] != ref)
         at = (at + 1) & (regions->met_room - 1);
     if (regions->met[at] == 0) {
@@ -66,7 +66,7 @@ bool look_regions_add(struct look_regions *regions, bcri_ref ref, uint32_t holde
         regions->used[home] += bytes;
     }
     const uint64_t key = (uint64_t)holder << 17 | (uint64_t)in_cells << 16 | home;
-    at = place_of(key, regions->sums_room);
+    at = slot_of_key(key, regions->sums_room);
     while (regions->sums[at].count != 0 && regions->sums[at].key != key)
         at = (at + 1) & (regions->sums_room - 1);
     struct look_sum *sum = &regions->sums[at];

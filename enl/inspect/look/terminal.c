@@ -25,7 +25,7 @@ static struct {
 } terminal;
 
 /* Also in a signal handler. */
-static void put(const char *bytes, size_t length)
+static void put_bytes(const char *bytes, size_t length)
 {
     for (ssize_t done; length > 0; bytes += done, length -= (size_t)done) {
         done = write(1, bytes, length);
@@ -38,7 +38,7 @@ static void put(const char *bytes, size_t length)
 static void enter(void)
 {
     tcsetattr(0, TCSADRAIN, &terminal.own);
-    put(BEGIN, strlen(BEGIN));
+    put_bytes(BEGIN, strlen(BEGIN));
     terminal.open = true;
 }
 
@@ -47,7 +47,7 @@ void look_terminal_close(void)
     if (!terminal.open)
         return;
     terminal.open = false;
-    put(END, strlen(END));
+    put_bytes(END, strlen(END));
     tcsetattr(0, TCSADRAIN, &terminal.before);
 }
 
@@ -155,7 +155,7 @@ bool look_terminal_draw(const char *bytes, size_t length)
     fputs("\033[J", out);
     const bool whole = fclose(out) == 0;
     if (whole)
-        put(frame, size);
+        put_bytes(frame, size);
     free(frame);
     return whole;
 }

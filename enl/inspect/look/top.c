@@ -19,7 +19,7 @@ struct screen {
 };
 
 /* Looks again. False: the program cannot be looked at any more; the complaint tells why. */
-static bool look(struct screen *screen)
+static bool look_again(struct screen *screen)
 {
     struct look_view view;
     size_t length;
@@ -57,7 +57,7 @@ static bool draw(struct screen *screen)
 }
 
 /* Hears keys until it is time for the next look. False: leave. */
-static bool hear(struct screen *screen, uint64_t until_ns)
+static bool hear_keys(struct screen *screen, uint64_t until_ns)
 {
     for (;;) {
         switch (look_terminal_key(until_ns)) {
@@ -81,26 +81,26 @@ static bool hear(struct screen *screen, uint64_t until_ns)
 }
 
 /* Until somebody leaves (true), or the program cannot be looked at (false). One look was made. */
-static bool run(struct screen *screen)
+static bool run_top(struct screen *screen)
 {
     do {
         const uint64_t until_ns = bcri_clock_ns() + BCRI_NS_PER_S;
-        if (!draw(screen) || !hear(screen, until_ns))
+        if (!draw(screen) || !hear_keys(screen, until_ns))
             return true;
-    } while (look(screen));
+    } while (look_again(screen));
     return false;
 }
 
 static int top(struct screen *screen)
 {
-    bool well = look(screen);
+    bool well = look_again(screen);
     const char *wrong = well ? look_terminal_open(LOOK_TOP_COLUMNS, LOOK_TOP_ROWS) : NULL;
     if (wrong != NULL) {
         fprintf(stderr, "enl: enl top: %s\n", wrong);
         return 1;
     }
     if (well)
-        well = run(screen);
+        well = run_top(screen);
     look_terminal_close();
     if (!well)
         fputs(screen->complaint != NULL ? screen->complaint : "enl: no memory\n", stderr);

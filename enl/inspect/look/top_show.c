@@ -194,8 +194,8 @@ static void say_what(const struct look_view *view, const struct row *row, char *
     snprintf(out, size, "%s %s", look_say_age(row->asleep_ns + 1, 1, age), what + verb);
 }
 
-static void show_row(FILE *out, const struct look_top *top, const struct look_view *view,
-                     const struct look_view *before, const struct row *row)
+static void show_top_row(FILE *out, const struct look_top *top, const struct look_view *view,
+                         const struct look_view *before, const struct row *row)
 {
     char puts[16], gets[16], bytes[16], used[16], regions[16], what[512];
     const struct look_cce *cce = row->cce;
@@ -273,7 +273,7 @@ unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *
     heading(out, top, "HOST   CCE      PID STATE    PUT/S GET/S BYT/S  HEAP USED REGNS WAITS");
     for (unsigned i = 0; i < room; i++)
         if (i < shown)
-            show_row(out, top, view, before, &rows[top->first + i]);
+            show_top_row(out, top, view, before, &rows[top->first + i]);
         else
             fputc('\n', out);
     if (cells != 0) {

@@ -13,7 +13,7 @@
 #include "bcri/slot.h"
 #include "inspect/look/say.h"
 
-static struct look_why_cce *find(const struct look_why *why, uint64_t host, uint64_t index)
+static struct look_why_cce *find_cce(const struct look_why *why, uint64_t host, uint64_t index)
 {
     const struct look_cce *cce = look_view_cce(why->view, host, index);
     return cce != NULL ? &why->cces[cce - why->view->cce.at] : NULL;
@@ -68,7 +68,7 @@ static void deal(struct look_why *why)
         for (next = i; next < count && why->waits[next]->host == first->host &&
                        why->waits[next]->index == first->index;)
             next++;
-        struct look_why_cce *one = find(why, first->host, first->index);
+        struct look_why_cce *one = find_cce(why, first->host, first->index);
         if (one == NULL)
             continue;
         one->waits = &why->waits[i];
@@ -87,7 +87,7 @@ static struct look_why_cce *locker_of(const struct look_why *why, const struct l
     const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
     if (cell == NULL || cell->locker == 0 || cell->length != 0)
         return NULL;
-    struct look_why_cce *locker = find(why, cell->host, cell->locker - 1);
+    struct look_why_cce *locker = find_cce(why, cell->host, cell->locker - 1);
     return locker != NULL && !has_ended(locker->cce) ? locker : NULL;
 }
 
@@ -123,14 +123,14 @@ static bool can_be_served(const struct look_why *why, const struct look_why_cce 
     if (anyone_may(why, wait))
         return why->partial ||
                why->running + why->stopped + why->blocked != 0; /* somebody else is not stuck */
-    const struct look_why_cce *owner = find(why, wait->owner_host, wait->owner);
+    const struct look_why_cce *owner = find_cce(why, wait->owner_host, wait->owner);
     return owner == NULL || owner->fate != LOOK_STUCK;
 }
 
 static bool has_way_out(const struct look_why *why, const struct look_why_cce *one)
 {
     if (one->cce->holder != 0) {
-        const struct look_why_cce *holder = find(why, one->cce->host, one->cce->holder - 1);
+        const struct look_why_cce *holder = find_cce(why, one->cce->host, one->cce->holder - 1);
         return holder == NULL || holder->fate != LOOK_STUCK;
     }
     for (size_t i = 0; i < one->wait_count; i++)
@@ -168,7 +168,7 @@ static struct look_why_cce *putter_of(const struct look_why *why, const struct l
             (best == NULL || told->last_ns > best->last_ns))
             best = told;
     }
-    struct look_why_cce *putter = best != NULL ? find(why, best->host, best->index) : NULL;
+    struct look_why_cce *putter = best != NULL ? find_cce(why, best->host, best->index) : NULL;
     return putter != NULL && !has_ended(putter->cce) ? putter : NULL;
 }
 
@@ -257,7 +257,7 @@ static struct look_why_cce *likely(const struct look_why *why, const struct look
 {
     struct look_why_cce *other = NULL;
     if (one->cce->holder != 0)
-        return find(why, one->cce->host, one->cce->holder - 1);
+        return find_cce(why, one->cce->host, one->cce->holder - 1);
     if (one->wait_count == 0)
         return NULL;
     const struct look_wait *wait = one->waits[0];
@@ -265,7 +265,7 @@ static struct look_why_cce *likely(const struct look_why *why, const struct look
         return other;
     if (!is_put(wait) && (other = putter_of(why, one, wait)) != NULL)
         return other;
-    other = find(why, wait->owner_host, wait->owner);
+    other = find_cce(why, wait->owner_host, wait->owner);
     if (other != NULL && other != one)
         return other;
     size_t others = 0;

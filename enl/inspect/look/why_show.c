@@ -11,7 +11,7 @@
 #include "inspect/look/say.h"
 #include "inspect/look/why.h"
 
-static const char *name_of(const struct look_why *why, const struct look_why_cce *one, char *out)
+static const char *name_of_cce(const struct look_why *why, const struct look_why_cce *one, char *out)
 {
     return look_say_cce(why->view, one->cce->host, one->cce->index, out);
 }
@@ -60,7 +60,7 @@ static void say_others(FILE *out, const struct look_why *why)
         const struct look_wait *wait =
             one->fate == LOOK_TIMED ? look_view_slept_for(why->view, one->cce) : NULL;
         char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX], vain[LOOK_NAME_MAX], time[LOOK_NAME_MAX];
-        name_of(why, one, who);
+        name_of_cce(why, one, who);
         if (one->fate == LOOK_STOPPED)
             fprintf(out, "%s is %s: %s.\n", who, one->cce->process == 'T' ? "stopped" : "held by a debugger",
                     one->cce->process == 'T' ? "SIGCONT lets it go on" : "it lets it go on");
@@ -113,14 +113,14 @@ static void say_hope(FILE *out, const struct look_why *why, const struct look_wh
     else if (get && (cell == NULL || cell->puts == 0))
         fprintf(out, ", into which nobody has put anything yet");
     else if (get && one->has_put && one->next != SIZE_MAX && why->cces[one->next].cce->index != wait->owner)
-        fprintf(out, ", into which %s has put before", name_of(why, &why->cces[one->next], who));
+        fprintf(out, ", into which %s has put before", name_of_cce(why, &why->cces[one->next], who));
 }
 
 static void say_cce(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
     char who[LOOK_NAME_MAX], age[LOOK_NAME_MAX], reason[512];
     say_reason(why, one, reason, sizeof reason);
-    fprintf(out, "%s %s", name_of(why, one, who), reason);
+    fprintf(out, "%s %s", name_of_cce(why, one, who), reason);
     say_hope(out, why, one);
     if (one->cce->holder == 0)
         fprintf(out, " (for %s)",
@@ -138,13 +138,13 @@ static void say_cycle(FILE *out, const struct look_why *why, size_t first, const
     size_t length = 1, place = 1;
     for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next)
         length++;
-    fprintf(out, "%s: %s waits for ", word, name_of(why, &why->cces[first], who));
+    fprintf(out, "%s: %s waits for ", word, name_of_cce(why, &why->cces[first], who));
     for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next, place++)
         if (place < CIRCLE_MAX || place + 2 >= length)
-            fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
+            fprintf(out, "%s, which waits for ", name_of_cce(why, &why->cces[at], who));
         else if (place == CIRCLE_MAX)
             fprintf(out, "... %zu more, the last of which waits for ", length - 2 - place);
-    fprintf(out, "%s: a circle.\n", name_of(why, &why->cces[first], who));
+    fprintf(out, "%s: a circle.\n", name_of_cce(why, &why->cces[first], who));
 }
 
 /* Whether `first` is in a circle, and the first one of it. */
@@ -195,7 +195,7 @@ static void say_missing(FILE *out, const struct look_why *why)
         const bool get = wait->want <= BCRI_ORDER_LOCK;
         fprintf(out,
                 "a %s is missing: %s waits for one %s %s, and every CCE that could do it waits itself.\n",
-                get ? "put" : "get", name_of(why, one, who), get ? "into" : "from", cell);
+                get ? "put" : "get", name_of_cce(why, one, who), get ? "into" : "from", cell);
     }
 }
 
@@ -347,7 +347,7 @@ void look_why_dot(FILE *out, const struct look_why *why)
         const struct look_why_cce *one = &why->cces[i];
         if (one->cce->state == BCRI_CCE_DEAD)
             continue;
-        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of(why, one, who),
+        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of_cce(why, one, who),
                 one->fate == LOOK_STUCK     ? ", color=red"
                 : one->fate == LOOK_BLOCKED ? ", color=orange"
                                             : "");

@@ -16,7 +16,7 @@
 
 enum { SECONDS_MAX = 8 }; /* who gathers waits for ten (enl/inspect/look/gather.c) */
 
-static const void *map(void *data, uint32_t seg, size_t *size_out)
+static const void *map_for_stacks(void *data, uint32_t seg, size_t *size_out)
 {
     return enl_far_end_map(*(const int *)data, seg, size_out);
 }
@@ -46,7 +46,7 @@ int enl_stacks_host(int count, char **words)
         fprintf(stderr, "enl: --stacks-host is for enl itself; enl stacks shows stacks\n");
         return 2;
     }
-    memory.map = map;
+    memory.map = map_for_stacks;
     memory.data = &socket;
     if (look_memory_open(&memory) != NULL)
         return 1;

@@ -83,7 +83,7 @@ static bool begin_process(struct ask *ask, const struct enl_inherited *inherited
 }
 
 /* With all that it has started and that has not left its process group. */
-static void end(struct ask *ask)
+static void end_ask(struct ask *ask)
 {
     if (ask->process > 0) {
         kill(-ask->process, SIGKILL);
@@ -111,23 +111,23 @@ static bool find_command(struct ask *ask, const struct bcri_config *config, char
     return enl_remote_command(&ask->remote, config, &host, ask->asked->address, "--host-facts", error, room);
 }
 
-static void begin(struct ask *ask, struct enl_asked *asked, const struct bcri_config *config,
-                  const struct enl_inherited *inherited)
+static void begin_ask(struct ask *ask, struct enl_asked *asked, const struct bcri_config *config,
+                      const struct enl_inherited *inherited)
 {
     *ask = (struct ask){.state = BEGUN, .asked = asked, .in = -1, .out = -1, .err = -1, .end = -1};
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): an ask that is OVER has no memory (end) */
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): an ask that is OVER has no memory (end_ask) */
     ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
     asked->round_trip_ns = UINT64_MAX;
     asked->pushed = config->push != 0 && !asked->is_here && enl_push_takes(asked->entry);
     char *error = asked->failed;
     const size_t room = sizeof asked->failed;
     if (!find_command(ask, config, error, room) || !begin_process(ask, inherited, error, room)) {
-        end(ask);
+        end_ask(ask);
         return;
     }
     if ((ask->bytes = malloc(ENL_FACTS_BYTES_MAX)) == NULL) {
         bcri_refuse(error, room, 0, "host %s cannot be used: no memory", asked->host->name);
-        end(ask);
+        end_ask(ask);
     }
 }
 
@@ -151,7 +151,7 @@ static void fail(struct ask *ask, const char *why, int status)
     struct enl_asked *asked = ask->asked;
     asked->no_enl = asked->pushed && why[0] == '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 127;
     if (asked->no_enl) {
-        end(ask);
+        end_ask(ask);
         return;
     }
     ask->said[ask->said_length < SAID_MAX ? ask->said_length : SAID_MAX - 1] = '\0';
@@ -177,7 +177,7 @@ static void fail(struct ask *ask, const char *why, int status)
                 : line[0] != '\0'  ? "; it printed: "
                                    : ": it printed: ",
                 printed, remedy, text);
-    end(ask);
+    end_ask(ask);
 }
 
 /* ---- what comes ---- */
@@ -215,7 +215,7 @@ static void take_time(struct ask *ask, const char *line)
     close_one(&ask->in);
 }
 
-static void take(struct ask *ask)
+static void take_facts(struct ask *ask)
 {
     const char *why;
     if (ask->state == BEGUN) {
@@ -245,7 +245,7 @@ static void read_out(struct ask *ask)
     if (ask->state == ENDING)
         ask->length = 0;
     else
-        take(ask);
+        take_facts(ask);
     if (ask->length == ENL_FACTS_BYTES_MAX)
         fail(ask, "no enl speaks there", 0);
 }
@@ -290,7 +290,7 @@ static void take_end(struct ask *ask)
         ;
     ask->process = 0;
     if (ask->state == ENDING)
-        end(ask);
+        end_ask(ask);
     else
         fail(ask, "", status);
 }
@@ -299,7 +299,7 @@ static void take_timeout(struct ask *ask, const struct bcri_config *config)
 {
     char why[128];
     if (ask->state == ENDING) {
-        end(ask);
+        end_ask(ask);
         return;
     }
     snprintf(why, sizeof why, "nothing came from it for %d ms (connecttimeout)", config->connecttimeout);
@@ -315,7 +315,7 @@ struct told {
     unsigned done;
 };
 
-static void tell(struct told *told, unsigned done, unsigned all)
+static void tell_progress(struct told *told, unsigned done, unsigned all)
 {
     char line[ENL_PROGRESS_BYTES];
     if (!bcri_deadline_passed(told->quiet_ns, bcri_clock_ns()) ||
@@ -380,15 +380,15 @@ void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t
         unsigned runs = 0;
         for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
             while (asks[i].state == OVER && begun < count)
-                begin(&asks[i], &all[begun++], config, &inherited);
+                begin_ask(&asks[i], &all[begun++], config, &inherited);
             runs += asks[i].state != OVER;
         }
-        tell(&told, (unsigned)begun - runs, runs != 0 ? (unsigned)count : 0);
+        tell_progress(&told, (unsigned)begun - runs, runs != 0 ? (unsigned)count : 0);
         more = runs != 0 && wait_for(asks, config, interrupt.fd, &told);
     }
-    tell(&told, 0, 0);
+    tell_progress(&told, 0, 0);
     for (int i = 0; i < ENL_ASKED_AT_ONCE; i++)
         if (asks[i].state != OVER)
-            end(&asks[i]);
+            end_ask(&asks[i]);
     enl_interrupt_end(&interrupt); /* which is the end of this process, if it was interrupted */
 }

@@ -38,7 +38,7 @@ static const struct fact {
 };
 enum { FACTS = sizeof all / sizeof all[0] };
 
-static char *text_of(struct enl_facts *facts, const struct fact *fact)
+static char *text_of_fact(struct enl_facts *facts, const struct fact *fact)
 {
     return (char *)facts + fact->offset;
 }
@@ -62,8 +62,8 @@ size_t enl_facts_write(const struct enl_facts *facts, char *text, size_t size)
     size_t used = (size_t)snprintf(text, size, "\n%s", first_line);
     for (size_t i = 0; i < FACTS && used < size; i++)
         if (all[i].size != 0)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s %s\n", all[i].key, text_of(&copy, &all[i]));
+            used += (size_t)snprintf(text + used, size - used, "%s %s\n", all[i].key,
+                                     text_of_fact(&copy, &all[i]));
         else if (*number_of(&copy, &all[i]) != ENL_FACT_UNKNOWN)
             used += (size_t)snprintf(text + used, size - used, "%s %llu\n", all[i].key,
                                      (unsigned long long)*number_of(&copy, &all[i]));
@@ -107,7 +107,7 @@ static bool take_line(struct enl_facts *facts, const char *line, size_t length)
     for (size_t i = 0; space != NULL && i < FACTS; i++)
         if (strlen(all[i].key) == key && memcmp(all[i].key, line, key) == 0)
             return all[i].size != 0
-                       ? take_text(text_of(facts, &all[i]), all[i].size, space + 1, length - key - 1)
+                       ? take_text(text_of_fact(facts, &all[i]), all[i].size, space + 1, length - key - 1)
                        : take_number(number_of(facts, &all[i]), all[i].most, space + 1, length - key - 1);
     return space != NULL;
 }

@@ -24,9 +24,9 @@ struct looker {
     bool usable;
 };
 
-static void say(struct looker *looker, bool bad, const char *format, ...)
+static void say_finding(struct looker *looker, bool bad, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(struct looker *looker, bool bad, const char *format, ...)
+static void say_finding(struct looker *looker, bool bad, const char *format, ...)
 {
     struct enl_finding finding = {.bad = bad};
     va_list arguments;
@@ -43,15 +43,18 @@ static void look_at_enl(struct looker *looker, const struct enl_asked *asked, co
 {
     const struct enl_facts *facts = &asked->facts;
     if (facts->protocol != here->protocol)
-        say(looker, true,
+        say_finding(
+            looker, true,
             "enl there speaks version %llu of the protocol, and here %llu; install the same version of BCR "
             "there",
             (unsigned long long)facts->protocol, (unsigned long long)here->protocol);
     else if (strcmp(facts->version, here->version) != 0)
-        say(looker, false, "enl there is version %s, and here %s; install the same version of BCR there",
-            facts->version, here->version);
+        say_finding(looker, false,
+                    "enl there is version %s, and here %s; install the same version of BCR there",
+                    facts->version, here->version);
     if (asked->host->abi != NULL && strcmp(asked->host->abi, facts->abi) != 0)
-        say(looker, true,
+        say_finding(
+            looker, true,
             "the hosts file says abi=%s, and enl there is for %s; let enl= name another one there, or take "
             "abi= out",
             asked->host->abi, facts->abi);
@@ -61,7 +64,8 @@ static void look_at_clock(struct looker *looker, const struct enl_asked *asked)
 {
     const long long ms = asked->clock_ns / 1000000, far = ms < 0 ? -ms : ms;
     if (far >= CLOCK_FAR_MS && (uint64_t)far * 1000000 > asked->round_trip_ns)
-        say(looker, false,
+        say_finding(
+            looker, false,
             "its clock is %lld.%lld s %s this machine's, so the times in logs do not fit; let chrony or ntpd "
             "set it",
             far / 1000, far % 1000 / 100, ms < 0 ? "behind" : "ahead of");
@@ -72,25 +76,30 @@ static void look_at_means(struct looker *looker, const struct enl_asked *asked)
     const struct enl_facts *facts = &asked->facts;
     const uint64_t mib = facts->disk_bytes / MIB;
     if (mib == 0)
-        say(looker, false,
+        say_finding(
+            looker, false,
             "its tempdir cannot be written, or its disk is full, so there will be no log; free some, let "
             "tempdir in bcrrc there name another directory, or say log stderr or log none");
     else if (facts->disk_bytes != ENL_FACT_UNKNOWN && mib < DISK_LOW)
-        say(looker, false,
+        say_finding(
+            looker, false,
             "its disk has only %llu MiB free for logs; free some, or let tempdir in bcrrc there name another "
             "directory",
             (unsigned long long)mib);
     if (facts->rmem_max < RMEM_WANTED && facts->user != 0)
-        say(looker, false,
+        say_finding(
+            looker, false,
             "it keeps at most %llu KiB of packets that come (rmem_max), and loses more than that; as root "
             "there: "
             "sysctl -w net.core.rmem_max=%d",
             (unsigned long long)facts->rmem_max / 1024, RMEM_WANTED);
     if (facts->load_percent != ENL_FACT_UNKNOWN && facts->load_percent / 100 > facts->cores)
-        say(looker, false, "it is busy: %llu processes want its %llu cores; wait, or take it out of the list",
-            (unsigned long long)facts->load_percent / 100, (unsigned long long)facts->cores);
+        say_finding(looker, false,
+                    "it is busy: %llu processes want its %llu cores; wait, or take it out of the list",
+                    (unsigned long long)facts->load_percent / 100, (unsigned long long)facts->cores);
     if (asked->host->slots > facts->cores)
-        say(looker, false,
+        say_finding(
+            looker, false,
             "it has %u slots for %llu cores; CCEs that wait by polling hinder each other: lower slots=",
             asked->host->slots, (unsigned long long)facts->cores);
 }
@@ -102,17 +111,18 @@ static void look_at_net(struct looker *looker, const struct enl_asked *all, size
     while (other < which && (all[other].failed[0] != '\0' || all[other].no_enl || all[other].host->local))
         other++;
     if (mtu < MTU_LEAST)
-        say(looker, false,
-            "its MTU of %llu is too small for links, so what it says to other hosts goes over the "
-            "connections between "
-            "daemons, which is slow; raise it to 1500",
-            (unsigned long long)mtu);
+        say_finding(looker, false,
+                    "its MTU of %llu is too small for links, so what it says to other hosts goes over the "
+                    "connections between "
+                    "daemons, which is slow; raise it to 1500",
+                    (unsigned long long)mtu);
     else if (mtu < MTU_USUAL)
-        say(looker, false, "its MTU of %llu makes many small packets of a region; raise it to 1500",
-            (unsigned long long)mtu);
+        say_finding(looker, false, "its MTU of %llu makes many small packets of a region; raise it to 1500",
+                    (unsigned long long)mtu);
     else if (mtu != ENL_FACT_UNKNOWN && other < which && all[other].facts.mtu != ENL_FACT_UNKNOWN &&
              all[other].facts.mtu != mtu)
-        say(looker, false,
+        say_finding(
+            looker, false,
             "its MTU is %llu, and that of %s %llu: large packets may be lost between them; give all machines "
             "the same",
             (unsigned long long)mtu, all[other].host->name, (unsigned long long)all[other].facts.mtu);
@@ -148,18 +158,19 @@ bool enl_findings(const struct enl_asked *all, size_t count, size_t which, const
     struct looker looker = {take, data, which < count};
     const struct enl_asked *asked = &all[which];
     if (asked->failed[0] != '\0') {
-        say(&looker, true, "%s", asked->failed);
+        say_finding(&looker, true, "%s", asked->failed);
         return false;
     }
     if (asked->no_enl) {
-        say(&looker, false, "it has no enl; push sends it one with each program");
+        say_finding(&looker, false, "it has no enl; push sends it one with each program");
         return looker.usable;
     }
     if (!asked->pushed)
         look_at_enl(&looker, asked, here);
     if (asked->same != NULL)
-        say(&looker, false, "it is the same machine as %s, and shares its daemon; list it once, with slots=",
-            asked->same->host->name);
+        say_finding(&looker, false,
+                    "it is the same machine as %s, and shares its daemon; list it once, with slots=",
+                    asked->same->host->name);
     look_at_clock(&looker, asked);
     look_at_means(&looker, asked);
     look_at_net(&looker, all, which);

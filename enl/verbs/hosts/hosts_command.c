@@ -59,8 +59,8 @@ static struct figure ms_of(const struct enl_asked *asked, bool clock)
     return figure;
 }
 
-static void show_row(int width, const char *name, const struct enl_facts *facts,
-                     const struct enl_asked *asked)
+static void show_host_row(int width, const char *name, const struct enl_facts *facts,
+                          const struct enl_asked *asked)
 {
     printf("%-*s  %-8s %-8s %5s %6s %9s %8s %6s %9s %9s\n", width, name, facts->version, facts->abi,
            figure_of(facts->cores, 1).text, load_of(facts).text, ms_of(asked, true).text,
@@ -78,14 +78,14 @@ static void show_table(const struct shown *shown)
     }
     printf("%-*s  %-8s %-8s %5s %6s %9s %8s %6s %9s %9s\n", width, "HOST", "ENL", "ABI", "CORES", "LOAD",
            "CLOCK ms", "TRIP ms", "MTU", "RMEM KiB", "DISK MiB");
-    show_row(width, "this machine", &shown->here, NULL);
+    show_host_row(width, "this machine", &shown->here, NULL);
     for (size_t i = 0; i < shown->count; i++)
         if (shown->all[i].failed[0] != '\0')
             printf("%-*s  cannot be used\n", width, shown->all[i].host->name);
         else if (shown->all[i].no_enl)
             printf("%-*s  is sent enl (push)\n", width, shown->all[i].host->name);
         else
-            show_row(width, shown->all[i].host->name, &shown->all[i].facts, &shown->all[i]);
+            show_host_row(width, shown->all[i].host->name, &shown->all[i].facts, &shown->all[i]);
 }
 
 /* ---- JSON ---- */
@@ -172,7 +172,7 @@ static void show_json(struct shown *shown)
     printf("]}\n");
 }
 
-static int show(struct shown *shown)
+static int show_hosts(struct shown *shown)
 {
     int status = 0;
     if (shown->json)
@@ -240,7 +240,7 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
         enl_findings_compare(all, hosts.count);
         shown.all = all;
         shown.count = hosts.count;
-        status = show(&shown);
+        status = show_hosts(&shown);
     }
     for (size_t i = 0; all != NULL && i < hosts.count; i++)
         free(all[i].address);
