@@ -40,12 +40,15 @@ TEST(who_traces_a_process_whose_first_thread_has_ended_is_known)
     CHECK(enl_process_status(child, &status));
     CHECK_INT(status.tracer, 0);
     CHECK(status.state != 'Z');
-    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0) {
+    const bool traced =
+        ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0; /* not everywhere: qemu-user has none */
+    if (traced) {
         CHECK(enl_process_status(child, &status));
         CHECK_INT(status.tracer, getpid());
     }
     CHECK_INT(kill(child, SIGKILL), 0);
     int ended;
-    CHECK(waitpid(thread, &ended, __WALL) == thread);
+    if (traced)
+        CHECK_INT(waitpid(thread, &ended, __WALL), thread);
     CHECK_INT(waitpid(child, &ended, 0), child);
 }
