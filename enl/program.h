@@ -3,8 +3,7 @@
  *
  * One thread, the loop's, owns all of it. What may block is done by other threads, with which the
  * loop talks through queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody
- * reads), which uses a helper (helper.h).
- */
+ * reads), which uses a helper (helper.h). */
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 
@@ -29,24 +28,16 @@
 #include "verbs/options.h"
 #include "wire/conn.h"
 
-struct enl_audit;
 struct enl_branches;
-struct enl_cce;
-struct enl_conn;
 struct enl_introductions;
 struct enl_keys;
 struct enl_program;
-struct enl_tree;
-struct enl_mux;
-struct enl_printed;
 struct enl_reserve_up;
-struct enl_writer;
-struct enl_watch;
-struct enl_worker;
+struct enl_tree;
 
 /* What a child daemon tells its parent, beside reports (report.h). */
 struct enl_parent_hooks {
-    void (*alive)(struct enl_program *program); /* program->alive may have changed */
+    void (*alive)(struct enl_program *program); /* program->here.alive may have changed */
     void (*failed)(struct enl_program *program, int status);
     void (*flush)(struct enl_program *program, void (*done)(struct enl_program *program));
 };

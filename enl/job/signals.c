@@ -81,12 +81,19 @@ int enl_signals_kill_children(const struct enl_jobs *jobs)
     return count;
 }
 
-void enl_signals_stop_cces(struct enl_jobs *jobs)
+/* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
+ * it already. */
+static void pass_on_signal(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &jobs->here->all, entry)
-        if (cce != jobs->here->root || !jobs->stop_from_terminal || cce->own_group)
-            enl_cce_signal(cce, SIGSTOP, true);
+        if (cce != jobs->here->root || !from_terminal || cce->own_group)
+            enl_cce_signal(cce, signal, true);
+}
+
+void enl_signals_stop_cces(struct enl_jobs *jobs)
+{
+    pass_on_signal(jobs, SIGSTOP, jobs->stop_from_terminal);
 }
 
 void enl_signals_continue_cces(struct enl_jobs *jobs)
@@ -101,16 +108,6 @@ static void go_on(struct enl_jobs *jobs)
     jobs->stop_signal = 0;
     enl_signals_continue_cces(jobs);
     jobs->ops->go_on(jobs->owner);
-}
-
-/* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
- * it already. */
-static void pass_on_signal(struct enl_jobs *jobs, int signal, bool from_terminal)
-{
-    struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &jobs->here->all, entry)
-        if (cce != jobs->here->root || !from_terminal || cce->own_group)
-            enl_cce_signal(cce, signal, true);
 }
 
 static void on_grace(uv_timer_t *timer)
