@@ -25,7 +25,7 @@
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "program.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 enum { ATTEMPTS = 1000 };
 

@@ -9,24 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "carry/logs/bring.h"
-#include "carry/logs/collect.h"
-#include "carry/push/push.h"
-#include "carry/relay/far.h"
-#include "debug/session.h"
-#include "host/cce.h"
-#include "host/lines.h"
+#include "carry/carry.h"
+#include "debug/debug.h"
+#include "host/host.h"
+#include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
-#include "job/enlist.h"
-#include "job/scripts.h"
-#include "job/signals.h"
+#include "job/job.h"
 #include "links/links.h"
 #include "tree/branch.h"
 #include "tree/introduce.h"
-#include "tree/parent.h"
 #include "tree/tree.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 static bool thread_left; /* a thread is stuck: the process must end by _exit */
 

@@ -17,8 +17,7 @@
 #include "base/self.h"
 #include "base/watch.h"
 #include "carry/carry.h"
-#include "debug/session.h"
-#include "host/cce.h"
+#include "debug/debug.h"
 #include "host/host.h"
 #include "hosts/hosts.h"
 #include "inspect/crash/crash.h"
@@ -26,7 +25,7 @@
 #include "job/job.h"
 #include "links/links.h"
 #include "verbs/options.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 struct enl_branches;
 struct enl_introductions;

@@ -3,22 +3,19 @@
  * enl_..._ops); here that is passed on to the part that has it. */
 #include "program.h"
 
-#include "carry/relay/relay.h"
-#include "debug/session.h"
-#include "host/cce.h"
+#include "carry/carry.h"
+#include "debug/debug.h"
+#include "host/host.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
-#include "job/meaning.h"
-#include "job/signals.h"
+#include "job/job.h"
 #include "links/links.h"
 #include "tree/branch.h"
-#include "tree/carried.h"
 #include "tree/introduce.h"
-#include "tree/parent.h"
 #include "tree/places.h"
 #include "tree/tree.h"
 #include "tree/turn.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* ---- what this host asks (host/host.h) ---- */
 
@@ -140,7 +137,7 @@ static void on_pane_wanted(void *owner, uint32_t host, uint32_t ordinal)
 static const struct enl_carry_ops carry_ops = {lane_send,    lane_waits,   daemon_of,
                                                host_numbers, send_to_root, on_pane_wanted};
 
-/* ---- and its debuggers (debug/session.h) ---- */
+/* ---- and its debuggers (debug/session.c) ---- */
 
 static bool send_up(void *owner, const struct bcri_control *message)
 {

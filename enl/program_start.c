@@ -15,22 +15,20 @@
 #include <unistd.h>
 
 #include "base/names.h"
+#include "base/object.h"
 #include "base/writer.h"
 #include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
-#include "carry/logs/collect.h"
-#include "carry/push/push.h"
-#include "debug/session.h"
-#include "host/lines.h"
-#include "host/object.h"
+#include "carry/carry.h"
+#include "debug/debug.h"
+#include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
-#include "inspect/look/metrics.h"
+#include "inspect/look/look.h"
 #include "links/links.h"
 #include "own_name.h"
-#include "tree/parent.h"
 #include "tree/tree.h"
 
 /* Open files: what the daemon and a root need, and what each further CCE needs, segments for its

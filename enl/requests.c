@@ -9,25 +9,16 @@
 #include <bcr/error.h>
 
 #include "bcri/machine.h"
-#include "carry/peer.h"
-#include "carry/relay/far.h"
-#include "carry/relay/relay.h"
-#include "debug/session.h"
-#include "host/audit.h"
-#include "host/blocked_by.h"
-#include "host/cce.h"
-#include "host/memory.h"
-#include "host/rows.h"
+#include "carry/carry.h"
+#include "debug/debug.h"
+#include "host/host.h"
 #include "host/worker.h"
 #include "inspect/crash/crash.h"
-#include "job/enlist.h"
+#include "job/job.h"
 #include "links/links.h"
-#include "links/ways.h"
 #include "program.h"
-#include "tree/parent.h"
-#include "tree/states.h"
 #include "tree/tree.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered
  * without waiting. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes to the root's stdout or stderr: enl's own messages, and what the other CCEs print
- * (mux.h).
+ * (mux.c).
  *
  * The reader of a terminal or pipe may be slow, or never read (Ctrl-S, a pager), and the daemon's
  * loop must not wait for it. So a thread writes, and what it has not written yet is bounded in two

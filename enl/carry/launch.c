@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See launch.h. */
-#include "carry/launch.h"
+/* See carry.h. */
+#include "carry/carry.h"
 
 #include <stdlib.h>
 
-#include "carry/carry.h"
-#include "carry/pipes.h"
-#include "carry/push/push.h"
-#include "carry/remote.h"
 #include "hosts/hosts.h"
 
 static void warn_of_rsh(struct enl_carry *carry, const struct enl_remote *remote)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pipe to a neighbour (peer.h), and what waits for it. A write never waits: libuv keeps what the pipe does not
+/* The pipe to a neighbour (peer.c), and what waits for it. A write never waits: libuv keeps what the pipe does not
  * take, within bounds. Who reads nothing until more waits is written to no more. What may be overtaken waits in a
  * list of its own, of which one frame at a time is given to libuv when that has nothing else.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See peer.h. */
-#include "carry/peer.h"
+/* See carry.h. */
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <stdio.h>

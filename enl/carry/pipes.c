@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See pipes.h. */
-#include "carry/pipes.h"
+/* See carry.h. */
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include "base/spawn.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
-#include "carry/remote.h"
 
 enum { DOWN, UP, ERR, PIPES };
 

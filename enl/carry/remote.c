@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See remote.h.
+/* See carry.h.
  *
  * Programs whose names begin with ssh get ssh's options: no terminal, no X11, no questions, and
  * keepalives, by which it notices that the machine is gone. srun, which begins a step of one task in the
@@ -11,7 +11,7 @@
  * COMMAND goes to the login shell there, which may be any. Without `enl` in the hosts file and
  * enlistpath it looks for enl where it lies here, then on PATH there. A shell waits for enl: so an enl that
  * is killed there ends the command with a status of its own, and not with that of a broken connection. */
-#include "carry/remote.h"
+#include "carry/carry.h"
 
 #include <stdarg.h>
 #include <stdio.h>

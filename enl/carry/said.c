@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See said.h. */
-#include "carry/said.h"
+/* See carry.h. */
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,13 +9,12 @@
 
 #include <bcr/error.h>
 
+#include "base/object.h"
 #include "base/status.h"
 #include "bcri/stopped.h"
-#include "debug/serving.h"
-#include "debug/session_part.h"
-#include "host/cce.h"
-#include "host/object.h"
-#include "wire/conn.h"
+#include "debug/debug_private.h"
+#include "host/host.h"
+#include "wire/wire.h"
 
 static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See debugger.h. */
-#include "debug/debugger.h"
+/* See debug.h. */
+#include "debug/debug.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "bcri/refuse.h"
 #include "bcri/words.h"
-#include "host/object.h"
 
 #define SCRIPT "bcr-gdb.py"
 

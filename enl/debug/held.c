@@ -2,7 +2,7 @@
 /* held.c -- for debuggers that do not pass descriptors on, as lldb: the child waits until it is traced, then becomes
  * the program; its tracer sees the exec, and stops there. Yama lets a debugger trace only its descendants, and those
  * that have named it: the child is one, and lldb's own server, lldb's child, is let in by PR_SET_PTRACER. */
-#include "debug/held.h"
+#include "debug/debug.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opener.c -- enl --windows, the process that opens windows and panes of tmux (windows.h): what it is told, and what
+/* opener.c -- enl --windows, the process that opens windows and panes of tmux (windows.c): what it is told, and what
  * it tells. */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/own_start.h"
 #include "base/watch.h"
 #include "bcri/refuse.h"
-#include "debug/session_part.h"
+#include "debug/debug_private.h"
 
 enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
 

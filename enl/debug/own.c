@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See own.h. */
-#include "debug/own.h"
+#include "debug/debug.h"
 
 #include <stdio.h>
 #include <stdlib.h>

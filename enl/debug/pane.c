@@ -2,7 +2,7 @@
 /* pane.c -- a debugger in this terminal, or its protocol between pipes.
  *
  * The connection to the daemon stays open: when it ends, on either side, the debugger is hung up. */
-#include "debug/pane.h"
+#include "debug/debug.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "debug/reach.h"
 
 static struct termios before; /* of this terminal */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See pipe.h. */
-#include "debug/pipe.h"
+/* See debug.h. */
+#include "debug/debug.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include "base/number_list.h"
+#include "base/object.h"
 #include "bcri/refuse.h"
-#include "debug/serving.h"
-#include "debug/session_part.h"
-#include "host/object.h"
+#include "debug/debug_private.h"
 
 const char *enl_session_tool(const struct enl_session *session, const char *name, char path[PATH_MAX],
                              char *reason, size_t size)

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "bcri/failure.h"
-#include "debug/session_part.h"
-#include "wire/conn.h"
+#include "debug/debug_private.h"
+#include "wire/wire.h"
 
 struct enl_pane *enl_pane_new(struct enl_session *session, uint32_t index, uint32_t ordinal, int fd)
 {

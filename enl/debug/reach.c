@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See reach.h. */
-#include "debug/reach.h"
+/* See debug.h. */
+#include "debug/debug.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,8 @@
 
 #include "bcri/channel.h"
 #include "bcri/escape.h"
-#include "inspect/look/gather.h"
-#include "wire/far_end.h"
-#include "wire/programs.h"
-#include "wire/silence.h"
+#include "inspect/look/look.h"
+#include "wire/wire.h"
 
 enum { ANSWER_SECONDS = 5, FAR_SECONDS = 20 };
 

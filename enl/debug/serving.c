@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* serving.c -- see serving.h. The command file is named after the program and lies beside its log; it goes at the end.
+/* serving.c -- see debug_private.h. The command file is named after the program and lies beside its log; it goes at the end.
  * launch.json names no program, so it serves each one that is started in that directory. */
-#include "debug/serving.h"
+#include "debug/debug_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/self.h"
 #include "bcri/refuse.h"
-#include "debug/own.h"
+#include "debug/debug.h"
 
 #define VSCODE_FILE ".vscode/launch.json"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c -- how a CCE starts under a debugger, and the end of a session: see session.h. */
-#include "debug/session.h"
+/* session.c -- how a CCE starts under a debugger, and the end of a session: see debug.h. */
+#include "debug/debug.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -10,11 +10,9 @@
 
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
-#include "debug/serving.h"
-#include "debug/session_part.h"
-#include "debug/windows.h"
-#include "host/cce.h"
-#include "wire/conn.h"
+#include "debug/debug_private.h"
+#include "host/host.h"
+#include "wire/wire.h"
 
 void enl_session_init(struct enl_session *session, struct enl_self *self, struct enl_here *here,
                       const struct enl_debug_wish *wish, const struct enl_session_ops *ops, void *owner)

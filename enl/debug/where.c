@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See where.h. */
-#include "debug/where.h"
+/* See debug.h. */
+#include "debug/debug.h"
 
 #include <string.h>
 

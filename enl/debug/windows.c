@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* windows.c -- see windows.h.
+/* windows.c -- see debug.h.
  *
  * tmux has a server of its own for each session (-L), so neither the person's own tmux nor its configuration is
  * touched, and the server ends with the last pane. Panes are tiled until there is no room for one more; then the next
  * window of the session begins. */
-#include "debug/windows.h"
+#include "debug/debug.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "bcri/config.h"
-#include "host/object.h"
 
 enum { WINDOWS_MAX = 4096, WORDS_MAX = 32, CLOSE_MSEC = 2000 };
 enum { ANSWER_MSEC = 10000, HASTE_MSEC = 1000 }; /* what one call of tmux may take; at the end */

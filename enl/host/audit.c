@@ -3,7 +3,7 @@
  * the structures holds locks, has an open journal, and is changing counts. So what one look finds
  * need not be wrong: the worker looks again, and only what every look has found is told. What is
  * wrong stays so; what a CCE is at is something else at the next look. */
-#include "host/audit.h"
+#include "host/host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "base/often.h"
 #include "bcri/audit.h"
 #include "host/worker.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* Findings: more than a person reads, and less than a socket takes without waiting. Between two looks a
  * CCE that had no processor in the midst of a call gets one. */

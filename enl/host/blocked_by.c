@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* blocked_by.c -- which CCE holds up which. */
-#include "host/blocked_by.h"
+#include "host/host.h"
 
 #include <stdio.h>
 
 #include "bcri/stopped.h"
-#include "host/cce.h"
 
 enum { SAY_AGAIN_MSEC = 60000 };
 

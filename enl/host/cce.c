@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cce.c -- how a CCE comes to life. Its end is in death.c. */
-#include "host/cce.h"
+#include "host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
-#include "host/death.h"
+#include "host/host_private.h"
 #include "host/worker.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cores.c -- cores in turn. Why, and what it costs: docs/adr/0008-cores-in-turn.md. */
-#include "host/cores.h"
+#include "host/host.h"
 
 void enl_cores_init(struct enl_cores *cores)
 {

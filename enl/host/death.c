@@ -20,7 +20,7 @@
  * forgotten the CCE. The loop stores DYING before that, so that CCEs that
  * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
  * repaired, since no CCE will need it. */
-#include "host/death.h"
+#include "host/host_private.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -38,10 +38,9 @@
 #include "bcri/environment.h"
 #include "bcri/eventfds.h"
 #include "bcri/repair.h"
-#include "host/audit.h"
-#include "host/cce.h"
+#include "host/host.h"
 #include "host/worker.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* How a process ended. */
 struct end {

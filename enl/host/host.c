@@ -7,9 +7,6 @@
 #include <bcr.h>
 
 #include "bcri/log.h"
-#include "host/audit.h"
-#include "host/blocked_by.h"
-#include "host/cce.h"
 #include "host/worker.h"
 
 static void on_work_done(struct enl_here *here, const struct enl_work *work)

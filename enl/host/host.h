@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* This host of the program: its shared memory, its CCEs, and what they print. What it asks of the rest of the daemon
- * it asks by struct enl_here_ops. */
+/* host.h -- the interface of enl/host: what a daemon knows of this host's CCEs, and does for them. */
 #ifndef ENL_HOST_H
 #define ENL_HOST_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 #include <sys/types.h>
-
 #include <uv.h>
 
 #include "base/self.h"
+#include "bcri/channel.h"
 #include "bcri/control.h"
+#include "bcri/ctx.h"
 #include "bcri/host.h"
 #include "bcri/ref.h"
-#include "host/cores.h"
-#include "host/lines.h"
-#include "wire/conn.h"
+#include "host/output.h"
+#include "wire/wire.h"
 
 struct bcri_heap_piece;
 struct enl_audit;
@@ -25,6 +25,41 @@ struct enl_cce;
 struct enl_here;
 struct enl_spawn;
 struct enl_worker;
+
+/* cores.c -- The core that a CCE runs on when its enlistor leaves that to BCR: of the cores that enl itself may
+ * use, the one to which the fewest CCEs of this program are pinned; of several such, the next in turn. */
+
+struct enl_cores {
+    cpu_set_t allowed;
+    bool begun;
+    int first; /* on which the first enlistor runs; -1: on none of them, or there is none yet */
+    int turn;  /* the core taken last */
+    uint16_t pinned[CPU_SETSIZE];
+};
+
+/* Notes the cores that this process may use. */
+void enl_cores_init(struct enl_cores *cores);
+/* The turn begins behind `core`, on which the first enlistor runs. Two CCEs that wait for each
+ * other on one core would stay there for a long time, since the kernel never sees one of them lack
+ * a core. */
+void enl_cores_begin(struct enl_cores *cores, int core);
+/* The next one is the one of that number, counted round and round among those that the program may use,
+ * unless another has fewer CCEs. */
+void enl_cores_turn(struct enl_cores *cores, uint32_t number);
+/* The number of the first enlistor's; -1: it has none. */
+int enl_cores_first(const struct enl_cores *cores);
+bool enl_cores_has(const struct enl_cores *cores, int core);
+/* The core of that number, counted from 0 among those that the program may use; -1: it has fewer. */
+int enl_cores_nth(const struct enl_cores *cores, int number);
+/* The core for the next CCE; -1: there is only one, or the daemon does not know which it may
+ * use. */
+int enl_cores_choose(const struct enl_cores *cores);
+/* _take: a CCE is pinned to `core`; _give: it no longer is. -1 does nothing. */
+void enl_cores_take(struct enl_cores *cores, int core);
+void enl_cores_give(struct enl_cores *cores, int core);
+
+/* host.c -- This host of the program: its shared memory, its CCEs, and what they print. What it asks of the rest
+ * of the daemon it asks by struct enl_here_ops. */
 
 /* What follows from the end of a CCE. */
 struct enl_outcome {
@@ -34,7 +69,7 @@ struct enl_outcome {
 
 struct enl_here_ops {
     /* ---- starts ---- */
-    /* Whether CCE `ordinal` starts under a debugger; how: see debug/session.h; `pid` has been started so, or -errno. */
+    /* Whether CCE `ordinal` starts under a debugger; how: see debug/session.c; `pid` has been started so, or -errno. */
     bool (*is_debugged)(void *owner, uint32_t ordinal);
     int (*dress)(struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out, char *error,
                  size_t error_size);
@@ -93,5 +128,179 @@ void enl_here_init(struct enl_here *here, struct enl_self *self, struct enl_conn
 int enl_here_start(struct enl_here *here);
 /* The loop ends. False: the worker's thread is stuck, and nothing that it uses may be freed. */
 bool enl_here_stop(struct enl_here *here);
+
+/* audit.c -- enl audit: the worker checks the program's shared structures (bcri/audit.h), and the loop sends the
+ * result to the asker. */
+
+/* A visitor has asked. Returns NULL, or why its connection must end. */
+const char *enl_audit_ask(struct enl_here *here, struct enl_conn *conn, const struct bcri_control *message);
+/* At the program's end. */
+void enl_audit_stop(struct enl_here *here);
+
+/* The agent has forgotten all CCEs that have ended, whose repairs are queued by now: audits that were
+ * asked for meanwhile are made behind them. */
+void enl_audit_go_on(struct enl_here *here);
+
+/* blocked_by.c -- Tells a person which CCE holds up others: one that is stopped in the middle of a call keeps the
+ * locks that it has, and nobody may take them away. */
+
+/* CCE `waiter` (or the repair of what it has left) has waited for CCE `holder` for a second. The
+ * daemon says so on stderr, once a minute for each holder, and each time in the log. */
+void enl_blocked_by(struct enl_here *here, uint32_t holder, uint32_t waiter);
+
+/* cce.c -- One CCE, from the moment at which a record is given out for it until its processes and their
+ * output have ended. Shortly before that end, or long after it, the record may be another CCE's
+ * already (bcri/reclaim.h).
+ *
+ *   STARTED --hello--> HELD --its birth region is in cell 0--> ALIVE --it ends--> OVER
+ *      |                 |                                                         ^
+ *      +-----------------+--------- the start failed ------------------------------+
+ *
+ * A HELD CCE whose private socket has ended stays HELD until its process has ended; the daemon
+ * kills that after a second.
+ *
+ * A CCE may have two processes: `process`, which the daemon started (or which started the daemon),
+ * and `pid`, which called bcr_init. Usually they are one. Under a wrapper, a debugger or a shell
+ * script they are two, and under enl --join there is no `process`. A CCE counts as alive until both
+ * have ended. */
+
+enum enl_cce_life { ENL_STARTED, ENL_HELD, ENL_ALIVE, ENL_OVER };
+
+/* The enlistor of a CCE, which may be on another host. Zeros: it is the root, which has none. */
+struct enl_origin {
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+};
+
+struct enl_cce {
+    struct enl_here *here;
+    TAILQ_ENTRY(enl_cce) entry; /* here->all */
+    struct bcri_record_shm *record;
+    enum enl_cce_life life;
+    uint32_t index;
+    uint32_t ordinal;
+    char *object; /* as its enlistor named it */
+    struct enl_origin origin;
+    bool cell0_ready; /* cell 0 is ready for bcr_init to return */
+    int flags;        /* of its bcr_init */
+
+    pid_t process;               /* the daemon's child, not reaped yet; 0: none */
+    int core;                    /* to which it is pinned, or -1 */
+    bool debugged;               /* `process` is a debugger that the daemon has started */
+    bool own_group;              /* `process` leads a process group */
+    int wait_status;             /* how `process` ended */
+    pid_t pid;                   /* the CCE; 0 before hello and after its end */
+    struct enl_watch *pid_watch; /* its pidfd; NULL if `process` is the CCE */
+
+    struct enl_conn *handshake;   /* the inherited socket's other end; NULL: ended */
+    struct enl_conn *control;     /* the private socket's other end; NULL: none yet, or ended */
+    uint32_t hello_id;            /* welcome answers this id */
+    int kill_socket;              /* closing it kills the CCE; -1 before welcome */
+    bool refused;                 /* hello came and was refused */
+    const char *misheard;         /* why its hello was not understood; NULL: it was, or none came */
+    bool hello_late;              /* hello came when its process had ended */
+    bool ran_enl;                 /* `process` was an enl at its end */
+    bool has_ended;               /* the CCE has, and what it sent before is being read */
+    bool disconnected;            /* its connection ended while the process lives */
+    bool disconnect_reported;     /* and a person was told that the CCE is killed */
+    uint64_t blocked_reported_ms; /* when stderr last said that others wait for it; 0: never */
+    bool finished;                /* it no longer counts as alive */
+    bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
+    bool repairing;               /* the agent forgets it, or the worker repairs what it held */
+    struct enl_crash *crash;      /* what is being found out, or is known, of its crash; NULL: it has none */
+    struct enl_output output;
+};
+
+/* Gives out a record. Returns NULL and a sentence if there is no room. */
+struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
+                            const struct enl_origin *origin, char *error, size_t error_size);
+struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
+/* Takes back a CCE for which no process could be started; the caller has reported why. */
+void enl_cce_drop(struct enl_cce *cce);
+/* Tells the enlistor that CCE `ordinal` did not start, and by `code` why: by an error region in its
+ * cell 0, if the enlistor lives and asked for error regions. If it is on another host, that
+ * is told. */
+void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code);
+/* A CCE was started and did not become one: reports why, tells the enlistor, and ends it. `code` is
+ * for the error region. */
+void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Has the worker make its cell 0, with `data` in it if that is not NULL; then enl_cce_cell0_ready
+ * is called. False: no memory. */
+bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
+
+/* Starts `path` for it, on `core`, or with -1 on a core that the daemon chooses. Returns 0, or a
+ * bcrE_ code with a sentence in `error`. The root gets the daemon's own standard files, and is not pinned. */
+int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
+                  size_t error_size);
+/* Why a process could not be started, or not be served, for a person. */
+const char *enl_cce_text_of_error(int error);
+/* The turn of cores begins behind the core on which the root runs now. */
+void enl_cce_begin_cores(struct enl_here *here);
+/* The root's process is there already: it made this daemon. `handshake` is the daemon's end of its
+ * socket. */
+bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake);
+
+/* Enlists a process that waited as this CCE: `conn` becomes its private socket. With core -1 its
+ * affinity stays as it is. False: the process is gone. */
+bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core);
+
+/* Process `pid` has sent hello, with the private socket `fd` (taken). */
+void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello);
+/* Its birth region is in cell 0, or it gets none; with a `code`, the region could not be put there.
+ * The CCE, or its connection, may have ended meanwhile. */
+void enl_cce_cell0_ready(struct enl_cce *cce, int code);
+/* A child with this pid has ended and is still in the process table. */
+void enl_cce_look_at_dead(struct enl_here *here, pid_t pid);
+/* A child with this pid has ended; it need not belong to a known CCE. */
+void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status);
+/* Its inherited socket has ended: no process holds it any more, or what came was not understood: `wrong`. */
+void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong);
+/* Its private socket has ended, or the daemon has ended it. */
+void enl_cce_disconnected(struct enl_cce *cce);
+/* Kills the CCEs that are disconnected and still run: their time is up. */
+void enl_cce_kill_disconnected(struct enl_here *here);
+/* The agent does not know it any more: the worker repairs. */
+void enl_cce_forgotten(struct enl_cce *cce);
+/* The worker has done the repair; with a `code`, only as far as corrupt memory lets it. */
+void enl_cce_repaired(struct enl_cce *cce, int code);
+/* Frees it if nothing needs it any more. */
+void enl_cce_release(struct enl_cce *cce);
+
+/* NULL, or a sentence that says why a hello cannot be accepted. */
+const char *enl_hello_wrong(const struct bcri_control *hello);
+
+/* Sends the answer to a call of a CCE's that may run handlers meanwhile: such a CCE sleeps on its
+ * bell. The connection may be a child daemon's, too. */
+void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply);
+/* The same with a status, and a sentence unless `text` is NULL. */
+void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
+
+struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index);
+/* Sends a signal to the process that was started for it and to the CCE itself. With `group`, to the
+ * group that the process leads. */
+void enl_cce_signal(struct enl_cce *cce, int signal, bool group);
+
+/* How sentences name it: "CCE 3 (ring, pid 1234) on alpha". Of a long name the beginning is left out. */
+#define ENL_CCE_TEXT_MAX 512
+const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size);
+
+/* memory.c -- What a CCE asks of its host's memory: segments, pages of cells, eventfds of cells. `conn` is its
+ * private socket. Each answers, and returns NULL or why the connection must end. */
+
+const char *enl_memory_segment_add(struct enl_conn *conn, struct bcri_incoming *in);
+const char *enl_memory_segment_again(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_memory_segment_fd(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_memory_pages_take(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_memory_pages_back(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_memory_fd_set(struct enl_conn *conn, struct bcri_incoming *in);
+const char *enl_memory_fd_ring(struct enl_conn *conn, const struct bcri_control *message);
+
+/* rows.c -- What enl ps and looks are told of this host's CCEs. */
+
+/* ps: answers with one CCE, the first one with at least that index; behind all CCEs come the processes that wait to be
+ * enlisted. So a list of any length needs no queue. Returns NULL. */
+const char *enl_rows_answer(const struct enl_here *here, struct enl_conn *conn,
+                            const struct bcri_control *message);
 
 #endif

@@ -6,7 +6,7 @@
  * A file is opened for each piece: CCEs may be many more than a daemon may have open files, they come
  * and go, and those on other hosts are known here by no more than their ordinals. Writing a regular
  * file waits for a disk at worst, as the log does. */
-#include "host/lines.h"
+#include "host/output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,6 @@
 #include "base/writer.h"
 #include "bcri/refuse.h"
 #include "host/host.h"
-#include "host/output.h"
 
 enum { TIME_BYTES = 40, PREFIX_BYTES = TIME_BYTES + 16 };
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* See memory.h. */
-#include "host/memory.h"
+#include "host/host.h"
 
 #include <bcr/error.h>
 
 #include "bcri/eventfds.h"
 #include "bcri/outbox.h"
-#include "host/cce.h"
-#include "host/host.h"
 
 /* A program has a limited number of segment numbers at a time. A person is told before they are
  * used up. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See mux.h. The source that has the turn is in no list. The others that want it are in the list of
+/* See output.h. The source that has the turn is in no list. The others that want it are in the list of
  * those that wait; they have kept pieces, or their pipe has something to be read. */
-#include "host/mux.h"
+#include "host/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c -- draining two pipes per CCE.
  *
- * Nothing is added to what a CCE prints, nor is it cut: it is read when its turn has come (mux.h), so
+ * Nothing is added to what a CCE prints, nor is it cut: it is read when its turn has come (mux.c), so
  * a CCE that prints faster than the reader reads is slowed down, as it would be without BCR.
  * The text comes from programs, so it is escaped on its way to the log, and to a terminal in messages
  * of enl's own. */
@@ -16,8 +16,7 @@
 
 #include "base/watch.h"
 #include "bcri/escape.h"
-#include "host/cce.h"
-#include "host/lines.h"
+#include "host/host.h"
 
 /* A line in the log is broken here; each record holds as much as it can. */
 #define LOG_LINE_BYTES 2048u

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See rows.h. */
-#include "host/rows.h"
+/* See host.h. */
+#include "host/host.h"
 
 #include "bcri/stopped.h"
-#include "host/cce.h"
-#include "host/host.h"
 
 static uint32_t state_of(const struct enl_cce *cce)
 {

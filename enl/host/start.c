@@ -15,9 +15,8 @@
 #include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
-#include "host/cce.h"
 #include "host/host.h"
-#include "host/started.h"
+#include "host/host_private.h"
 
 /* The root's directory, or the home directory if the root's is gone. NULL: the daemon's own, which
  * is the root's. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See started.h. */
-#include "host/started.h"
+/* See host_private.h. */
+#include "host/host_private.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 #include <bcr/error.h>
 
+#include "base/object.h"
 #include "bcri/refuse.h"
 #include "bcri/words.h"
-#include "host/object.h"
 
 int enl_started_make(struct enl_started *started, const char *before, const char *path, char *const *argv,
                      char *error, size_t error_size)

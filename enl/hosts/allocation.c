@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See allocation.h.
+/* See hosts.h.
  *
  * Source: the manual pages sbatch(1), "OUTPUT ENVIRONMENT VARIABLES", and qsub(1B), PBS_NODEFILE. */
-#include "hosts/allocation.h"
+#include "hosts/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 
 #include "bcri/config.h"
 #include "bcri/refuse.h"
-#include "hosts/hosts_private.h"
 
 #define NODES "SLURM_JOB_NODELIST"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See entries.h. */
-#include "hosts/entries.h"
+/* See hosts.h. */
+#include "hosts/hosts.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/names.h"
+#include "base/object.h"
 #include "bcri/config.h"
-#include "host/object.h"
 
 const struct enl_host *enl_entry_for(const struct bcri_config *config, const struct enl_hosts *hosts,
                                      const char *machine, char *address_out, size_t size)

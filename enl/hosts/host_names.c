@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See host_names.h. */
-#include "hosts/host_names.h"
+/* See hosts.h. */
+#include "hosts/hosts.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -11,7 +11,6 @@
 #include "base/grow.h"
 #include "base/names.h"
 #include "bcri/refuse.h"
-#include "hosts/hosts_private.h"
 
 enum { FOLDERS_MAX = 1023 };
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The machines that a program may use, by the names that bcr_enlist takes.
+/* hosts.h -- the interface of enl/hosts: which hosts a program has. */
+#ifndef ENL_HOSTS_H
+#define ENL_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bcri_config;
+struct ifaddrs;
+
+/* hosts.c -- The machines that a program may use, by the names that bcr_enlist takes.
  *
  *   NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME]
  *        [path=FOLDER[:FOLDER]]     # comment
@@ -13,20 +23,13 @@
  *   path    folders there in which programs that are enlisted are looked for first, by the last components
  *           of their names
  *
- * NAME may be of ranges (host_names.h), and NAME*N is NAME slots=N. ADDRESS may be of ranges too, with as many
+ * NAME may be of ranges (host_names.c), and NAME*N is NAME slots=N. ADDRESS may be of ranges too, with as many
  * addresses. max_slots=N, of Open MPI, must not be less than slots and has no other effect.
  *
  * A list comes from a hosts file, from a node file, from the job that a batch system has given
- * (allocation.h), from the words of --host, and from --local. Two names may be one machine. Names are
+ * (allocation.c), from the words of --host, and from --local. Two names may be one machine. Names are
  * compared without regard to case. In a node file, which is Open MPI's or PBS's, a name that stands there again
  * is so many slots more; in a hosts file that is an error. */
-#ifndef ENL_HOSTS_H
-#define ENL_HOSTS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "hosts/host_names.h"
 
 #define ENL_HOST_SLOTS_MAX 65000u
 
@@ -72,12 +75,107 @@ struct enl_hosts_options {
 /* The hosts of a program: those of --hostfile, else of the keyword hostsfile, else of the batch system's job
  * in which this process runs (what reaches them becomes rshpath then, if that was not set), and what the
  * other options make of them. The same. */
-struct bcri_config;
 int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,
                    const struct enl_hosts_options *options, char *error, size_t error_size);
 
 /* NULL: no host has that name. */
 const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);
 void enl_hosts_free(struct enl_hosts *hosts);
+
+/* entries.c -- What an entry of the list of machines means: to a program, and to enl hosts, which says what a
+ * program will find. */
+
+/* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
+ * `address_out` gets the entry's address with the suffix, unless that is a number; else "". NULL: there is none. */
+const struct enl_host *enl_entry_for(const struct bcri_config *config, const struct enl_hosts *hosts,
+                                     const char *machine, char *address_out, size_t size);
+
+/* Whether an entry, or a name that has none, is this machine, as far as can be known without asking it. The
+ * CCEs of such an entry are those of this enl; nothing else is started for them. `known`: names.h. */
+bool enl_entry_is_here(const struct bcri_config *config, const struct enl_host *host, struct ifaddrs **known);
+bool enl_name_is_here(const char *machine, struct ifaddrs **known);
+
+/* allocation.c -- The nodes that a batch system has given to the job in which this process runs: Slurm tells them
+ * in its variables, PBS in a file. */
+
+/* Adds the nodes of the job, if there is one. rshpath becomes srun in a job of Slurm, unless it was set.
+ * Returns 0, or -1 with a sentence. */
+int enl_allocation_load(struct enl_hosts *hosts, struct bcri_config *config, char *error, size_t error_size);
+
+/* Adds the nodes of a Slurm job: `nodes` as in SLURM_JOB_NODELIST; their slots are those of `tasks`, as in
+ * SLURM_TASKS_PER_NODE, if these are as many, else of `cpus`, as in SLURM_JOB_CPUS_PER_NODE; either may be
+ * NULL. The same. */
+int enl_allocation_slurm(struct enl_hosts *hosts, const char *nodes, const char *tasks, const char *cpus,
+                         char *error, size_t error_size);
+
+/* host_names.c -- Names of machines, one by one and with ranges: node[01-16,20] is node01 ... node16 and node20, and
+ * rack[1-2]n[1-4] all eight. The first number of a range says how many digits there are at least. Slurm writes
+ * its lists of nodes so.
+ *
+ * Pure functions of any bytes. */
+
+#define ENL_HOST_NAME_MAX 255u
+/* Names that a list may have, so that a range that was not meant takes no memory: more than twice the hosts of
+ * a program. */
+#define ENL_HOSTS_MAX 150000u
+
+/* Bytes of foreign text that are looked at. */
+struct enl_word {
+    const char *start;
+    size_t length;
+};
+
+/* Whether a word is of letters, digits and `others`, and begins with a letter, a digit or one of `first`. */
+bool enl_word_is_of(struct enl_word word, const char *first, const char *others);
+/* A name or an address, which no program takes for an option. */
+bool enl_is_host_name(struct enl_word word);
+/* A number from 1 to `most`. */
+bool enl_word_is_count(struct enl_word word, unsigned most, unsigned *count_out);
+
+/* Cuts off what is before the next comma that is not in brackets, and that comma. */
+struct enl_word enl_names_next(struct enl_word *list);
+/* Cuts a * and a number off the end of `word`. False: there is none, or it is not from 1 to `most`; *times_out
+ * is 0 then if there is no *. */
+bool enl_names_times(struct enl_word *word, unsigned most, unsigned *times_out);
+
+/* How many names a word stands for, 1 without brackets; 0: it cannot be, and `error` is a clause that says why
+ * and what to do, in which the word is not named. */
+size_t enl_names_count(struct enl_word word, char *error, size_t error_size);
+/* Calls `take` with each name of a word that was counted, in order, until it returns false: so is the result
+ * then. A name may be one that enl_is_host_name refuses. */
+bool enl_names_each(struct enl_word word, bool (*take)(void *data, const char *name), void *data);
+
+/* A word as it is shown, cut if it is long. */
+struct enl_quote {
+    char text[200];
+};
+struct enl_quote enl_quoted(struct enl_word word);
+
+/* What is said of a host as key=text. */
+struct enl_host_key {
+    const char *key;
+    size_t offset; /* of the char * in struct enl_host */
+    bool (*good)(struct enl_word value);
+    const char *must;
+};
+enum { ENL_HOST_KEYS = 5 };
+extern const struct enl_host_key enl_host_keys[ENL_HOST_KEYS];
+
+static inline char **enl_host_text(struct enl_host *host, const struct enl_host_key *key)
+{
+    return (char **)((char *)host + key->offset);
+}
+
+/* Adds a copy of `host` with that name and address (NULL: its own). False: no memory. */
+bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const char *name,
+                   const char *address);
+void enl_host_free(struct enl_host *host);
+/* 0, or -1 with a sentence that begins with `place` when such a host cannot be. */
+int enl_host_check(const struct enl_host *host, const char *name, const char *place, char *error,
+                   size_t error_size);
+
+/* Makes by_name, and refuses a list in which two hosts have one name; with ENL_NODE_FILE makes one of them. */
+int enl_hosts_sort(struct enl_hosts *hosts, enum enl_hosts_form form, const char *file, char *error,
+                   size_t error_size);
 
 #endif

@@ -9,7 +9,6 @@
 #include "bcri/refuse.h"
 #include "bcri/trusted_file.h"
 #include "hosts/hosts.h"
-#include "hosts/hosts_private.h"
 
 enum { PLACE_MAX = 4200 };
 

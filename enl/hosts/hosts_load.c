@@ -4,7 +4,6 @@
 
 #include "bcri/config.h"
 #include "bcri/refuse.h"
-#include "hosts/allocation.h"
 #include "hosts/hosts.h"
 
 int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,

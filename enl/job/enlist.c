@@ -7,7 +7,7 @@
  *   later           one of several could not be started (no process, no memory), or ended before it
  *                   was a CCE: an error region to the caller, if it asked for error regions; a line
  *                   in the log and on stderr in any case */
-#include "job/enlist.h"
+#include "job/job.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,10 +17,10 @@
 
 #include <bcr.h>
 
+#include "base/object.h"
 #include "bcri/refuse.h"
-#include "host/cce.h"
-#include "host/object.h"
-#include "wire/conn.h"
+#include "host/host.h"
+#include "wire/wire.h"
 
 static void fill_job(struct enl_job *job, const struct bcri_control *request)
 {

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "job/enlist.h"
-#include "job/signals.h"
-
 void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conns *conns,
                    struct enl_here *here, const struct enl_jobs_ops *ops, void *owner)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to run, and what becomes of it: the root, what bcr_enlist asks for, the user's scripts; what a signal and an
- * end mean (meaning.h); and the exit status that comes of all that. What it asks of the rest of the daemon it asks by
- * struct enl_jobs_ops. */
+/* job.h -- the interface of enl/job: what is to run, and what its signals and ends mean. */
 #ifndef ENL_JOB_H
 #define ENL_JOB_H
 
@@ -10,13 +8,17 @@
 #include <stdint.h>
 #include <sys/queue.h>
 #include <sys/types.h>
-
 #include <uv.h>
 
-#include "host/cce.h"
+#include "bcri/control.h"
 #include "host/host.h"
 
+struct enl_conn;
 struct enl_watch;
+
+/* job.c -- What is to run, and what becomes of it: the root, what bcr_enlist asks for, the user's scripts; what a
+ * signal and an end mean (meaning.c); and the exit status that comes of all that. What it asks of the rest of the
+ * daemon it asks by struct enl_jobs_ops. */
 
 /* A description of CCEs that are alike: which file, with which words, for whom, how many. A CCE of it is started in each
  * turn of the loop. */
@@ -117,5 +119,71 @@ void enl_jobs_close(struct enl_jobs *jobs);
 bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size);
 /* enl's exit status, unless it is decided already; with `is_final` it is decided now. */
 void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final);
+
+/* enlist.c -- What the daemon does for a bcr_enlist: a job that starts one CCE per turn of the loop, so that the
+ * first ones are welcomed while the others are still being started. */
+
+/* Answers at once if no CCE can be started; else when all have been started. Returns NULL, or what
+ * is malformed. */
+const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+/* The same for a request that has an enlistor and is for this host. */
+void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+/* Answers that nothing was started, and reports why. */
+void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
+                       const char *host, int code, const char *reason);
+/* The asker's connection is gone: its jobs go on, but answer nobody. */
+void enl_enlist_forget(struct enl_jobs *jobs, const struct enl_conn *conn);
+/* How many CCEs of jobs are still to be started. */
+uint32_t enl_enlist_left(const struct enl_jobs *jobs);
+/* The program is ending: drops all jobs. */
+void enl_enlist_drop(struct enl_jobs *jobs);
+
+/* meaning.c -- What signals and ends mean for a program, as tables. */
+
+enum enl_meaning {
+    ENL_MEANS_END,   /* passed on to all; what has not ended within killafter is killed */
+    ENL_MEANS_STOP,  /* all are stopped, then the daemon */
+    ENL_MEANS_GO_ON, /* all go on */
+    ENL_MEANS_REAP,  /* a child of the daemon's has ended */
+};
+enum enl_meaning enl_meaning_of_signal(int signal);
+
+/* What a CCE's end means under onfail, an enum bcri_onfail. */
+struct enl_outcome enl_meaning_of_end(int onfail, bool is_root, bool is_normal);
+/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
+const char *enl_meaning_says(int onfail, bool ends);
+
+/* scripts.c -- startscript and endscript of bcrrc. */
+
+/* Runs `script` (as configured; NULL: none) with the guide's four arguments, of which the first is
+ * `when` (0 start, 1 end). Calls `done` with the owner, on the loop when the script has ended, or at once if there
+ * is nothing to run. */
+void enl_script_run(struct enl_jobs *jobs, const char *script, int when, void (*done)(void *owner));
+
+/* signals.c -- Signals that the daemon handles: ends of children, the terminal's keys, and requests to end. */
+
+/* Ignores what may stray here, and forgets what waits of that. Comes first of all. */
+void enl_signals_quieten(void);
+/* Blocks these signals before any thread is made; from then on the loop reads them. Returns 0 or
+ * -errno. */
+int enl_signals_start(struct enl_jobs *jobs);
+void enl_signals_stop(struct enl_jobs *jobs);
+
+/* What a daemon's parent says: ends the program here by that signal; stops and continues all
+ * CCEs. */
+void enl_signals_end(struct enl_jobs *jobs, int signal);
+void enl_signals_stop_cces(struct enl_jobs *jobs);
+void enl_signals_continue_cces(struct enl_jobs *jobs);
+
+/* All other hosts' CCEs are stopped: stops this daemon. */
+void enl_signals_stopped(struct enl_jobs *jobs);
+
+/* Starts the time, killafter, after which processes that have not heeded a signal get SIGKILL. */
+void enl_signals_start_grace(struct enl_jobs *jobs);
+/* Kills every child of the daemon, CCE or not, but for branches that are left to themselves (branch.h). Returns
+ * how many there were; -1: this kernel does not tell which processes those are. */
+int enl_signals_kill_children(const struct enl_jobs *jobs);
+/* Reaps all children that have ended. True if none is left. */
+bool enl_signals_reap(struct enl_jobs *jobs);
 
 #endif

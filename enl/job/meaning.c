@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See meaning.h. */
-#include "job/meaning.h"
+/* See job.h. */
+#include "job/job.h"
 
 #include <signal.h>
 

@@ -5,7 +5,7 @@
  *
  * If a script cannot be run, or fails, the daemon only warns: a program should not be lost because
  * a script that moves its logs fails. What a script prints goes to stderr. */
-#include "job/scripts.h"
+#include "job/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/object.h"
+#include "base/object.h"
 
 static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
 {

@@ -15,7 +15,7 @@
  *
  * A signal of these that is ignored when the daemon starts stays ignored in the daemon. CCEs begin with the default
  * actions, but for an ignored SIGHUP (nohup; spawn.c), which other hosts are told of. */
-#include "job/signals.h"
+#include "job/job.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -29,9 +29,7 @@
 #include "base/watch.h"
 #include "bcri/failure.h"
 #include "bcri/signal_sets.h"
-#include "host/cce.h"
-#include "job/enlist.h"
-#include "job/meaning.h"
+#include "host/host.h"
 
 bool enl_signals_reap(struct enl_jobs *jobs)
 {

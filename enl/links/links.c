@@ -24,10 +24,8 @@
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "bcri/signature.h"
-#include "host/cce.h"
+#include "host/host.h"
 #include "host/worker.h"
-#include "links/sockets.h"
-#include "links/ways.h"
 
 #define POOL_LEAST_BYTES  (UINT64_C(1) << 20)
 #define LEAST_SPACE_BYTES (UINT64_C(128) << 20) /* with less of it, that is what is missing */

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop's side of the link thread (bcri/link_thread.h): it starts that, hands it what the loop
- * knows, and does what it asks for. A program has a link thread on each host from when it may have
- * another host. Introductions come from the tree (introduce.h).
- *
- * What CCEs need to know of the agent, its record and its eventfd, is there before the first CCE if
- * the program may get another host; its thread, socket and memory when it does.
- *
- * All of this is the loop's. */
+/* links.h -- the interface of enl/links: the ways between hosts. */
 #ifndef ENL_LINKS_H
 #define ENL_LINKS_H
 
@@ -19,8 +12,21 @@
 #include "bcri/ref.h"
 #include "host/host.h"
 
+struct bcri_control;
+struct bcri_link_news;
 struct enl_agent;
+struct enl_conn;
 struct enl_known_way;
+struct enl_links;
+
+/* links.c -- The loop's side of the link thread (bcri/link_thread.h): it starts that, hands it what the loop
+ * knows, and does what it asks for. A program has a link thread on each host from when it may have
+ * another host. Introductions come from the tree (introduce.h).
+ *
+ * What CCEs need to know of the agent, its record and its eventfd, is there before the first CCE if
+ * the program may get another host; its thread, socket and memory when it does.
+ *
+ * All of this is the loop's. */
 
 /* What the loop does for it. */
 struct enl_links_ops {
@@ -93,5 +99,32 @@ bool enl_links_forget(struct enl_links *links, uint32_t index);
 
 /* A piece of the receive pool is reserved, or cannot be. */
 void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piece, bool reserved);
+
+/* sockets.c -- Where the socket of the links is bound, and where other hosts find it. */
+
+/* The addresses to bind to, without a port, best first: this machine's address that `bindaddr` is or
+ * has in its network; NULL: any. Returns how many; 0: this machine has no such address. */
+enum { ENL_BIND_MAX = 2 };
+uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL_BIND_MAX]);
+void enl_sockets_set_port(struct bcri_link_address *address, uint16_t port);
+
+/* Says why no socket could be bound there, as the end of a sentence. */
+void enl_sockets_refuse(const char *bindaddr, const char *dataport, char *error, size_t error_size);
+
+/* By which addresses a socket can be reached that is bound to `own`: by that one, or by all of this
+ * machine if that is any, those of loopback last. Returns how many. */
+uint32_t enl_sockets_reach(const struct bcri_link_address *own,
+                           struct bcri_link_address out[BCRI_INTRODUCED_MAX]);
+
+/* Makes of `address` what a socket of that family sends to: IPv4 within IPv6. False: it cannot. */
+bool enl_sockets_fit(struct bcri_link_address *address, int family);
+
+/* ways.c -- By which way packets go to each other host, where it is not the usual one: what the link thread has
+ * told of that, the sentences for the user, and the answers for enl why. All of it is the loop's. */
+
+/* The link thread tells of another way (BCRI_TOLD_WAY). Each kind is said once for each host. */
+void enl_ways_changed(struct enl_links *links, const struct bcri_link_news *news);
+/* way_next, of a helper: answers with the first host of at least that number to which the way is not the usual one. */
+const char *enl_ways_ask(struct enl_links *links, struct enl_conn *conn, const struct bcri_control *message);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See sockets.h. */
-#include "links/sockets.h"
+/* See links.h. */
+#include "links/links.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

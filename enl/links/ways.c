@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See ways.h. */
-#include "links/ways.h"
+/* See links.h. */
+#include "links/links.h"
 
 #include <stdlib.h>
 
 #include "bcri/link.h"
 #include "bcri/link_thread.h"
-#include "links/links.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 struct enl_known_way {
     LIST_ENTRY(enl_known_way) entry;

@@ -10,12 +10,10 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "carry/launch.h"
-#include "carry/peer.h"
-#include "carry/push/push.h"
+#include "carry/carry.h"
 #include "program.h"
 #include "tree/routes.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* How long branches that the root has not ended keep this daemon, which has nothing else left. */
 enum { OVER_MSEC = 2000 };

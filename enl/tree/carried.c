@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See carry.h. */
-#include "tree/carried.h"
+#include "tree/tree.h"
 
-#include "carry/peer.h"
+#include "carry/carry.h"
 #include "links/links.h"
 #include "tree/child.h"
 #include "tree/places.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* To a child of this daemon; nowhere if there is none of that number, or it is about to end. */
 static void send_down(struct enl_program *program, const struct bcri_control *message)

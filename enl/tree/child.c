@@ -10,12 +10,11 @@
 #include <time.h>
 
 #include "bcri/refuse.h"
-#include "carry/peer.h"
-#include "carry/remote.h"
-#include "host/mux.h"
+#include "carry/carry.h"
+#include "host/output.h"
 #include "tree/lease.h"
 #include "tree/turn.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 enum { END_MSEC = 2000 };
 

@@ -15,7 +15,7 @@
 #ifndef ENL_CHILD_H
 #define ENL_CHILD_H
 
-#include "carry/said.h"
+#include "carry/carry.h"
 #include "program.h"
 #include "tree/errand.h"
 #include "tree/reserve.h"
@@ -66,7 +66,7 @@ struct enl_child {
     bool has_said_end;             /* itself, by that */
     struct enl_sequence numbers;   /* of a child that has a reserve, from when it is UP */
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
-    struct enl_log_copy *log;      /* its log as far as it has come (collect.h); NULL: nothing */
+    struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
     uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
     struct enl_source *sources[2]; /* what it brings for stdout and stderr; NULL: nothing yet */
 };

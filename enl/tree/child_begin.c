@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "bcri/refuse.h"
-#include "carry/launch.h"
-#include "carry/peer.h"
-#include "carry/push/push.h"
+#include "carry/carry.h"
 #include "tree/child.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 static const char *on_child_message(void *owner, const struct bcri_control *message)
 {

@@ -8,18 +8,16 @@
 
 #include "base/writer.h"
 #include "bcri/archtype.h"
-#include "carry/logs/collect.h"
-#include "carry/peer.h"
-#include "carry/relay/far.h"
-#include "debug/session.h"
-#include "host/cce.h"
-#include "host/lines.h"
+#include "carry/carry.h"
+#include "debug/debug.h"
+#include "host/host.h"
+#include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
-#include "tree/carried.h"
 #include "tree/child.h"
 #include "tree/setup.h"
-#include "wire/conn.h"
+#include "tree/tree.h"
+#include "wire/wire.h"
 
 /* So much output is let on at a time. */
 #define WINDOW_STEP (ENL_WINDOW_BYTES / 4)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A child whose way through the tree is lost, or silent, goes on by the tree's lane (reserve.h). */
-#include "carry/peer.h"
+#include "carry/carry.h"
 #include "tree/child.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 static bool go_by_lane(struct enl_child *child)
 {

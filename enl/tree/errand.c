@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "carry/peer.h"
-#include "host/cce.h"
-#include "wire/conn.h"
+#include "carry/carry.h"
+#include "host/host.h"
+#include "wire/wire.h"
 
 bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const struct bcri_control *request)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See greeting.h. */
-#include "tree/greeting.h"
+/* See setup.h. */
+#include "tree/setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #include "tree/keys.h"
 #include "tree/places.h"
 #include "tree/reserve.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* Of this daemon. */
 struct introductions {

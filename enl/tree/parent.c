@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* See parent.h. */
-#include "tree/parent.h"
+/* See tree.h. */
+#include "tree/tree.h"
 
 #include <string.h>
 
 #include "bcri/descriptor.h"
-#include "carry/logs/bring.h"
-#include "carry/peer.h"
-#include "carry/relay/far.h"
-#include "host/cce.h"
-#include "host/lines.h"
+#include "carry/carry.h"
+#include "host/host.h"
+#include "host/output.h"
 #include "inspect/deadlock/deadlock.h"
-#include "job/signals.h"
+#include "job/job.h"
 #include "tree/branch.h"
-#include "tree/carried.h"
 #include "tree/child.h"
 #include "tree/errand.h"
-#include "tree/greeting.h"
 #include "tree/introduce.h"
 #include "tree/sequence.h"
-#include "tree/uplink.h"
-#include "wire/conn.h"
+#include "tree/setup.h"
+#include "wire/wire.h"
 
 /* Of one message. */
 #define OUTPUT_BYTES 2048u

@@ -13,15 +13,12 @@
 
 #include "base/grow.h"
 #include "bcri/refuse.h"
-#include "carry/logs/collect.h"
-#include "hosts/entries.h"
-#include "job/enlist.h"
-#include "job/meaning.h"
+#include "carry/carry.h"
+#include "hosts/hosts.h"
+#include "job/job.h"
 #include "tree/introduce.h"
-#include "tree/parent.h"
-#include "tree/states.h"
 #include "tree/tree.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 static const struct enl_child_ops child_ops;
 

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "bcri/words.h"
-#include "carry/peer.h"
-#include "debug/session.h"
-#include "host/lines.h"
+#include "carry/carry.h"
+#include "debug/debug.h"
+#include "host/output.h"
 #include "tree/child.h"
 #include "tree/keys.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 extern char **environ;
 

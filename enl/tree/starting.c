@@ -8,9 +8,9 @@
 #include "base/grow.h"
 #include "base/progress.h"
 #include "bcri/refuse.h"
-#include "carry/peer.h"
+#include "carry/carry.h"
 #include "tree/places.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* ---- beginning ---- */
 

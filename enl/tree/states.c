@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See states.h. */
-#include "tree/states.h"
+/* See tree.h. */
+#include "tree/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "tree/child.h"
 #include "tree/places.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* A host that is not there any more. */
 struct gone {

@@ -7,11 +7,10 @@
 
 #include "base/names.h"
 #include "bcri/archtype.h"
-#include "carry/peer.h"
+#include "carry/carry.h"
 #include "tree/lease.h"
-#include "tree/parent.h"
 #include "tree/places.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* A daemon gives its log up after a minute. */
 enum { STOP_MSEC = 1000, END_MSEC = 2000, LOG_MSEC = 60000 };

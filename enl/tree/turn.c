@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "host/cce.h"
-#include "job/enlist.h"
+#include "host/host.h"
+#include "job/job.h"
 #include "tree/places.h"
 
 /* A station's first word is the boot ID. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cores are dealt out over all hosts of one machine: each daemon has its CCEs on its cores in turn
- * (cores.h), and the root's, which all requests between hosts pass, says where the turn is. What a CCE
+ * (cores.c), and the root's, which all requests between hosts pass, says where the turn is. What a CCE
  * enlists on its own host the root sees only afterwards, as so many CCEs more. */
 #ifndef ENL_TURN_H
 #define ENL_TURN_H

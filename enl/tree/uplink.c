@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* See uplink.h. */
-#include "tree/uplink.h"
+/* See setup.h. */
+#include "tree/setup.h"
 
 #include <string.h>
 
 #include "base/clock.h"
-#include "carry/logs/bring.h"
+#include "carry/carry.h"
 #include "links/links.h"
 #include "tree/branch.h"
 #include "tree/child.h"
 #include "tree/lease.h"
 #include "tree/reserve.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* At its end a daemon says more often that it is there: its parent waits for 2 s. */
 enum { END_BEAT_MSEC = 400 };

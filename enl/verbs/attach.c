@@ -4,13 +4,9 @@
 #include <string.h>
 
 #include "bcri/record.h"
-#include "debug/own.h"
-#include "debug/pane.h"
-#include "debug/reach.h"
-#include "debug/where.h"
-#include "debug/windows.h"
-#include "inspect/look/gather.h"
-#include "verbs/command.h"
+#include "debug/debug.h"
+#include "inspect/look/look.h"
+#include "verbs/verbs.h"
 
 enum { ATTACH_MAX = 1000, WORD_MAX = 32 };
 

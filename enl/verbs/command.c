@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* command.c -- enl ps, enl kill, enl --join, enl --show-config. */
-#include "verbs/command.h"
+#include "verbs/verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "base/spawn.h"
 #include "bcri/channel.h"
 #include "bcri/config.h"
@@ -26,10 +27,8 @@
 #include "bcri/escape.h"
 #include "bcri/host.h"
 #include "bcri/stopped.h"
-#include "host/object.h"
-#include "inspect/look/look_hosts.h"
-#include "wire/programs.h"
-#include "wire/silence.h"
+#include "inspect/look/look.h"
+#include "wire/wire.h"
 
 /* How long an answer may take; 0: for ever. */
 static void set_patience(int fd, time_t seconds)

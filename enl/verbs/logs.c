@@ -3,7 +3,7 @@
  *
  * Of a directory the logs of one program are shown, that which was written last. Its files are
  * bcr.NAME.log and bcr.NAME.K.log; where the former is not there each file is a program of its own. */
-#include "verbs/logs.h"
+#include "verbs/verbs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See look_command.h. */
-#include "verbs/look.h"
+/* See verbs.h. */
+#include "verbs/verbs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,12 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inspect/look/gather.h"
-#include "inspect/look/look_hosts.h"
-#include "inspect/look/seen.h"
-#include "inspect/look/show.h"
-#include "inspect/look/why.h"
-#include "wire/programs.h"
+#include "inspect/look/look.h"
+#include "wire/wire.h"
 
 /* What a command shows: its text, and the kinds of rows that its JSON has. Those that need two looks
  * have them so far apart. */

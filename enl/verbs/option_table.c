@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See option_table.h. */
-#include "verbs/option_table.h"
+/* See options.h. */
+#include "verbs/options.h"
 
 #include <limits.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 
 #include "bcri/config.h"
 #include "bcri/refuse.h"
-#include "verbs/option_table.h"
 
 static bool number_of(const char *text, const struct enl_option *option, int *number_out)
 {

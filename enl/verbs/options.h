@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of enl. */
+/* options.h -- the interface of enl/verbs: the command line, read and explained. */
 #ifndef ENL_OPTIONS_H
 #define ENL_OPTIONS_H
 
@@ -10,9 +10,12 @@
 
 #include "base/debug_wish.h"
 
-#define ENL_LOCAL_MAX 1000 /* of --local */
-
+struct bcri_config;
 struct enl_command;
+
+/* options.c -- The command line of enl. */
+
+#define ENL_LOCAL_MAX 1000 /* of --local */
 
 enum enl_action {
     ENL_RUN,   /* program and its arguments from argv[first] on */
@@ -33,13 +36,13 @@ enum enl_action {
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
     ENL_GDB_PIPE,    /* the gdb protocol, to CCE argv[first + 1] of program argv[first] */
-    ENL_PANE_SHOWN, /* enl's own: a terminal's side of a debugger (debug/pane.h); its words from argv[first] on */
-    ENL_WINDOWS,      /* the same: opens windows (debug/windows.h) */
+    ENL_PANE_SHOWN, /* enl's own: a terminal's side of a debugger (debug/pane.c); its words from argv[first] on */
+    ENL_WINDOWS,      /* the same: opens windows (debug/windows.c) */
     ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.h) */
-    ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.h) */
-    ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.h) */
+    ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.c) */
+    ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.c) */
     ENL_STACKS_HOST,  /* the same: another helper (stacks/stacks.h) */
-    ENL_LOOK_HOST,    /* a helper of the daemon's (relay.h) */
+    ENL_LOOK_HOST,    /* a helper of the daemon's (relay.c) */
     ENL_HELP,
     ENL_VERSION,
 };
@@ -51,7 +54,7 @@ struct enl_options {
     bool json, watch, dot, svg; /* how to show what was looked at */
     bool all;                   /* enl kill: each program of this user */
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
-    const struct enl_command *command; /* option_table.h; NULL: none */
+    const struct enl_command *command; /* option_table.c; NULL: none */
     const char *join;
     const char *name;
     const char *onfail;
@@ -80,11 +83,49 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
 
 /* Gives the settings of `config` that the options name their values. Returns 0, or -1 with a
  * sentence. */
-struct bcri_config;
 int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
                       size_t error_size);
 
 /* Prints what `enl COMMAND --help` shows, or if `command` is NULL enl --help. */
 void enl_help_print(FILE *out, const struct enl_command *command);
+
+/* option_table.c -- The options and commands of enl, a row for each. options.c reads command lines by them, help.c
+ * prints them. */
+
+enum enl_option_kind {
+    ENL_FLAG,     /* a bool */
+    ENL_NUMBER,   /* an int from `least` to `most`; without a value it is `least` */
+    ENL_TEXT,     /* a text; `given` if there is no value */
+    ENL_OPTIONAL, /* the same with a value only behind =; else `given`, unless it has been set */
+    ENL_PATH,     /* a text: a path from the working directory on */
+};
+
+struct enl_option {
+    const char *word;  /* with its dashes */
+    const char *value; /* what --help calls it; NULL: there is none */
+    unsigned of;       /* bits 1 << enl_action of the commands that have it; ENL_RUN: enl without a command */
+    enum enl_option_kind kind;
+    size_t at; /* its value, in struct enl_options */
+    int least, most;
+    const char *given;
+    const char *keyword; /* the setting in bcrrc that it overrides; NULL: none */
+    const char *help;    /* lines; NULL: --help does not list it */
+};
+
+struct enl_command {
+    const char *word;
+    enum enl_action action;
+    int least, most;   /* words behind its options */
+    bool names;        /* NAME is among the words, and may be left out */
+    const char *needs; /* a sentence, where there are fewer */
+    const char
+        *help; /* how it is used, and what it does; NULL: enl starts itself so, with words of its own */
+};
+
+enum { ENL_OPTION_ROWS = 41 };
+extern const struct enl_option enl_option_table[ENL_OPTION_ROWS];
+
+/* NULL: it is none. */
+const struct enl_command *enl_command_of(const char *word);
 
 #endif

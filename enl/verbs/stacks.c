@@ -5,10 +5,9 @@
 
 #include "base/number_list.h"
 #include "bcri/channel.h"
-#include "inspect/look/gather.h"
-#include "inspect/stacks/merge.h"
+#include "inspect/look/look.h"
 #include "inspect/stacks/stacks.h"
-#include "wire/programs.h"
+#include "wire/wire.h"
 
 static const char *add_stacks(void *data, const uint8_t *bytes, size_t length)
 {

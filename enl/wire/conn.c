@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* conn.c -- accepting, reading and closing connections. */
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

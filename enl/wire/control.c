@@ -5,7 +5,7 @@
 #include <msgpack/pack.h>
 #include <string.h>
 
-#include "wire/control_tables.h"
+#include "wire/wire.h"
 
 const struct bcri_control_key_row bcri_control_keys[BCRI_KEY_COUNT] = {
 #define ROW(key, kind, limit) {#key, BCRI_KIND_##kind, (limit), offsetof(struct bcri_control, key)},

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bcri/unpack.h"
-#include "wire/control_tables.h"
+#include "wire/wire.h"
 
 static bool equals(const struct bcri_item *item, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See far_end.h. */
-#include "wire/far_end.h"
+/* See wire.h. */
 #include "bcri/environment.h"
+#include "wire/wire.h"
 
 #include <fcntl.h>
 #include <limits.h>

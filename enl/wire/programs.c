@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See programs.h. */
-#include "wire/programs.h"
+/* See wire.h. */
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "wire/silence.h"
 
 /* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
  * another name there, and that is not shown to a terminal. */

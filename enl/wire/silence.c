@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See silence.h. */
-#include "wire/silence.h"
+/* See wire.h. */
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/hosts/facts.h"
+#include "verbs/hosts/hosts_private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts/allocation.h"
 #include "hosts/hosts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

@@ -15,7 +15,7 @@ kinds=$(sed -n '/^static const struct look_form forms/,/^};/p' enl/verbs/look.c 
     sed 's/KIND//' | sort -u)
 rows=$(for kind in $kinds; do
     tr 'A-Z' 'a-z' <<<"$kind"
-    sed -n "/^#define LOOK_$kind(N, T)/,/[^\\\\]\$/p" enl/inspect/look/snapshot.h | grep -oE '\b[NT]\([a-z_0-9]+\)' | sed 's/^.(//; s/)//'
+    sed -n "/^#define LOOK_$kind(N, T)/,/[^\\\\]\$/p" enl/inspect/look/look.h | grep -oE '\b[NT]\([a-z_0-9]+\)' | sed 's/^.(//; s/)//'
 done)
 
 for list in "$written" "$kinds" "$rows"; do

@@ -16,8 +16,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "inspect/deadlock/judge.h"
-#include "inspect/deadlock/lookout.h"
+#include "inspect/deadlock/deadlock.h"
 
 enum { HOSTS_MAX = 3, CCES_MAX = 9, CELLS = CCES_MAX, QUEUE_MAX = 256, NOBODY = -1 };
 
@@ -345,7 +344,7 @@ static void step_cce(struct cce *cce)
 
 /* ---- agents and the network ---- */
 
-static void send(struct agent *agent, struct message message)
+static void send_message(struct agent *agent, struct message message)
 {
     agent->messages++;
     agent->unacked++;
@@ -366,7 +365,7 @@ static void perform(struct agent *agent, struct message message)
             agent->pc = A_RING;
     } else if (cell->regions != 0) {
         cell->regions--;
-        send(agent, (struct message){M_ANSWER, 0, message.asker, message.to, message.from});
+        send_message(agent, (struct message){M_ANSWER, 0, message.asker, message.to, message.from});
     } else {
         const bool timed = message.kind == M_TIMED_GET;
         cell->waiter[cell->waiter_count++] = (struct waiter){message.asker, true, timed};
@@ -384,7 +383,7 @@ static bool time_out(struct agent *agent, int host)
                 memmove(&w.cell[c].waiter[i], &w.cell[c].waiter[i + 1],
                         (--w.cell[c].waiter_count - i) * sizeof w.cell[c].waiter[0]);
                 agent->deadlines--;
-                send(agent, (struct message){M_ANSWER, 0, asker, host, w.cce[asker].host});
+                send_message(agent, (struct message){M_ANSWER, 0, asker, host, w.cce[asker].host});
                 return true;
             }
     return false;
@@ -412,9 +411,9 @@ static void step_agent(int host)
         return;
     case A_TAKE:
         if (agent->outbox.count != 0)
-            send(agent, pop(&agent->outbox));
+            send_message(agent, pop(&agent->outbox));
         else if (agent->served.count != 0)
-            send(agent, pop(&agent->served));
+            send_message(agent, pop(&agent->served));
         else if (agent->inbox.count != 0)
             perform(agent, pop(&agent->inbox));
         else

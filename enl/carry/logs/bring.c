@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See bring.h. The descriptor of the log is opened anew for reading: an endscript may have taken the
+/* See carry.h. The descriptor of the log is opened anew for reading: an endscript may have taken the
  * file away by now. */
-#include "carry/logs/bring.h"
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "carry/carry.h"
 #include "tree/child.h"
 
 enum { FRAME_BYTES = 2048, BRING_MSEC = 60000 };

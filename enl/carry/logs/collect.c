@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* See collect.h.
+/* See carry.h.
  *
  * A file is written under its name with .part behind it, and renamed when it is whole: so logdir may
  * be the very directory where a host has its log. Nothing is followed, and a file is this user's
  * alone. A disk that is full is told once; what has no room stays on its host. */
-#include "carry/logs/collect.h"
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 
 #include "base/write_all.h"
 #include "bcri/refuse.h"
-#include "carry/logs/bring.h"
 #include "tree/child.h"
 
 #define WINDOW_STEP (ENL_WINDOW_BYTES / 4)

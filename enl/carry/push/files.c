@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 #include "bcri/refuse.h"
-#include "carry/push/push.h"
+#include "carry/carry.h"
 
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 _Static_assert(sizeof(ElfW(Ehdr)) <= sizeof((struct enl_push_file *)0)->head,

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bcri/refuse.h"
-#include "carry/push/push.h"
+#include "carry/carry.h"
 
 /* The loader that the program names; false: it has none, being static or a script. */
 static bool read_loader(const char *path, char out[PATH_MAX])

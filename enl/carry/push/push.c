@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See push.h: what is sent, and how it goes into a pipe. */
-#include "carry/push/push.h"
+/* See carry.h: what is sent, and how it goes into a pipe. */
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,6 @@
 #include "base/names.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
-#include "carry/carry.h"
-#include "carry/peer.h"
 #include "hosts/hosts.h"
 
 enum { CHUNK_BYTES = 65536 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See push.h: the side of a daemon that was pushed. Its directory is named in its environment, behind
+/* See push.c: the side of a daemon that was pushed. Its directory is named in its environment, behind
  * the number of the pipe that keeps the directory there (script.c). */
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,6 @@
 
 #include "base/spawn.h"
 #include "carry/carry.h"
-#include "carry/push/push.h"
 
 #define FOLDER_VARIABLE "BCRI_PUSHED"
 #define SEARCH_VARIABLE "LD_LIBRARY_PATH"

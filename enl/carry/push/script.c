@@ -14,7 +14,7 @@
 
 #include "base/names.h"
 #include "bcri/frames.h"
-#include "carry/push/push.h"
+#include "carry/carry.h"
 
 /* $d: the directory. */
 static const char head[] =

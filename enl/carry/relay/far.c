@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See far.h. */
-#include "carry/relay/far.h"
+/* See carry.h. */
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,10 +13,7 @@
 
 #include <bcr/error.h>
 
-#include "carry/carry.h"
-#include "carry/peer.h"
-#include "carry/relay/relay.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 enum { FARS_MAX = 1024, WINDOW = 65536, WINDOW_STEP = WINDOW / 4, FRAME_BYTES = 2048 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See relay.h. */
-#include "carry/relay/relay.h"
+/* See carry.h. */
+#include "carry/carry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,7 @@
 
 #include "base/own_start.h"
 #include "bcri/refuse.h"
-#include "carry/carry.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 enum { RELAYS_MAX = 64, DEBUGS_MAX = 1024 };
 

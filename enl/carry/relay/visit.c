@@ -7,9 +7,7 @@
 #include <bcr/error.h>
 
 #include "carry/carry.h"
-#include "carry/relay/far.h"
-#include "carry/relay/relay.h"
-#include "wire/conn.h"
+#include "wire/wire.h"
 
 /* A helper shall not get a file or terminal of the daemon's user as its stream: what it says is for
  * a process that reads. */

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "bcri/clock.h"
-#include "host/cce.h"
+#include "host/host.h"
 #include "host/output.h"
 #include "inspect/crash/crash_private.h"
-#include "inspect/crash/waiters.h"
 
 /* Of a report: where at the latest the stack ends, by which reports are alike, and what is told before the
  * output. What is left is for other stacks. */

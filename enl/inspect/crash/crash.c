@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
-#include "host/cce.h"
+#include "host/host.h"
 #include "host/worker.h"
 #include "inspect/crash/crash_private.h"
-#include "inspect/crash/waiters.h"
 
 /* A CCE waits 2,000 ms for its trace (enl/client/crash.c), and LOCALS_MSEC more if gdb is asked for its
  * variables. */

@@ -1,5 +1,96 @@
 /* SPDX-License-Identifier: MIT */
-/* CCEs that crash, in the daemon: between the CCE's message and its end, and what is shown of it.
+/* crash.h -- the interface of enl/inspect/crash: reports of CCEs that crash. */
+#ifndef ENL_CRASH_H
+#define ENL_CRASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "bcri/channel.h"
+#include "host/host.h"
+
+struct enl_cce;
+struct enl_crash;
+struct enl_self;
+
+/* ordinals.c -- A bounded set of CCEs' ordinals, as ranges: which CCEs a report is about. */
+
+/* How many ranges there is room for, and the bytes of the longest text of them. */
+#define ENL_ORDINALS_MAX      24u
+#define ENL_ORDINALS_TEXT_MAX (ENL_ORDINALS_MAX * 23u + 8u)
+
+struct enl_ordinals {
+    uint32_t count;
+    bool cut; /* some had no room */
+    struct {
+        uint32_t first, last;
+    } range[ENL_ORDINALS_MAX]; /* ascending, with gaps between them */
+};
+
+/* Adds first .. last. */
+void enl_ordinals_add(struct enl_ordinals *set, uint32_t first, uint32_t last);
+void enl_ordinals_add_all(struct enl_ordinals *set, const struct enl_ordinals *other);
+/* "0, 3-7", and " ..." behind it if some had no room. */
+void enl_ordinals_text(const struct enl_ordinals *set, char text_out[ENL_ORDINALS_TEXT_MAX]);
+/* Adds what such a text says, up to where it says something else. */
+void enl_ordinals_read(struct enl_ordinals *set, const char *text);
+/* What a report says of `cces` CCEs whose ordinals these are: the text, and how many it does not name, or that several have the
+ * same ordinal, as bcr_enlist may give it to any. */
+void enl_ordinals_tell(const struct enl_ordinals *set, uint32_t cces, char *text_out, size_t size);
+
+/* report.c -- Reports of crashes. Those of CCEs that crashed alike are one: the same signal and the same stack. */
+
+/* Of one. */
+#define ENL_CRASH_BYTES_MAX 32768u
+
+struct enl_crash_report {
+    STAILQ_ENTRY(enl_crash_report) entry;
+    uint32_t host; /* that tells of it */
+    int signal;
+    uint32_t count;   /* of CCEs */
+    uint32_t ordinal; /* of the first, as the next */
+    char who[512];    /* "CCE 3 (ring, pid 1234) on alpha" */
+    struct enl_ordinals ordinals;
+    /* The stack where it crashed, by which reports are equal; then, after a NUL, the rest about the
+     * first. Lines that end in newlines, not escaped. */
+    char *text;
+    size_t length;
+};
+
+struct enl_crash_reports {
+    STAILQ_HEAD(, enl_crash_report) all; /* the oldest first */
+    uint32_t kinds, left_out;            /* reports there are; CCEs for whose there was no room */
+};
+
+/* Adds a report of one or more CCEs (taken, also if it becomes part of another). */
+void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_report *report);
+/* Takes the oldest; NULL: none is left. To be freed by enl_crash_report_free. */
+struct enl_crash_report *enl_crash_reports_take(struct enl_crash_reports *reports);
+void enl_crash_report_free(struct enl_crash_report *report);
+/* Writes it to stderr and into the log. */
+void enl_crash_report_show(struct enl_self *self, const struct enl_crash_report *report);
+
+/* A text that grows up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that
+ * does; "... and more" stands there, and nothing is added until whoever raises the limit clears `cut`. */
+struct enl_crash_text {
+    char *bytes;
+    size_t length, limit;
+    bool cut;
+};
+/* The text ends behind its last whole line, where `why` (not longer than 40 bytes) is added. */
+void enl_crash_text_cut(struct enl_crash_text *text, const char *why);
+void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length);
+void enl_crash_text_line(struct enl_crash_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* last.c: what the CCE did last, by its record. */
+void enl_crash_last_operations(struct enl_crash_text *text, const struct enl_cce *cce);
+
+/* crash.c -- CCEs that crash, in the daemon: between the CCE's message and its end, and what is shown of it.
  *
  *   the CCE says `crashed` --> a tracer is started, or the crash waits for one of the few to end
  *   the tracer has ended   --> the CCE is let die; its end is noticed like any other (death.c)
@@ -13,21 +104,6 @@
  * seconds at most. So of several CCEs that crash together each is seen.
  *
  * What this asks of the rest of the daemon it asks by struct enl_crash_ops. */
-#ifndef ENL_CRASH_H
-#define ENL_CRASH_H
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/queue.h>
-#include <sys/types.h>
-
-#include <uv.h>
-
-#include "bcri/channel.h"
-#include "host/host.h"
-#include "inspect/crash/report.h"
-
-struct enl_crash;
 
 struct enl_crash_ops {
     /* Tells the daemon that has started this one. False: none has, or it is gone. */
@@ -78,5 +154,18 @@ bool enl_crash_defers_end(struct enl_crashes *crashes);
 void enl_crash_flush(struct enl_crashes *crashes);
 /* died: another host's report, or a part of it. Returns NULL or why it is none. */
 const char *enl_crash_of_host(struct enl_crashes *crashes, uint32_t host, const struct bcri_control *message);
+
+/* trace.c -- enl --trace: what the daemon runs to see where a CCE is (crash.h). It is a process of its own, since it
+ * reads memory and debug information that may hold anything, and since no other process of BCR's then needs libdw.
+ *
+ * It writes a text to its stdout, for the daemon: the stack of the thread that has crashed, a NUL, then
+ * the stacks of suspended handlers and of other threads. Each line is one frame or one heading. */
+
+/* Prints the stacks of all threads of a process that runs, which it stops one after the other, each for that moment. To be
+ * called once in a process. What is no stack, but is said of the process, is a line that begins with "! ". */
+void enl_trace_running(pid_t pid);
+
+/* enl --trace PID THREAD CONTEXT COROUTINES. Returns the exit status. */
+int enl_trace(int argc, char **argv);
 
 #endif

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the daemon's part share: crash.h. crash.c calls the others, and none of them calls back. */
+/* crash_private.h -- what the files of enl/inspect/crash have of each other. */
 #ifndef ENL_CRASH_PRIVATE_H
 #define ENL_CRASH_PRIVATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bcri/ctx.h"
+#include "host/worker.h"
 #include "inspect/crash/crash.h"
+
+/* crash_private -- What the files of the daemon's part share: crash.h. crash.c calls the others, and none of them
+ * calls back. */
 
 struct enl_crash {
     TAILQ_ENTRY(enl_crash) entry; /* of those that are not done */
@@ -37,5 +47,76 @@ struct enl_crash_text enl_crash_account(const struct enl_cce *cce, bool core_fil
 
 /* gathered.c: the report (taken) is shown, or sent up, together with those that follow soon. */
 void enl_crash_gather(struct enl_crashes *crashes, struct enl_crash_report *report);
+
+/* frames.c -- The frames of a stack, printed. */
+
+/* Registers in DWARF's order for this machine; the last one is the program counter. */
+#if defined(__x86_64__)
+enum { ENL_REGISTERS = 17, ENL_REGISTER_BP = 6, ENL_REGISTER_SP = 7, ENL_REGISTER_PC = 16 };
+#else
+enum { ENL_REGISTERS = 1, ENL_REGISTER_PC = 0 };
+#endif
+
+struct enl_registers {
+    uint64_t at[ENL_REGISTERS];
+};
+
+/* Prepares. `pid` is any thread of the process that has not ended: of one that has, the system tells nothing. False: there is no libdw, and enl_frames_print prints the first frame only. */
+bool enl_frames_open(pid_t pid);
+/* Prints the frames of a stack on which nothing runs meanwhile. With `in_call`, from the call of BCR's on in
+ * which it stands. */
+void enl_frames_print(pid_t pid, const struct enl_registers *registers, bool in_call);
+
+/* locals.c -- The local variables of a crashed thread's functions, by gdb, if that was asked for (enl -g). */
+
+/* Prints the frames of `thread` of process `pid` above its signal handler, each with its variables; or why there
+ * are none. May take seconds. */
+void enl_locals_print(pid_t pid, pid_t thread);
+
+/* mapped.c -- The file of which a part is mapped in another process: what is mapped, not what its path holds by
+ * now. A file that was replaced or removed since the program started still has the names of what runs. */
+
+/* Opens the file that is mapped at `base`, where the first part of it lies. `thread` is any thread of the process that
+ * has not ended. Returns the descriptor, or -1: it cannot be reached any more. */
+int enl_mapped_open(pid_t thread, uint64_t base);
+
+/* process.c -- What a tracer sees of a process by the system alone. `pid` is a thread of it that has not ended;
+ * the first one may have. */
+
+/* Reads the memory of process `pid`; false: not all of it is there, or may be read. */
+bool enl_process_memory(pid_t pid, uint64_t address, void *to, size_t bytes);
+/* Whether code is mapped at `address`. */
+bool enl_process_is_code(pid_t pid, uint64_t address);
+/* Prints a frame as module+offset, which addr2line -e MODULE understands wherever the program was loaded. */
+void enl_process_print(pid_t pid, unsigned number, uint64_t pc);
+/* The last component of a path. */
+const char *enl_process_base(const char *path);
+
+/* waiters.c -- Who waits for a CCE that has crashed: by what each CCE of this host has noted before it went to
+ * sleep (struct bcri_sleep_shm); and how many requests of CCEs elsewhere the agent has at its cells. The loop
+ * copies the notes; the worker follows them, since it may map segments. What they find is a hint: nobody is
+ * stopped for it. */
+
+struct enl_waiter {
+    bcri_ref request; /* an ID slot; none: it waits for a lock of that CCE's */
+    uint32_t index;   /* of the CCE that waits; the agent's: CCEs of other hosts do */
+    uint32_t cell;    /* for what it waits */
+    uint32_t others;  /* how many requests the agent has there for them; 0: it is a CCE's */
+    bool puts;
+    bool waits; /* it does wait for that CCE */
+    uint64_t since_ns;
+};
+
+#define ENL_WAITERS_MAX 256u
+
+struct enl_waiters {
+    struct enl_call call;
+    uint32_t owner; /* for whom they wait */
+    uint32_t count;
+    struct enl_waiter at[ENL_WAITERS_MAX];
+};
+
+/* For the call: finds out for each whether it waits for the owner, and adds the agent's. */
+int enl_waiters_resolve(struct enl_call *call, struct bcri_ctx *ctx);
 
 #endif

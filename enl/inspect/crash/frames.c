@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/crash/frames.h"
-#include "inspect/crash/mapped.h"
-#include "inspect/crash/process.h"
+#include "inspect/crash/crash_private.h"
 
 enum { FRAMES_MAX = 48 };
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "bcri/trace.h"
-#include "inspect/crash/report.h"
+#include "inspect/crash/crash.h"
 
-#include "host/cce.h"
+#include "host/host.h"
 
 enum { SHOWN = 8 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* locals.c -- gdb attaches to the process that waits in its signal handler, and prints a backtrace with variables.
  * To find where a variable lies at an instruction is a debugger's work; so a debugger does it. */
-#include "inspect/crash/locals.h"
+#include "inspect/crash/crash_private.h"
 
 #include <signal.h>
 #include <stdbool.h>

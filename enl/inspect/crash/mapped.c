@@ -4,7 +4,7 @@
  *   map_files/LOW-HIGH   is the mapped file, whatever has become of its path; for root alone
  *   exe                  the same, of the program
  *   root/PATH            what the path holds now, in the process's mount namespace: if that is the mapped file */
-#include "inspect/crash/mapped.h"
+#include "inspect/crash/crash_private.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "inspect/crash/process.h"
 
 struct part {
     char range[64]; /* as in maps, and in map_files */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ordinals.c -- see ordinals.h. */
-#include "inspect/crash/ordinals.h"
+/* ordinals.c -- see crash.h. */
+#include "inspect/crash/crash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* process.c -- another process's memory, and what is mapped there. */
-#include "inspect/crash/process.h"
+#include "inspect/crash/crash_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c -- equal reports become one; showing them. */
-#include "inspect/crash/report.h"
+#include "inspect/crash/crash.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  *
  * Only the last needs ptrace. Reading memory from outside needs the same permission, which bcr_init gives
  * to enl (PR_SET_PTRACER). */
-#include "inspect/crash/trace.h"
+#include "inspect/crash/crash.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -27,9 +27,7 @@
 
 #include "bcri/coroutines.h"
 #include "bcri/stopped.h"
-#include "inspect/crash/frames.h"
-#include "inspect/crash/locals.h"
-#include "inspect/crash/process.h"
+#include "inspect/crash/crash_private.h"
 
 enum { THREADS_MAX = 32, COROUTINES_MAX = 64, CHUNKS_MAX = 1024, ELEMENTS_MAX = 1 << 20 };
 

@@ -9,7 +9,7 @@
 
 #include "base/own_start.h"
 #include "base/watch.h"
-#include "host/cce.h"
+#include "host/host.h"
 #include "inspect/crash/crash_private.h"
 
 enum { TRACERS_MAX = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* waiters.c -- from a request to the cell where it waits. Each reference may be out of date by now. */
-#include "inspect/crash/waiters.h"
+#include "inspect/crash/crash_private.h"
 
 #include "bcri/cell.h"
 #include "bcri/slot.h"

@@ -12,7 +12,7 @@
 
 #include "base/own_start.h"
 #include "base/status.h"
-#include "host/cce.h"
+#include "host/host.h"
 #include "host/worker.h"
 
 /* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to

@@ -1,23 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* The daemon's part of deadlock detection: it looks at its host once a second, tells its parent what has
- * changed, and on the root's host has a judge (judge.h), and does what `ondeadlock` says.
- *
- * All of this is the loop's. What it asks of the rest of the daemon it asks by struct enl_deadlock_ops. */
+/* deadlock.h -- the interface of enl/inspect/deadlock: whether any CCE of a program can still go on. */
 #ifndef ENL_DEADLOCK_H
 #define ENL_DEADLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
 #include <uv.h>
 
 #include "base/debug_wish.h"
 #include "base/watch.h"
 #include "bcri/control.h"
+#include "bcri/record.h"
 #include "host/host.h"
-#include "inspect/deadlock/judge.h"
-#include "inspect/deadlock/lookout.h"
+
+/* stillness.c -- What a host knows of its own standstill at one look. Pure; docs/states/deadlock.md has the argument.
+ *
+ * The numbers are such that two looks with equal ones have seen the same CCEs in the same sleeps, and
+ * no message sent or received between them. */
+
+struct enl_stillness {
+    bool still;     /* no CCE here can go on by itself, and nothing is under way */
+    uint32_t count; /* CCEs that sleep */
+    uint64_t who;   /* which they are: the sum of parts of their identities, which are random */
+    uint64_t moves; /* their sleeps, and the agent's messages, so far: while `who` stays, it only grows */
+    uint64_t since; /* the sum of when their waits began: signals that interrupt a wait do not change it */
+};
+
+/* A look at one CCE. */
+struct enl_rest {
+    bool rests;    /* it sleeps without a time limit, and nobody has rung since it looked */
+    bool may_lock; /* and for one request, and it has had write locks */
+    uint64_t who, since;
+    uint32_t sleeps;
+};
+
+/* Looks at a record that its CCE, and ringers, go on writing. */
+struct enl_rest enl_rest_of(const struct bcri_record_shm *record);
+
+/* Adds a CCE that rests. */
+static inline void enl_stillness_add(struct enl_stillness *stillness, const struct enl_rest *rest)
+{
+    stillness->count++;
+    stillness->who += rest->who;
+    stillness->moves += rest->sleeps;
+    stillness->since += rest->since;
+}
+
+/* Whether nothing has moved from one look to the other. */
+static inline bool enl_stillness_same(const struct enl_stillness *one, const struct enl_stillness *other)
+{
+    return one->still && other->still && one->who == other->who && one->moves == other->moves;
+}
+
+/* judge.c -- What the root's daemon makes of the stillness of all hosts: whether the program is in a deadlock. Pure.
+ *
+ *      hosts tell by themselves        all are still                all answer the same again
+ *   WATCHING --------------------> WATCHING --------> ASKING ------------------------------> told, WATCHING
+ *                                      ^                  |
+ *                                      +------------------+  one answers something else, comes or goes
+ *
+ * The second look of each host begins when it is asked, which is after the first look of every host
+ * has ended. docs/states/deadlock.md tells why two equal looks in this order are a proof. */
+
+struct enl_judged_host {
+    uint32_t number;
+    bool told, answered, present;
+    struct enl_stillness stillness; /* as it has told last */
+};
+
+struct enl_judge {
+    struct enl_judged_host *hosts;
+    size_t count, room;
+    uint32_t round; /* the number of the last question */
+    bool asking;
+    unsigned asked_for;            /* ticks */
+    bool news;                     /* something was told since the last question */
+    uint64_t told_who, told_since; /* of the standstill that was told last */
+};
+
+enum enl_verdict { ENL_MOVES, ENL_ASK, ENL_DEADLOCK };
+
+/* These are the program's hosts now. What is known of others is forgotten, and a round ends if any has come
+ * or gone. False: no memory. */
+bool enl_judge_hosts(struct enl_judge *judge, const uint32_t *numbers, size_t count);
+/* Host `number` tells of itself: by itself (`round` 0), or as the answer to that round's question.
+ * ENL_DEADLOCK: this was the last answer, and nothing can ever move again. It is returned once for a
+ * standstill. */
+enum enl_verdict enl_judge_hear(struct enl_judge *judge, uint32_t number, uint32_t round,
+                                const struct enl_stillness *stillness);
+/* Once in a while. ENL_ASK: all hosts are to be asked, with judge->round. */
+enum enl_verdict enl_judge_tick(struct enl_judge *judge);
+/* How many CCEs are in it. */
+uint32_t enl_judge_count(const struct enl_judge *judge);
+void enl_judge_fini(struct enl_judge *judge);
+
+/* lookout.c -- When a host looks at itself, and what of it is worth telling the root. Pure.
+ *
+ * A look has two parts: the records of the CCEs, and, if these all rest and there is a link thread, its
+ * answer whether anything is under way there. */
+
+struct enl_lookout {
+    struct enl_stillness last; /* that is told, or is to be told now */
+    uint64_t last_sleeps;      /* `moves` of the last look without the agent's messages */
+    uint32_t round;            /* of the root's question that it answers; 0: none */
+    uint32_t question;         /* to the link thread, the last */
+    bool pending;              /* and its answer is waited for */
+    unsigned patience;         /* seconds until it is given up */
+    struct enl_stillness seen; /* the first part of that look */
+};
+
+enum enl_lookout_wants {
+    ENL_LOOKOUT_NOTHING,
+    ENL_LOOKOUT_LOOK, /* a whole look, of round 0 */
+    ENL_LOOKOUT_ASK,  /* the link thread, with `question` */
+    ENL_LOOKOUT_TELL, /* `last`, with `round` */
+};
+
+/* Once a second, with what the records say. */
+enum enl_lookout_wants enl_lookout_second(struct enl_lookout *lookout, const struct enl_stillness *seen);
+/* A whole look begins: with what the records say now. It takes the place of one that is pending. */
+enum enl_lookout_wants enl_lookout_look(struct enl_lookout *lookout, uint32_t round,
+                                        const struct enl_stillness *seen, bool has_agent);
+/* The link thread has answered. */
+enum enl_lookout_wants enl_lookout_answer(struct enl_lookout *lookout, uint32_t question, bool quiet,
+                                          uint64_t messages);
+
+/* deadlock.c -- The daemon's part of deadlock detection: it looks at its host once a second, tells its parent what has
+ * changed, and on the root's host has a judge (judge.c), and does what `ondeadlock` says.
+ *
+ * All of this is the loop's. What it asks of the rest of the daemon it asks by struct enl_deadlock_ops. */
 
 struct enl_deadlock_ops {
     /* Nothing that is to be started or stopped is under way. */
@@ -74,5 +187,12 @@ void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool q
 void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const struct bcri_control *message);
 /* look: the daemon above wants to know once more. deadlock: it has told of one. */
 void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_control *message);
+
+/* explain.c -- enl --explain all|locks NAME: what the daemon has said of a deadlock, in sentences. A process of
+ * its own, so that the daemon looks at no more than a few words of each record. */
+
+/* `all`: the daemon has found that nothing in program `name` can go on. `locks`: circles of write locks of daemon
+ * `name`'s host are told, if there are any, as suspected. Returns the exit status. */
+int enl_explain(int count, char **words);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See explain.h. */
-#include "inspect/deadlock/explain.h"
+/* See deadlock.h. */
+#include "inspect/deadlock/deadlock.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "inspect/look/gather.h"
-#include "inspect/look/why.h"
+#include "inspect/look/look.h"
 
 enum { APART_MS = 100 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See judge.h. */
-#include "inspect/deadlock/judge.h"
+/* See deadlock.h. */
+#include "inspect/deadlock/deadlock.h"
 
 #include <stdlib.h>
 

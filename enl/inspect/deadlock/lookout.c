@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See lookout.h. */
-#include "inspect/deadlock/lookout.h"
+/* See deadlock.h. */
+#include "inspect/deadlock/deadlock.h"
 
 enum { PATIENCE = 5 };
 

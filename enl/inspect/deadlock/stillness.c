@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See stillness.h. */
-#include "inspect/deadlock/stillness.h"
+/* See deadlock.h. */
+#include "inspect/deadlock/deadlock.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See gather.h. The root's daemon is asked, which passes requests for other hosts on; a
+/* See look.h. The root's daemon is asked, which passes requests for other hosts on; a
  * daemon named NAME:K knows its own host only. */
-#include "inspect/look/gather.h"
+#include "inspect/look/look.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,8 +12,7 @@
 
 #include "bcri/channel.h"
 #include "bcri/escape.h"
-#include "wire/programs.h"
-#include "wire/silence.h"
+#include "wire/wire.h"
 
 /* Whether a daemon on another host is stopped is not known here: when only such are left, they have FAR_MS. */
 enum { HOSTS_MAX = 1024, SNAPSHOT_MAX = 256 << 20, TURN_MS = 250, FAR_MS = 10000 };

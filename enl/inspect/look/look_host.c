@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See look_host.h. */
-#include "inspect/look/look_host.h"
+/* See look.h. */
+#include "inspect/look/look.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "bcri/stopped.h"
 #include "bcri/trace.h"
 #include "inspect/look/look_private.h"
-#include "wire/far_end.h"
+#include "wire/wire.h"
 
 static const void *map_for_look(void *data, uint32_t seg, size_t *size_out)
 {

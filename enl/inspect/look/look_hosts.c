@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See look_hosts.h. */
-#include "inspect/look/look_hosts.h"
+/* See look.h. */
+#include "inspect/look/look.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "bcri/channel.h"
 #include "bcri/escape.h"
-#include "wire/silence.h"
+#include "wire/wire.h"
 
 enum { PATIENCE_MS = 1000 };
 

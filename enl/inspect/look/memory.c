@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See memory.h. */
-#include "inspect/look/memory.h"
+#include "inspect/look/look_private.h"
 
 #include "bcri/signature.h"
 

@@ -12,9 +12,8 @@
 
 #include "bcri/escape.h"
 #include "bcri/record.h"
-#include "inspect/look/metrics.h"
-#include "inspect/look/say.h"
-#include "inspect/look/why.h"
+#include "inspect/look/look.h"
+#include "inspect/look/look_private.h"
 
 /* field of a CCE's row, name, type, and what it is */
 #define CCE_METRICS(X)                                                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_serve.c -- the socket of enl --metrics, and its answers: metrics.h. */
+/* metrics_serve.c -- the socket of enl --metrics, and its answers: metrics.c. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,8 @@
 #include "bcri/clock.h"
 #include "bcri/failure.h"
 #include "bcri/log.h"
-#include "inspect/look/gather.h"
-#include "inspect/look/metrics.h"
-#include "wire/programs.h"
+#include "inspect/look/look.h"
+#include "wire/wire.h"
 
 enum { REQUEST_BYTES_MAX = 8192, REQUEST_MSEC = 1000, ANSWER_MSEC = 10000, DRAIN_MSEC = 200 };
 

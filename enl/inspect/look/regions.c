@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See regions.h. */
-#include "inspect/look/regions.h"
+#include "inspect/look/look_private.h"
 
 #include <stdlib.h>
 

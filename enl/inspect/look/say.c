@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See say.h. */
-#include "inspect/look/say.h"
+/* See look_private.h. */
+#include "inspect/look/look_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See seen.h. */
-#include "inspect/look/seen.h"
+/* See look.h. */
+#include "inspect/look/look.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See show.h. Names that CCEs have chosen are escaped. */
-#include "inspect/look/show.h"
+/* See look.h. Names that CCEs have chosen are escaped. */
+#include "inspect/look/look.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "bcri/cell.h"
 #include "bcri/escape.h"
 #include "bcri/record.h"
-#include "inspect/look/say.h"
+#include "inspect/look/look_private.h"
 
 /* Of a program of several hosts: how they are called, and those that have no CCE. */
 static void show_hosts(FILE *out, const struct look_view *view)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See snapshot.h. */
-#include "inspect/look/snapshot.h"
+/* See look.h. */
+#include "inspect/look/look.h"
 
 #include <assert.h>
 #include <msgpack/pack.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See terminal.h. */
-#include "inspect/look/terminal.h"
+/* See look_private.h. */
+#include "inspect/look/look_private.h"
 
 #include <errno.h>
 #include <poll.h>

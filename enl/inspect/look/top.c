@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* top.c -- enl top on a terminal: looks, draws, and hears keys. */
-#include "inspect/look/top.h"
+#include "inspect/look/look.h"
 
 #include <stdlib.h>
 
 #include "bcri/clock.h"
-#include "inspect/look/gather.h"
-#include "inspect/look/seen.h"
-#include "inspect/look/terminal.h"
-#include "wire/programs.h"
+#include "inspect/look/look_private.h"
+#include "wire/wire.h"
 
 struct screen {
     struct look_top top;

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "bcri/record.h"
-#include "inspect/look/say.h"
-#include "inspect/look/top.h"
-#include "inspect/look/why.h"
+#include "inspect/look/look.h"
+#include "inspect/look/look_private.h"
 
 struct row {
     const struct look_cce *cce;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See view.h. */
-#include "inspect/look/view.h"
+/* See look.h. */
+#include "inspect/look/look.h"
 
 #include <stdlib.h>
 #include <string.h>

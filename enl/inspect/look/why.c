@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See why.h. The stuck CCEs are what is left when all that have a way out have been taken away, again
+/* See look.h. The stuck CCEs are what is left when all that have a way out have been taken away, again
  * and again: a wait-for graph with alternatives, as in Holt, "Some deadlock properties of computer
  * systems" (1972). */
-#include "inspect/look/why.h"
+#include "inspect/look/look.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "bcri/order.h"
 #include "bcri/record.h"
 #include "bcri/slot.h"
-#include "inspect/look/say.h"
+#include "inspect/look/look_private.h"
 
 static struct look_why_cce *find_cce(const struct look_why *why, uint64_t host, uint64_t index)
 {

@@ -8,8 +8,8 @@
 #include "bcri/link_thread.h"
 #include "bcri/order.h"
 #include "bcri/record.h"
-#include "inspect/look/say.h"
-#include "inspect/look/why.h"
+#include "inspect/look/look.h"
+#include "inspect/look/look_private.h"
 
 static const char *name_of_cce(const struct look_why *why, const struct look_why_cce *one, char *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See merge.h. */
-#include "inspect/stacks/merge.h"
+#include "inspect/stacks/stacks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 #include "bcri/escape.h"
-#include "inspect/crash/ordinals.h"
+#include "inspect/crash/crash.h"
 
 static const char no_memory[] = "there is no memory for its stacks";
 

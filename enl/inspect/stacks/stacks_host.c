@@ -9,10 +9,10 @@
 
 #include "base/number_list.h"
 #include "bcri/record.h"
-#include "inspect/crash/trace.h"
-#include "inspect/look/memory.h"
+#include "inspect/crash/crash.h"
+#include "inspect/look/look_private.h"
 #include "inspect/stacks/stacks.h"
-#include "wire/far_end.h"
+#include "wire/wire.h"
 
 enum { SECONDS_MAX = 8 }; /* who gathers waits for ten (enl/inspect/look/gather.c) */
 

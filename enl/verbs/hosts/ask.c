@@ -5,7 +5,7 @@
  *     |                |
  *     +----------------+-- its end, connecttimeout, nonsense --> over, failed
  */
-#include "verbs/hosts/ask.h"
+#include "verbs/hosts/hosts_private.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,10 +25,7 @@
 #include "bcri/config.h"
 #include "bcri/escape.h"
 #include "bcri/refuse.h"
-#include "carry/pipes.h"
-#include "carry/push/push.h"
-#include "carry/remote.h"
-#include "verbs/hosts/interrupt.h"
+#include "carry/carry.h"
 
 enum { PINGS = 4, SAID_MAX = 1024, SAID_READ = 512, COMMAND_MAX = 1024 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See facts.h. */
-#include "verbs/hosts/facts.h"
+/* See hosts_private.h. */
+#include "verbs/hosts/hosts_private.h"
 
 #include <stdbool.h>
 #include <stdio.h>

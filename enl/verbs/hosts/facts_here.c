@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See facts_here.h. */
-#include "verbs/hosts/facts_here.h"
+/* See hosts_private.h. */
+#include "verbs/hosts/hosts_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See findings.h. */
-#include "verbs/hosts/findings.h"
+/* See hosts_private.h. */
+#include "verbs/hosts/hosts_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>

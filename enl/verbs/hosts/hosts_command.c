@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See hosts_command.h. */
-#include "verbs/hosts/hosts_command.h"
+/* See verbs.h. */
+#include "verbs/verbs.h"
 
 #include <ifaddrs.h>
 #include <stdio.h>
@@ -9,9 +9,8 @@
 
 #include "base/json.h"
 #include "bcri/config.h"
-#include "hosts/entries.h"
-#include "verbs/hosts/facts_here.h"
-#include "verbs/hosts/findings.h"
+#include "hosts/hosts.h"
+#include "verbs/hosts/hosts_private.h"
 #include "verbs/options.h"
 
 enum { NAME_WIDTH_MAX = 40, FIGURE = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See interrupt.h. What has come is never read, so it stays pending until the signals have their effect again. */
-#include "verbs/hosts/interrupt.h"
+/* See hosts_private.h. What has come is never read, so it stays pending until the signals have their effect again. */
+#include "verbs/hosts/hosts_private.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "wire/control_tables.h"
+#include "wire/wire.h"
 
 uint8_t feed_byte(struct feed *feed)
 {

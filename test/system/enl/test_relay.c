@@ -15,7 +15,7 @@
 #include "bcri/channel.h"
 #include "bcri/record.h"
 #include "check.h"
-#include "inspect/look/snapshot.h"
+#include "inspect/look/look.h"
 #include "run.h"
 
 static struct run run, command;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "host/cores.h"
+#include "host/host.h"
 
 static struct enl_cores cores;
 

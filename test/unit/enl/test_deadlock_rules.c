@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "inspect/deadlock/judge.h"
-#include "inspect/deadlock/lookout.h"
+#include "inspect/deadlock/deadlock.h"
 
 static struct bcri_record_shm record;
 

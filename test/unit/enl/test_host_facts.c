@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "verbs/hosts/facts.h"
-#include "verbs/hosts/findings.h"
+#include "verbs/hosts/hosts_private.h"
 
 static struct enl_facts facts_of_a_good_one(void)
 {

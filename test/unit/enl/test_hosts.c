@@ -9,7 +9,6 @@
 
 #include "bcri/config.h"
 #include "check.h"
-#include "hosts/allocation.h"
 #include "hosts/hosts.h"
 
 static struct enl_hosts hosts;

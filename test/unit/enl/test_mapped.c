@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The file that is mapped in a process, whatever its path holds by now, for root and for others. */
-#include "inspect/crash/mapped.h"
+#include "inspect/crash/crash_private.h"
 
 #include <fcntl.h>
 #include <link.h>

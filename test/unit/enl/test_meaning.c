@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What signals and ends mean for a program (job/meaning.h). */
+/* What signals and ends mean for a program (job/meaning.c). */
 #include <signal.h>
 #include <string.h>
 
 #include "bcri/config.h"
 #include "check.h"
-#include "job/meaning.h"
+#include "job/job.h"
 
 static bool ends(int onfail, bool is_root, bool is_normal)
 {

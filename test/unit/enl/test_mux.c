@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "host/mux.h"
+#include "host/output.h"
 
 enum { SOURCES = 3, FOREVER = 86400000 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "inspect/crash/ordinals.h"
+#include "inspect/crash/crash.h"
 
 static char text[ENL_ORDINALS_TEXT_MAX], told[ENL_ORDINALS_TEXT_MAX + 64];
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "inspect/look/seen.h"
+#include "inspect/look/look.h"
 
 enum { SECOND = 1000000000 };
 

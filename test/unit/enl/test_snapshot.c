@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "inspect/look/snapshot.h"
+#include "inspect/look/look.h"
 
 static char *bytes;
 static size_t length;

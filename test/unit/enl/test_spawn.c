@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "base/spawn.h"
 #include "check.h"
-#include "host/object.h"
 
 extern char **environ;
 

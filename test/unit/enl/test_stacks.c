@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Merging stacks: which are equal, who has them, and what is not what a helper writes. */
-#include "inspect/stacks/merge.h"
+#include "inspect/stacks/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

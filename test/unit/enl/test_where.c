@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* enl -D: a table of what it takes. */
 #include "check.h"
-#include "debug/where.h"
+#include "debug/debug.h"
 
 TEST(places_are_a_display_tmux_server_or_a_script)
 {

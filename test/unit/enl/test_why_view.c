@@ -11,7 +11,7 @@
 #include "bcri/record.h"
 #include "bcri/slot.h"
 #include "check.h"
-#include "inspect/look/why.h"
+#include "inspect/look/look.h"
 
 enum { CCES_MAX = 1000 };
 

@@ -5,7 +5,7 @@
  * are another group, with an enl of that architecture. But an enl of any architecture starts the
  * machine's own programs, since they may be wrappers or scripts' helpers (gdb, sh, a terminal). If
  * such a program turns out to be a CCE, bcr_init refuses it. */
-#include "host/object.h"
+#include "base/object.h"
 
 #include <elf.h>
 #include <errno.h>

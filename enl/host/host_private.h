@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The command by which a CCE is started: its program, or words put before that. */
-#ifndef ENL_STARTED_H
-#define ENL_STARTED_H
+/* host_private.h -- what the files of enl/host have of each other. */
+#ifndef ENL_HOST_PRIVATE_H
+#define ENL_HOST_PRIVATE_H
 
 #include <limits.h>
 #include <stddef.h>
+
+/* death.c -- How CCEs end, and what follows from it. */
+
+/* A CCE's pidfd tells that the process has ended which called bcr_init; `data` is the CCE. */
+void enl_death_of_pid(void *data);
+
+/* started.c -- The command by which a CCE is started: its program, or words put before that. */
 
 struct enl_started {
     char path[PATH_MAX];
