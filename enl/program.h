@@ -7,12 +7,8 @@
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#include <uv.h>
 
 #include "base/self.h"
 #include "base/watch.h"
@@ -31,7 +27,7 @@ struct enl_branches;
 struct enl_introductions;
 struct enl_keys;
 struct enl_program;
-struct enl_reserve_up;
+struct enl_backup_up;
 struct enl_tree;
 
 /* What a child daemon tells its parent, beside reports (report.h). */
@@ -64,7 +60,7 @@ struct enl_program {
     struct enl_branches *branches;           /* a child's: daemons that it has begun; NULL: none */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
-    struct enl_reserve_up *reserve;          /* a child's way to the root without others; NULL: it has none */
+    struct enl_backup_up *backup;            /* a child's way to the root without others; NULL: it has none */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)

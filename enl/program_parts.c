@@ -13,13 +13,13 @@
 #include "tree/branch.h"
 #include "tree/introduce.h"
 #include "tree/places.h"
+#include "tree/round_robin.h"
 #include "tree/tree.h"
-#include "tree/turn.h"
 #include "wire/wire.h"
 
 /* ---- what this host asks (host/host.h) ---- */
 
-static struct enl_outcome judge(void *owner, bool is_root, bool is_normal)
+static struct enl_outcome root_detector(void *owner, bool is_root, bool is_normal)
 {
     return enl_meaning_of_end(((struct enl_program *)owner)->self.config.onfail, is_root, is_normal);
 }
@@ -91,7 +91,7 @@ static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
                                              .network_bell = network_bell,
                                              .outbox_made = on_outbox_made,
                                              .send_to_host = send_to_host,
-                                             .judge = judge,
+                                             .root_detector = root_detector,
                                              .root_ended = on_root_ended,
                                              .crashed = on_crashed,
                                              .crash_dropped = enl_crash_drop,
@@ -102,14 +102,14 @@ static const struct enl_here_ops here_ops = {.is_debugged = is_debugged,
 
 /* ---- what carries bytes to other hosts (carry/carry.h) ---- */
 
-static bool lane_send(void *owner, uint32_t host, unsigned row, const void *content, uint32_t bytes)
+static bool control_link_send(void *owner, uint32_t host, unsigned row, const void *content, uint32_t bytes)
 {
-    return enl_links_lane_send(&((struct enl_program *)owner)->links, host, row, content, bytes);
+    return enl_links_control_link_send(&((struct enl_program *)owner)->links, host, row, content, bytes);
 }
 
-static uint32_t lane_waits(void *owner, uint32_t host)
+static uint32_t control_link_waits(void *owner, uint32_t host)
 {
-    return enl_links_lane_waits(&((struct enl_program *)owner)->links, host);
+    return enl_links_control_link_waits(&((struct enl_program *)owner)->links, host);
 }
 
 static struct enl_conn *daemon_of(void *owner, uint32_t host)
@@ -134,8 +134,8 @@ static void on_pane_wanted(void *owner, uint32_t host, uint32_t ordinal)
     enl_session_far_seen(&((struct enl_program *)owner)->session, host, ordinal);
 }
 
-static const struct enl_carry_ops carry_ops = {lane_send,    lane_waits,   daemon_of,
-                                               host_numbers, send_to_root, on_pane_wanted};
+static const struct enl_carry_ops carry_ops = {control_link_send, control_link_waits, daemon_of,
+                                               host_numbers,      send_to_root,       on_pane_wanted};
 
 /* ---- and its debuggers (debug/session.c) ---- */
 
@@ -225,17 +225,17 @@ static void on_link_wanted(void *owner, uint32_t number)
 
 static void send_packet(void *owner, uint32_t host, const void *packet, uint32_t bytes)
 {
-    enl_carried_send(owner, host, packet, bytes);
+    enl_tunnelled_send(owner, host, packet, bytes);
 }
 
-static void on_lane(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes)
+static void on_control_link(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes)
 {
     struct enl_program *program = owner;
     struct enl_child *child = enl_tree_child(program, host);
     if (program->self.is_child)
-        enl_parent_lane_came(program, content, bytes);
+        enl_parent_control_link_came(program, content, bytes);
     else if (child != NULL)
-        enl_child_lane_came(child, content, bytes);
+        enl_child_control_link_came(child, content, bytes);
 }
 
 static void on_quiet(void *owner, uint32_t question, bool quiet, uint64_t messages)
@@ -243,16 +243,17 @@ static void on_quiet(void *owner, uint32_t question, bool quiet, uint64_t messag
     enl_deadlock_quiet(&((struct enl_program *)owner)->deadlock, question, quiet, messages);
 }
 
-static const struct enl_links_ops links_ops = {host_name, on_link_wanted, send_packet, on_lane, on_quiet};
+static const struct enl_links_ops links_ops = {host_name, on_link_wanted, send_packet, on_control_link,
+                                               on_quiet};
 
 /* ---- and its jobs (job/job.h) ---- */
 
 static bool turn(void *owner, uint32_t *turn_out)
 {
     struct enl_program *program = owner;
-    if (program->self.is_child || !enl_turn_is_shared(program))
+    if (program->self.is_child || !enl_round_robin_is_shared(program))
         return false;
-    *turn_out = enl_turn_next(program, NULL);
+    *turn_out = enl_round_robin_next(program, NULL);
     return true;
 }
 
@@ -299,7 +300,7 @@ static bool on_reaped(void *owner, pid_t pid, int wait_status)
     struct enl_program *program = owner;
     enl_crash_reaped(&program->crashes, pid);
     return enl_tree_reaped(owner, pid, wait_status) || enl_branch_reaped(owner, pid, wait_status) ||
-           enl_relay_reaped(&program->carry, pid, wait_status) ||
+           enl_proxy_reaped(&program->carry, pid, wait_status) ||
            enl_session_reaped(&program->session, pid, wait_status);
 }
 

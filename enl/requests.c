@@ -41,7 +41,7 @@ static const char *hello_on_handshake(struct enl_conn *conn, struct bcri_incomin
 
 /* At the abstract address: a process of enl --join says hello. The visit ends with that; the
  * private socket waits. */
-static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming *in)
+static const char *hello_of_client(struct enl_conn *conn, struct bcri_incoming *in)
 {
     struct enl_program *program = enl_program_of(conn);
     const char *wrong = enl_hello_wrong(&in->message);
@@ -150,14 +150,14 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         if (message->type == BCRI_MSG_hello)
             return hello_on_handshake(conn, in);
         break;
-    case ENL_VISITOR:
+    case ENL_CLIENT:
         switch (message->type) {
-        case BCRI_MSG_hello: return hello_of_visitor(conn, in);
+        case BCRI_MSG_hello: return hello_of_client(conn, in);
         case BCRI_MSG_ps: return enl_rows_answer(&enl_program_of(conn)->here, conn, message);
         case BCRI_MSG_host_next: return enl_states_ask(conn, message);
         case BCRI_MSG_audit: return enl_audit_ask(&enl_program_of(conn)->here, conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
-        case BCRI_MSG_relay: return enl_relay_ask(&enl_program_of(conn)->carry, conn, in);
+        case BCRI_MSG_relay: return enl_proxy_ask(&enl_program_of(conn)->carry, conn, in);
         case BCRI_MSG_pane: return enl_session_pane(&enl_program_of(conn)->session, conn, message);
         case BCRI_MSG_attach: return enl_session_attach(&enl_program_of(conn)->session, conn, message);
         default: break;
@@ -165,7 +165,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
         break;
     case ENL_HELPER:
         switch (message->type) {
-        case BCRI_MSG_segment_fd: return enl_relay_segment(enl_program_of(conn)->here.host, conn, message);
+        case BCRI_MSG_segment_fd: return enl_proxy_segment(enl_program_of(conn)->here.host, conn, message);
         case BCRI_MSG_ps: return enl_rows_answer(&enl_program_of(conn)->here, conn, message);
         case BCRI_MSG_way_next: return enl_ways_ask(&enl_program_of(conn)->links, conn, message);
         case BCRI_MSG_pane: return enl_session_pane(&enl_program_of(conn)->session, conn, message);
@@ -232,7 +232,7 @@ static void on_closing(struct enl_conn *conn)
     enl_session_unseen(conn);
     enl_enlist_forget(&program->jobs, conn);
     enl_tree_forget(program, conn);
-    enl_relay_forget(&program->carry, conn);
+    enl_proxy_forget(&program->carry, conn);
     enl_far_forget(&program->carry, conn);
 }
 

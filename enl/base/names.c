@@ -57,7 +57,7 @@ void enl_host_address(char *out, size_t capacity)
     freeifaddrs(all);
 }
 
-void enl_host_station(const char *abi, char *out, size_t capacity)
+void enl_host_machine_id(const char *abi, char *out, size_t capacity)
 {
     char boot[64] = "", net[64] = "";
     const ssize_t length = readlink("/proc/self/ns/net", net, sizeof net - 1);

@@ -15,7 +15,7 @@ void enl_host_name(char *out, size_t capacity);
 void enl_host_address(char *out, size_t capacity);
 /* Which machine this is, and as whom it is used: daemons with equal ones (and `abi`) can be one.
  * "": it is not known. */
-void enl_host_station(const char *abi, char *out, size_t capacity);
+void enl_host_machine_id(const char *abi, char *out, size_t capacity);
 /* This build's name for `abi` in a hosts file; whether a build for some machine has that name. */
 const char *enl_abi(void);
 bool enl_abi_known(const char *name);

@@ -12,9 +12,9 @@ struct enl_self;
 enum enl_often_kind {
     ENL_OFTEN_STRANGER,  /* another user's process */
     ENL_OFTEN_MALFORMED, /* a message that makes no sense, of no CCE */
-    ENL_OFTEN_SILENT,    /* a visitor that says nothing */
-    ENL_OFTEN_FULL,      /* no descriptors for a visitor */
-    ENL_OFTEN_UNREAD,    /* an answer that its asker does not read */
+    ENL_OFTEN_SILENT,    /* a client that says nothing */
+    ENL_OFTEN_FULL,      /* no descriptors for a client */
+    ENL_OFTEN_UNREAD,    /* an answer that its requester does not read */
     ENL_OFTEN_NOTE,      /* what the library notes, of a CCE */
     ENL_OFTEN_HELLO,     /* one who says hello for a CCE that has others, or has ended */
     ENL_OFTEN_WAITS,     /* a process of enl --join waits; this is shown, too */

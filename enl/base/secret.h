@@ -5,7 +5,6 @@
 #ifndef ENL_SECRET_H
 #define ENL_SECRET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* `bytes` bytes, zeroed, aligned as what has that size may be. NULL: no memory. */

@@ -3,7 +3,6 @@
 #ifndef ENL_SPAWN_H
 #define ENL_SPAWN_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>

@@ -28,7 +28,7 @@ struct enl_host;
 struct enl_inherited;
 struct enl_peer;
 struct enl_push;
-struct enl_relay;
+struct enl_proxy;
 struct enl_remote;
 struct enl_self;
 struct enl_sequence;
@@ -38,9 +38,9 @@ struct enl_watch;
  * the daemon. */
 
 struct enl_carry_ops {
-    /* The tree's lane to a host (bcri/link_thread.h): sends; how much waits to be sent. */
-    bool (*lane_send)(void *owner, uint32_t host, unsigned row, const void *content, uint32_t bytes);
-    uint32_t (*lane_waits)(void *owner, uint32_t host);
+    /* The control link to a host (bcri/link_thread.h): sends; how much waits to be sent. */
+    bool (*control_link_send)(void *owner, uint32_t host, unsigned row, const void *content, uint32_t bytes);
+    uint32_t (*control_link_waits)(void *owner, uint32_t host);
     /* The connection to the daemon of that host; NULL: it is not up, or not known here. */
     struct enl_conn *(*daemon_of)(void *owner, uint32_t host);
     uint32_t (*host_numbers)(
@@ -56,10 +56,10 @@ struct enl_carry {
     const struct enl_carry_ops *ops;
     void *owner; /* theirs */
 
-    struct enl_push *push;         /* what hosts get that have no BCR; NULL: nothing */
-    LIST_HEAD(, enl_relay) relays; /* helpers of this host */
-    LIST_HEAD(, enl_far) fars;     /* relays to other hosts, or of other hosts' commands */
-    int logs_folder;               /* of logdir; -1: none */
+    struct enl_push *push;          /* what hosts get that have no BCR; NULL: nothing */
+    LIST_HEAD(, enl_proxy) proxies; /* helpers of this host */
+    LIST_HEAD(, enl_far) fars;      /* proxied streams to other hosts, or of other hosts' commands */
+    int logs_folder;                /* of logdir; -1: none */
 };
 
 /* launch.c -- How a daemon starts another: the command (remote.c), as a process with three pipes (pipes.c). */
@@ -113,7 +113,7 @@ void enl_collect_own(struct enl_carry *carry);
  * its own. What is sent to it goes into the pipe of another peer with the number of its host; what comes from it
  * the owner of that pipe gets.
  *
- * Or by the tree's lane (bcri/link_thread.h), a link to its host: then all of that goes there.
+ * Or by the control link (bcri/link_thread.h), a link to its host: then all of that goes there.
  *
  * What is sent to a peer may be numbered (sequence.h), so that it outlives the way that it takes.
  *
@@ -128,7 +128,7 @@ struct enl_peer_ops {
     void (*ended)(void *owner, const char *why);
     /* Something could not be sent, so nothing is sent any more, and the pipe to it has been closed. NULL: nothing is done
      * about it, and the pipe stays. */
-    void (*deaf)(void *owner);
+    void (*write_failed)(void *owner);
 };
 
 /* What its command has printed where no daemon ever spoke, as a line "it printed: ..."; "" if it has not. */
@@ -143,10 +143,10 @@ struct enl_peer *enl_peer_new(struct enl_carry *carry, int in, int out, const st
                               const struct enl_peer_ops *ops, void *owner);
 /* A peer that is reached by way of `via`, as host `to`. NULL: no memory. */
 struct enl_peer *enl_peer_new_by(struct enl_carry *carry, struct enl_peer *via, uint32_t to);
-/* A peer that is reached by the tree's lane to `host`. NULL: no memory. */
-struct enl_peer *enl_peer_new_by_lane(struct enl_carry *carry, uint32_t host, const struct enl_peer_ops *ops,
-                                      void *owner);
-/* A message has come from it in the lane. */
+/* A peer that is reached by the control link to `host`. NULL: no memory. */
+struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t host,
+                                              const struct enl_peer_ops *ops, void *owner);
+/* A message has come from it in the control link. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
 /* From now on what is sent is numbered by `sequence`, which the owner keeps; or its numbers go on by this peer. */
 void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence);
@@ -161,7 +161,7 @@ struct enl_peer *enl_peer_pipes(struct enl_peer *peer);
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends what may be overtaken: a CCE's output. */
 void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message);
-/* Sends a packet of a link (tree/carried.c) likewise; drops it if much waits that may be overtaken. */
+/* Sends a packet of a link (tree/tunnelled.c) likewise; drops it if much waits that may be overtaken. */
 void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends a message of another daemon's by whichever of these is right for its type. */
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message);
@@ -249,22 +249,22 @@ int enl_push_add_libraries(struct enl_push *push, const char *path, char *error,
 /* files.c: adds a file unless there is one of that name. The same. */
 int enl_push_add(struct enl_push *push, const char *name, const char *path, char *error, size_t error_size);
 
-/* relay/far.c -- Relays to other hosts: the stream's bytes go through the pipes of the tree (docs/protocol.md).
+/* relay/far.c -- Proxied streams to other hosts: the stream's bytes go through the pipes of the tree (docs/protocol.md).
  *
  *      command ==stream==> root's daemon --frames--> child's daemon ==stream==> helper
  *
  * Both daemons do the same: what they read from their stream they send to the other, and what the
  * other sends they write to the stream, within a window for each direction. So a reader that stands
- * still holds up nobody else, and what a daemon keeps of a relay is bounded. The frames may be
+ * still holds up nobody else, and what a daemon keeps of a proxied stream is bounded. The frames may be
  * overtaken by control messages, as output may.
  *
- * A relay ends when its helper has, and all that it has written is passed on; or when the command
+ * A proxied stream ends when its helper has, and all that it has written is passed on; or when the command
  * closes its stream or its connection. */
 
-/* A visitor's relay to another host; takes `fd`. Returns 0, or a code with a sentence. */
-int enl_far_ask(struct enl_carry *carry, struct enl_conn *asker, const struct bcri_control *message, int fd,
-                char *reason, unsigned reason_size);
-/* relay, of the parent: starts the helper here. */
+/* A client's proxied stream to another host; takes `fd`. Returns 0, or a code with a sentence. */
+int enl_far_ask(struct enl_carry *carry, struct enl_conn *requester, const struct bcri_control *message,
+                int fd, char *reason, unsigned reason_size);
+/* proxied stream, of the parent: starts the helper here. */
 const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
                           const struct bcri_control *message);
 /* relay_bytes, relay_window and relay_end, of the other daemon. */
@@ -275,10 +275,10 @@ void enl_far_forget(struct enl_carry *carry, const struct enl_conn *conn);
 /* The loop ends. */
 void enl_far_close(struct enl_carry *carry);
 
-/* relay/relay.c -- Relays, the daemon's part: a helper process is started for each, and the daemon is out of the way.
+/* relay/proxy.c -- Proxied streams, the daemon's part: a helper process is started for each, and the daemon is out of the way.
  *
  *      command                      daemon                        helper
- *         | -- relay, one end of a stream --> |                       |
+ *         | -- proxied stream, one end of a stream --> |                       |
  *         | <------ reply ------------------- | -- that end as 0, 1 -> |
  *         | <================ bytes, through the stream =============> |
  *         |                                   | <--- segment_fd, ps -- |
@@ -289,17 +289,17 @@ void enl_far_close(struct enl_carry *carry);
  * to the daemon (BCRI_SOCKET), over which it asks for descriptors of segments; it gets them for
  * reading only, so it cannot write what it looks at.
  *
- * A relay ends when its helper does, and when its asker's connection ends: the helper is killed
+ * A proxied stream ends when its helper does, and when its requester's connection ends: the helper is killed
  * then. All of this is the loop's. */
 
 /* What a helper is started for. */
-struct enl_relay_wish {
+struct enl_proxy_wish {
     uint32_t kind;            /* enum bcri_relay_kind */
     const char *arguments[2]; /* behind the helper's option; the first NULL ends them */
     int stream;               /* the helper's 0 and 1, borrowed */
     /* Who is told relay_end with that id when the helper has ended, and whose end is the helper's. NULL:
      * nobody. */
-    struct enl_conn *asker;
+    struct enl_conn *requester;
     uint32_t id;
     /* Called when the helper has ended, unless NULL. */
     void (*done)(void *data, int wait_status);
@@ -307,19 +307,19 @@ struct enl_relay_wish {
 };
 
 /* Starts a helper. Returns its pid, or -1 with a sentence in `reason`. */
-pid_t enl_relay_start(struct enl_carry *carry, const struct enl_relay_wish *wish, char *reason,
+pid_t enl_proxy_start(struct enl_carry *carry, const struct enl_proxy_wish *wish, char *reason,
                       size_t reason_size);
 
-/* visit.c: a visitor's relay. Returns NULL, or why the connection must end. */
-const char *enl_relay_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in);
+/* visit.c: a client's relay. Returns NULL, or why the connection must end. */
+const char *enl_proxy_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in);
 /* A helper asks for a segment's descriptor. */
-const char *enl_relay_segment(struct bcri_host *host, struct enl_conn *conn,
+const char *enl_proxy_segment(struct bcri_host *host, struct enl_conn *conn,
                               const struct bcri_control *message);
 
 /* A child of this process has ended. False: it was no helper. */
-bool enl_relay_reaped(struct enl_carry *carry, pid_t pid, int wait_status);
+bool enl_proxy_reaped(struct enl_carry *carry, pid_t pid, int wait_status);
 /* That connection is gone. */
-void enl_relay_forget(struct enl_carry *carry, const struct enl_conn *conn);
+void enl_proxy_forget(struct enl_carry *carry, const struct enl_conn *conn);
 
 /* remote.c -- The command by which a daemon starts another, or asks what machine that is: itself for a host that
  * is `local`, else rshpath with what shall be run there. */

@@ -25,7 +25,7 @@ struct enl_peer {
     struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
     struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
     uint32_t to;                /* its host, if it has no pipes */
-    bool by_lane;               /* it is reached by the tree's lane to that host */
+    bool by_control_link;       /* it is reached by the control link to that host */
     struct enl_sequence *numbers;
 };
 
@@ -33,7 +33,7 @@ static void look_whether_flushed(struct enl_peer *peer)
 {
     void (*done)(void *data) = peer->flushed;
     const bool waits = peer->numbers != NULL ? peer->numbers->kept_bytes != 0
-                                             : !peer->by_lane && enl_outgoing_waits(&peer->out);
+                                             : !peer->by_control_link && enl_outgoing_waits(&peer->out);
     if (done == NULL || (peer->out.writes && waits))
         return;
     peer->flushed = NULL;
@@ -48,7 +48,7 @@ static void on_moved(struct enl_outgoing *out)
 static void on_failed(struct enl_outgoing *out)
 {
     const struct enl_peer *peer = out->pipe.data;
-    peer->ops->deaf(peer->owner);
+    peer->ops->write_failed(peer->owner);
 }
 
 void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
@@ -65,18 +65,18 @@ static enum enl_haste haste_of(enum bcri_control_type type)
     return enl_sequence_row(type) == ENL_ROW_OUTPUT ? ENL_IN_TURN : ENL_AT_ONCE;
 }
 
-/* Sends a frame in the tree's lane, whose two rows are each in order. */
-static void send_in_lane(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
-                         size_t length, enum enl_haste haste)
+/* Sends a frame in the control link, whose two rows are each in order. */
+static void send_in_control_link(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
+                                 size_t length, enum enl_haste haste)
 {
     const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
     if (!peer->out.writes || peer->out.closed ||
         (haste == ENL_OR_DROPPED &&
-         peer->carry->ops->lane_waits(peer->carry->owner, peer->to) >= ENL_PACKETS_MAX))
+         peer->carry->ops->control_link_waits(peer->carry->owner, peer->to) >= ENL_PACKETS_MAX))
         return;
     if (length == 0 ||
-        !peer->carry->ops->lane_send(peer->carry->owner, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
-                                     (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
+        !peer->carry->ops->control_link_send(peer->carry->owner, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
+                                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
         enl_outgoing_give_up(&peer->out, bcri_control_name(type),
                              length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }
@@ -95,8 +95,8 @@ static void carry(struct enl_peer *peer, const struct bcri_control *message, enu
     if (peer == NULL || !peer->out.writes || peer->out.closed)
         return;
     const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
-    if (peer->by_lane)
-        send_in_lane(peer, message->type, bytes, length, haste);
+    if (peer->by_control_link)
+        send_in_control_link(peer, message->type, bytes, length, haste);
     else
         enl_outgoing_send(&peer->out, message->type, bytes, length, haste);
 }
@@ -153,8 +153,8 @@ void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
 
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
 {
-    if (peer->by_lane)
-        send_in_lane(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
+    if (peer->by_control_link)
+        send_in_control_link(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
     else
         enl_outgoing_send(&peer->out, type, from->frames->bytes, from->frames->taken, haste_of(type));
 }
@@ -229,7 +229,7 @@ static void on_peer_closed(uv_handle_t *handle)
 
 /* One that has frames; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
 static struct enl_peer *new_peer(struct enl_carry *carry, const struct enl_peer_ops *ops, void *owner,
-                                 bool by_lane)
+                                 bool by_control_link)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
     struct bcri_frames *frames = enl_secret_new(sizeof *frames);
@@ -238,10 +238,10 @@ static struct enl_peer *new_peer(struct enl_carry *carry, const struct enl_peer_
         free(peer);
         return NULL;
     }
-    *peer =
-        (struct enl_peer){.carry = carry, .ops = ops, .owner = owner, .frames = frames, .by_lane = by_lane};
+    *peer = (struct enl_peer){
+        .carry = carry, .ops = ops, .owner = owner, .frames = frames, .by_control_link = by_control_link};
     enl_outgoing_init(&peer->out, &carry->self->loop, &carry->self->log, on_moved,
-                      !by_lane && ops->deaf != NULL ? on_failed : NULL);
+                      !by_control_link && ops->write_failed != NULL ? on_failed : NULL);
     peer->out.pipe.data = peer;
     return peer;
 }
@@ -283,8 +283,8 @@ struct enl_peer *enl_peer_new_by(struct enl_carry *carry, struct enl_peer *via, 
     return peer;
 }
 
-struct enl_peer *enl_peer_new_by_lane(struct enl_carry *carry, uint32_t host, const struct enl_peer_ops *ops,
-                                      void *owner)
+struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t host,
+                                              const struct enl_peer_ops *ops, void *owner)
 {
     struct enl_peer *peer = new_peer(carry, ops, owner, true);
     if (peer != NULL)

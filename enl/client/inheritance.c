@@ -16,7 +16,6 @@
  *                                  ignores SIGXFSZ and SIGXCPU
  *
  * It must work with any enl, and with a script that executes one, so nothing here relies on enl but for the variables. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>

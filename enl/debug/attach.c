@@ -171,7 +171,7 @@ const char *enl_session_attach(struct enl_session *session, struct enl_conn *con
 {
     char reason[1024];
     const bool serves = message->object.length == 0;
-    /* A gdbserver that has started a CCE waits for its first visitor. */
+    /* A gdbserver that has started a CCE waits for its first client. */
     struct enl_pane *pane;
     LIST_FOREACH (pane, &session->panes, entry)
         if (serves && pane->serves && pane->ordinal == message->ordinal && !pane->seen &&

@@ -98,7 +98,7 @@ int enl_attach_here(const char *name, const char *word, const char *debugger);
  * rows and columns, most significant byte first. A byte 0xff that was typed is sent twice. */
 enum enl_pipe_marks {
     ENL_PIPE_PLAIN,
-    ENL_PIPE_MARKS, /* they are put in: `fd` leads to a relay's helper */
+    ENL_PIPE_MARKS, /* they are put in: `fd` leads to a proxied stream's helper */
     ENL_PIPE_MARKED /* they are taken out of what comes from 0: this is the helper, and `fd` the pty */
 };
 
@@ -107,7 +107,7 @@ enum enl_pipe_marks {
 void enl_pipe(int fd, int daemon, bool terminal, enum enl_pipe_marks marks);
 
 /* reach.c -- How a command gets at a debugger that a daemon holds: by its descriptor if the CCE is on the root's host, else by a
- * relay whose helper has that descriptor (relay.c).
+ * proxied stream whose helper has that descriptor (proxy.c).
  *
  *      debugger ---- pty ---- helper (enl --debug-host) ====tree==== pane ---- terminal
  *                     |          |
@@ -168,7 +168,7 @@ int enl_where_parse(const char *text, enum enl_where *where_out, const char **va
  *   the daemon                debuggers and CCEs are killed by the kernel, panes read the end of the pty
  *
  * A CCE of another host has its debugger there, held by that host's daemon, which tells the root's of it (debugged);
- * windows and panes are on the root's host, and reach it by a relay (reach.c). The options of the session go to each
+ * windows and panes are on the root's host, and reach it by a proxied stream (reach.c). The options of the session go to each
  * daemon with the settings of the program (tree/setup.c). What a session asks of the rest of the daemon it asks by
  * struct enl_session_ops. */
 
@@ -238,7 +238,7 @@ int enl_session_dress(struct enl_session *session, struct enl_cce *cce, struct e
 /* The debugger runs: shows it. Or it could not be started (pid <= 0). */
 void enl_session_started(struct enl_session *session, struct enl_cce *cce, pid_t pid);
 
-/* Requests of visitors. Each returns NULL, or why the connection must end. */
+/* Requests of clients. Each returns NULL, or why the connection must end. */
 const char *enl_session_pane(struct enl_session *session, struct enl_conn *conn,
                              const struct bcri_control *message);
 const char *enl_session_attach(struct enl_session *session, struct enl_conn *conn,

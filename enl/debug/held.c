@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "bcri/control.h"
 #include "bcri/environment.h"
 
 /* Whether a debugger has attached to this process. */

@@ -2,7 +2,6 @@
 /* opener.c -- enl --windows, the process that opens windows and panes of tmux (windows.c): what it is told, and what
  * it tells. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

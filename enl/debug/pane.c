@@ -19,7 +19,7 @@ static void restore(int signal)
     raise(signal); /* its action is the default one again */
 }
 
-/* Relays in this terminal, which is put into raw mode meanwhile. */
+/* Proxied streams in this terminal, which is put into raw mode meanwhile. */
 static void relay_terminal(const struct enl_reached *reached)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};

@@ -105,7 +105,7 @@ static bool ask(int daemon, const struct bcri_control *request, int fd, const ch
     return false;
 }
 
-/* Reads why the relay is of no use: what its helper says, or else the daemons. */
+/* Reads why the proxied stream is of no use: what its helper says, or else the daemons. */
 static int say_refusal(int stream, int daemon, const char *what)
 {
     static struct bcri_incoming in;

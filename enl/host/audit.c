@@ -162,7 +162,7 @@ static void summary(const struct enl_audit *audit, char *text, size_t size)
                  audit->looks, inside);
 }
 
-/* Tells it, if the asker is still connected, and frees it. */
+/* Tells it, if the requester is still connected, and frees it. */
 static void answer_audit(struct enl_here *here, struct enl_audit *audit, int code)
 {
     char text[512];

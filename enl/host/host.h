@@ -82,7 +82,7 @@ struct enl_here_ops {
     void (*send_to_host)(void *owner, uint32_t number, const struct bcri_control *message);
 
     /* ---- ends ---- */
-    struct enl_outcome (*judge)(void *owner, bool is_root, bool is_normal);
+    struct enl_outcome (*root_detector)(void *owner, bool is_root, bool is_normal);
     /* The root has ended; `is_known`: it has said how. */
     void (*root_ended)(void *owner, int status, bool is_known);
     /* It was killed by a signal that is a crash: its report is made, before its record is repaired. */
@@ -130,9 +130,9 @@ int enl_here_start(struct enl_here *here);
 bool enl_here_stop(struct enl_here *here);
 
 /* audit.c -- enl audit: the worker checks the program's shared structures (bcri/audit.h), and the loop sends the
- * result to the asker. */
+ * result to the requester. */
 
-/* A visitor has asked. Returns NULL, or why its connection must end. */
+/* A client has asked. Returns NULL, or why its connection must end. */
 const char *enl_audit_ask(struct enl_here *here, struct enl_conn *conn, const struct bcri_control *message);
 /* At the program's end. */
 void enl_audit_stop(struct enl_here *here);

@@ -9,7 +9,6 @@
  *                   in the log and on stderr in any case */
 #include "job/job.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

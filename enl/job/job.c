@@ -2,7 +2,6 @@
 /* See job.h. */
 #include "job/job.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 

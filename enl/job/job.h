@@ -24,7 +24,7 @@ struct enl_watch;
  * turn of the loop. */
 struct enl_job {
     STAILQ_ENTRY(enl_job) entry;
-    struct enl_conn *conn; /* NULL: the asker is gone, no answer is due */
+    struct enl_conn *conn; /* NULL: the requester is gone, no answer is due */
     uint32_t id;           /* of its request */
     struct enl_origin origin;
     uint32_t left, ordinal, started; /* CCEs to be started, the next one's ordinal, those that are */
@@ -131,7 +131,7 @@ void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct 
 /* Answers that nothing was started, and reports why. */
 void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
                        const char *host, int code, const char *reason);
-/* The asker's connection is gone: its jobs go on, but answer nobody. */
+/* The requester's connection is gone: its jobs go on, but answer nobody. */
 void enl_enlist_forget(struct enl_jobs *jobs, const struct enl_conn *conn);
 /* How many CCEs of jobs are still to be started. */
 uint32_t enl_enlist_left(const struct enl_jobs *jobs);

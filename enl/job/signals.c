@@ -17,7 +17,6 @@
  * actions, but for an ignored SIGHUP (nohup; spawn.c), which other hosts are told of. */
 #include "job/job.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

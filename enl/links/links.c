@@ -170,7 +170,7 @@ void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piec
 }
 
 /* The worker does it, since it may take long. */
-static void reserve(struct enl_links *links, const struct bcri_heap_piece *piece)
+static void backup(struct enl_links *links, const struct bcri_heap_piece *piece)
 {
     const struct enl_work work = {.kind = ENL_WORK_POOL, .piece = *piece};
     if (!enl_worker_add(links->here->worker, &work))
@@ -193,20 +193,20 @@ static void log_note(struct enl_links *links, const struct bcri_link_news *news)
 /* What is to go over the tree. */
 static void send_packets(struct enl_links *links, struct bcri_link_thread *thread)
 {
-    uint8_t packet[BCRI_CARRIED_MAX];
+    uint8_t packet[BCRI_TUNNELLED_MAX];
     uint32_t host, bytes;
     while ((bytes = bcri_link_thread_take_packet(thread, &host, packet)) != 0)
         links->ops->send_packet(links->owner, host, packet, bytes);
 }
 
-/* What daemons say in the tree's lane. */
-static void take_lane(struct enl_agent *agent)
+/* What daemons say in the control link. */
+static void take_control_link(struct enl_agent *agent)
 {
     uint8_t content[BCRI_LANE_BYTES_MAX];
     uint32_t host, bytes;
     while (!uv_is_closing((uv_handle_t *)&agent->told) &&
            (bytes = bcri_link_thread_lane_take(agent->thread, &host, content)) != 0)
-        agent->links->ops->came_in_lane(agent->links->owner, host, content, bytes);
+        agent->links->ops->came_in_control_link(agent->links->owner, host, content, bytes);
 }
 
 static void on_told(uv_async_t *told)
@@ -219,7 +219,7 @@ static void on_told(uv_async_t *told)
         if (news.told == BCRI_TOLD_WANTS_LINK)
             links->ops->wants_link(links->owner, news.number);
         else if (news.told == BCRI_TOLD_POOL)
-            reserve(links, &news.piece);
+            backup(links, &news.piece);
         else if (news.told == BCRI_TOLD_WAY)
             enl_ways_changed(links, &news);
         else if (news.told == BCRI_TOLD_QUIET)
@@ -231,7 +231,7 @@ static void on_told(uv_async_t *told)
     }
     if (!uv_is_closing((uv_handle_t *)told))
         send_packets(links, agent->thread);
-    take_lane(agent);
+    take_control_link(agent);
 }
 
 /* On the link thread. */
@@ -405,20 +405,20 @@ void enl_links_unknown(struct enl_links *links, uint32_t host)
         bcri_link_thread_unknown(thread_of(links), host);
 }
 
-void enl_links_carried(struct enl_links *links, const void *packet, uint32_t bytes)
+void enl_links_tunnelled(struct enl_links *links, const void *packet, uint32_t bytes)
 {
     if (thread_of(links) != NULL)
-        bcri_link_thread_carried(thread_of(links), packet, bytes);
+        bcri_link_thread_tunnelled(thread_of(links), packet, bytes);
 }
 
-bool enl_links_lane_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
-                         uint32_t bytes)
+bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
+                                 uint32_t bytes)
 {
     struct bcri_link_thread *thread = thread_of(links);
     return thread != NULL && bcri_link_thread_lane_send(thread, host, row, content, bytes);
 }
 
-uint32_t enl_links_lane_waits(const struct enl_links *links, uint32_t host)
+uint32_t enl_links_control_link_waits(const struct enl_links *links, uint32_t host)
 {
     return thread_of(links) != NULL ? bcri_link_thread_lane_waits(thread_of(links), host) : 0;
 }

@@ -35,8 +35,8 @@ struct enl_links_ops {
     void (*wants_link)(void *owner, uint32_t number); /* an introduction to that host */
     /* Sends what is to go over the tree. */
     void (*send_packet)(void *owner, uint32_t host, const void *packet, uint32_t bytes);
-    /* What a daemon says in the tree's lane. */
-    void (*came_in_lane)(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes);
+    /* What a daemon says in the control link. */
+    void (*came_in_control_link)(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes);
     /* The answer to enl_links_ask_quiet. */
     void (*is_quiet)(void *owner, uint32_t question, bool quiet, uint64_t messages);
 };
@@ -83,13 +83,13 @@ bool enl_links_run(const struct enl_links *links);
 bool enl_links_ask_quiet(struct enl_links *links, uint32_t question);
 
 /* A packet of a link has come over the tree. */
-void enl_links_carried(struct enl_links *links, const void *packet, uint32_t bytes);
+void enl_links_tunnelled(struct enl_links *links, const void *packet, uint32_t bytes);
 
-/* The tree's lane to a host, which enl_links_introduce has made: bcri_link_thread_lane_send and _waits. False: no
+/* The control link to a host, which enl_links_introduce has made: bcri_link_thread_lane_send and _waits. False: no
  * memory, or no thread. */
-bool enl_links_lane_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
-                         uint32_t bytes);
-uint32_t enl_links_lane_waits(const struct enl_links *links, uint32_t host);
+bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
+                                 uint32_t bytes);
+uint32_t enl_links_control_link_waits(const struct enl_links *links, uint32_t host);
 
 /* The CCE with that record has an outbox now. False: no memory, or no thread. */
 bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox);

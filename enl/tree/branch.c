@@ -26,7 +26,7 @@ struct branch {
     struct enl_peer *peer;  /* NULL: the pipe has ended */
     struct enl_watch *said; /* its stderr; NULL: that has ended */
     bool is_ssh;
-    bool deaf; /* nothing can be sent to it, and the root knows */
+    bool write_failed; /* nothing can be sent to it, and the root knows */
     char command[1024];
 };
 
@@ -158,11 +158,11 @@ static void tell_printed(const struct branch *branch)
 }
 
 /* What it says is passed on still, and the root no longer minds. */
-static void on_deaf(void *owner)
+static void on_write_failed(void *owner)
 {
     struct branch *branch = owner;
-    branch->deaf = true;
-    tell_closed(branch, "nothing can be sent to it", BCRI_CLOSED_DEAF);
+    branch->write_failed = true;
+    tell_closed(branch, "nothing can be sent to it", BCRI_CLOSED_WRITE_FAILED);
 }
 
 static void on_branch_ended(void *owner, const char *why)
@@ -171,7 +171,7 @@ static void on_branch_ended(void *owner, const char *why)
     if (branch->said != NULL && !tell_said(branch)) /* which may be why */
         stop_listening(branch);
     tell_printed(branch);
-    if (!branch->deaf)
+    if (!branch->write_failed)
         tell_closed(branch, why, 0);
     close_pipes(branch);
     look_whether_gone(branch);
@@ -264,7 +264,7 @@ static void tell_more_is_pushed(void *owner)
 static const char *begin_branch(struct enl_program *program, uint32_t number, const struct enl_host *host,
                                 bool pushes, char *error, size_t error_size)
 {
-    static const struct enl_peer_ops ops = {on_branch_message, on_branch_ended, on_deaf};
+    static const struct enl_peer_ops ops = {on_branch_message, on_branch_ended, on_write_failed};
     struct enl_launch launch;
     struct enl_branches *all = branches_of(program);
     struct branch *branch = all != NULL ? calloc(1, sizeof *branch) : NULL;

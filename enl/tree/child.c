@@ -13,7 +13,7 @@
 #include "carry/carry.h"
 #include "host/output.h"
 #include "tree/lease.h"
-#include "tree/turn.h"
+#include "tree/round_robin.h"
 #include "wire/wire.h"
 
 enum { END_MSEC = 2000 };
@@ -32,11 +32,11 @@ static uint64_t patience_with(const struct enl_child *child)
 
 static void on_child_timer(uv_timer_t *timer);
 
-/* How long nothing may come until something is done about it: the lane is made ready for a host that may try
+/* How long nothing may come until something is done about it: the control link is made ready for a host that may try
  * that, or it is lost. */
 static uint64_t silence_of(const struct enl_child *child)
 {
-    const bool may_try = child->reserve.is_there && !child->reserve.is_made;
+    const bool may_try = child->backup.is_there && !child->backup.is_made;
     return may_try ? enl_lease_unrest((uint64_t)child->program->self.config.hosttimeout)
                    : patience_with(child);
 }
@@ -51,7 +51,7 @@ void enl_child_heard(struct enl_child *child)
 static void listen_for(struct enl_child *child)
 {
     if (child->program->introductions != NULL)
-        enl_reserve_listen(&child->reserve, child->program->introductions, child->number);
+        enl_backup_listen(&child->backup, child->program->introductions, child->number);
 }
 
 /* A local daemon is the process itself. ssh tells the exit status of the shell there, which has waited
@@ -76,8 +76,8 @@ void enl_child_ask(struct enl_child *child)
 {
     if (child->state != ENL_CHILD_UP || child->conn == NULL)
         return;
-    uint32_t turn = enl_turn_next(child->program, child);
-    enl_errands_send(&child->errands, child->conn->peer, &turn);
+    uint32_t turn = enl_round_robin_next(child->program, child);
+    enl_forwards_send(&child->forwards, child->conn->peer, &turn);
 }
 
 /* ------------------------------------------------------------------------------ its end --- */
@@ -243,7 +243,7 @@ void enl_child_reaped(struct enl_child *child, int wait_status)
 void enl_child_is_cut_off(struct enl_child *child)
 {
     child->runs = false;
-    if (child->on_lane) { /* it has another way */
+    if (child->on_control_link) { /* it has another way */
         look_whether_gone(child);
         return;
     }
@@ -271,13 +271,13 @@ static void take_ended(struct enl_child *child, const struct bcri_control *messa
     if ((message->present & BCRI_HAS(object)) != 0)
         close_pipes(child);
     enl_child_reaped(child, message->code);
-    if ((child->on_lane || child->is_cut_off) && !child->gone && enl_child_lease_ms(child) == 0)
+    if ((child->on_control_link || child->is_cut_off) && !child->gone && enl_child_lease_ms(child) == 0)
         enl_child_cut(child, "");
 }
 
 const char *enl_child_said_end(struct enl_child *child)
 {
-    if (!child->on_lane)
+    if (!child->on_control_link)
         return "it tells of its own end";
     child->has_said_end = true;
     child->runs = false;
@@ -299,7 +299,7 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
     default:
         if (!bcri_view_copy(message->text, why, sizeof why))
             snprintf(why, sizeof why, "it talks nonsense");
-        if (child->conn != NULL && !child->on_lane)
+        if (child->conn != NULL && !child->on_control_link)
             enl_child_pipe_ended(child, why);
         break;
     }
@@ -363,7 +363,7 @@ void enl_child_is_up(struct enl_child *child)
 {
     child->state = ENL_CHILD_UP;
     child->was_up = true;
-    if (child->reserve.is_there)
+    if (child->backup.is_there)
         enl_peer_number(child->conn->peer, &child->numbers);
     enl_said_report(&child->said);
     enl_child_heard(child);
@@ -409,9 +409,9 @@ void enl_child_free(struct enl_child *child)
     child->conn = NULL;
     free(child->address);
     enl_said_end(&child->said);
-    enl_errands_drop(&child->errands);
+    enl_forwards_drop(&child->forwards);
     enl_sequence_drop(&child->numbers);
-    bcri_seal_wipe(&child->reserve, sizeof child->reserve);
+    bcri_seal_wipe(&child->backup, sizeof child->backup);
     for (int i = 0; i < 2; i++)
         if (child->sources[i] != NULL)
             enl_source_end(child->sources[i]);

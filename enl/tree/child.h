@@ -17,8 +17,8 @@
 
 #include "carry/carry.h"
 #include "program.h"
-#include "tree/errand.h"
-#include "tree/reserve.h"
+#include "tree/backup.h"
+#include "tree/forward.h"
 #include "tree/sequence.h"
 
 enum enl_child_state {
@@ -54,17 +54,17 @@ struct enl_child {
     int wait_status;
     struct enl_conn *conn; /* NULL: its pipe has ended */
     struct enl_said said;
-    char station[200]; /* of which machine and user it is; "" until it has said so */
-    struct enl_errands errands;
+    char machine_id[200]; /* of which machine and user it is; "" until it has said so */
+    struct enl_forwards forwards;
     uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
     uint64_t patience_ms; /* of ENDING */
     uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
     bool is_ssh;          /* the command is ssh */
     bool announced;       /* its key and addresses are known (introduce.h) */
-    struct enl_reserve reserve;
-    bool on_lane;                  /* its way is the tree's lane */
+    struct enl_backup backup;
+    bool on_control_link;          /* its way is the control link */
     bool has_said_end;             /* itself, by that */
-    struct enl_sequence numbers;   /* of a child that has a reserve, from when it is UP */
+    struct enl_sequence numbers;   /* of a child that has a backup link, from when it is UP */
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
     struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
     uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
@@ -75,7 +75,7 @@ struct enl_child {
 struct enl_peer_ops;
 extern const struct enl_peer_ops enl_child_peer_ops;
 
-/* The numbers of a daemon's own requests to a child; the others are errands. */
+/* The numbers of a daemon's own requests to a child; the others are forwarded requests. */
 enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
 
 /* Bytes of output that a child may have under way, and what a piece takes of them beside its text. */
@@ -95,7 +95,7 @@ struct enl_child_ops {
      * begun. Returns NULL, or what is wrong with this one. */
     const char *(*passes)(struct enl_child *child, const struct bcri_control *message);
     const char *(*tells)(struct enl_child *child, const struct bcri_control *message);
-    /* It goes on by the tree's lane, and with it those whose way leads by it. */
+    /* It goes on by the control link, and with it those whose way leads by it. */
     void (*attached)(struct enl_child *child);
     /* It is GONE: unlinks it and calls enl_child_free. `sentence`: why, "" if it was told to end. */
     void (*gone)(struct enl_child *child, const char *sentence);
@@ -119,8 +119,8 @@ const char *enl_child_said_end(struct enl_child *child);
 void enl_child_is_cut_off(struct enl_child *child);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
 void enl_child_gets_more(void *child);
-/* A message of it has come in the tree's lane: see reserve.h. */
-void enl_child_lane_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
+/* A message of it has come in the control link: see backup.h. */
+void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
 /* It has connecttimeout from now. */
 void enl_child_await(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */

@@ -20,12 +20,12 @@ static void on_child_ended(void *owner, const char *why)
     enl_child_pipe_ended(owner, why);
 }
 
-static void on_deaf(void *owner)
+static void on_write_failed(void *owner)
 {
     enl_child_pipe_ended(owner, "nothing can be sent to it");
 }
 
-const struct enl_peer_ops enl_child_peer_ops = {on_child_message, on_child_ended, on_deaf};
+const struct enl_peer_ops enl_child_peer_ops = {on_child_message, on_child_ended, on_write_failed};
 
 struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
                                 uint32_t number, const struct enl_child_ops *ops)
@@ -39,7 +39,7 @@ struct enl_child *enl_child_new(struct enl_program *program, const struct enl_ho
     }
     *child =
         (struct enl_child){.program = program, .host = host, .address = copy, .number = number, .ops = ops};
-    STAILQ_INIT(&child->errands.all);
+    STAILQ_INIT(&child->forwards.all);
     uv_timer_init(&program->self.loop, &child->timer);
     child->timer.data = child;
     return child;

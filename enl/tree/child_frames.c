@@ -28,7 +28,7 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
     const struct enl_host *host = child->host;
     if (child->state != ENL_CHILD_STARTING)
         return "it presents itself twice";
-    if (!bcri_view_copy(message->text, child->station, sizeof child->station) ||
+    if (!bcri_view_copy(message->text, child->machine_id, sizeof child->machine_id) ||
         !bcri_view_copy(message->object, abi, sizeof abi) || !bcri_archtype_valid((int)message->archtype))
         return "it does not say what it is";
     if (host->abi != NULL && strcmp(host->abi, abi) != 0) {
@@ -63,7 +63,7 @@ static const char *take_reply(struct enl_child *child, const struct bcri_control
         child->ops->stopped(child);
         return NULL;
     }
-    enl_errand_answer(&child->errands, message);
+    enl_forward_answer(&child->forwards, message);
     return NULL;
 }
 
@@ -198,7 +198,7 @@ static void answer_beat(struct enl_child *child, const struct bcri_control *mess
                                   .present = BCRI_HAS(id) | BCRI_HAS(clock),
                                   .id = message->id,
                                   .clock = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
-    if (child->reserve.is_there)
+    if (child->backup.is_there)
         enl_sequence_tell(&child->numbers, &answer);
     enl_child_send(child, &answer);
     enl_child_heard(child);
@@ -228,7 +228,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_announce:
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
-    case BCRI_MSG_carry: return enl_carried_of_child(child, message);
+    case BCRI_MSG_carry: return enl_tunnelled_of_child(child, message);
     case BCRI_MSG_still: enl_deadlock_of_host(&child->program->deadlock, child->number, message); return NULL;
     case BCRI_MSG_ended:
         if (message->host == child->number)
@@ -255,7 +255,7 @@ const char *enl_child_take(struct enl_child *child, const struct bcri_control *m
         (child->state == ENL_CHILD_STARTED && message->type != BCRI_MSG_reply &&
          message->type != BCRI_MSG_report && message->type != BCRI_MSG_announce))
         return "it speaks before it was started";
-    if (child->was_up && child->reserve.is_there) {
+    if (child->was_up && child->backup.is_there) {
         const enum enl_sequence_verdict verdict = enl_sequence_came(&child->numbers, message);
         if (verdict != ENL_SEQUENCE_TAKE)
             return verdict == ENL_SEQUENCE_DROP ? NULL : "what it says it has had makes no sense";

@@ -16,7 +16,7 @@
 #include "bcri/seal.h"
 #include "hosts/hosts.h"
 #include "program.h"
-#include "tree/reserve.h"
+#include "tree/backup.h"
 
 /* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
 static int read_greeting(struct enl_greeting *greeting, const char **wrong_out)
@@ -51,14 +51,14 @@ static bool move_standard_files(struct enl_greeting *greeting)
 /* The magic word, and what machine this is. */
 static bool present_self(const struct enl_greeting *greeting, const struct enl_program *program)
 {
-    char station[200];
+    char machine_id[200];
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
-    enl_host_station(enl_abi(), station, sizeof station);
+    enl_host_machine_id(enl_abi(), machine_id, sizeof machine_id);
     const struct bcri_control present = {.type = BCRI_MSG_present,
                                          .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
                                                     BCRI_HAS(archtype),
                                          .machine = bcri_view_of(program->self.hostname),
-                                         .text = bcri_view_of(station),
+                                         .text = bcri_view_of(machine_id),
                                          .object = bcri_view_of(enl_abi()),
                                          .archtype = (uint32_t)bcri_archtype_native()};
     const size_t length = bcri_frame_encode(&present, bytes, sizeof bytes);
@@ -70,7 +70,7 @@ static int take_start(struct enl_greeting *greeting, struct enl_program *program
                       const struct bcri_control *start, char *error, size_t error_size)
 {
     greeting->start_id = start->id;
-    program->reserve = enl_reserve_take(start);
+    program->backup = enl_backup_take(start);
     program->self.host_number = start->host;
     program->self.daemon_number = start->daemon;
     if (!bcri_view_copy(start->program, program->self.name, sizeof program->self.name) ||

@@ -10,11 +10,11 @@
 #include "base/secret.h"
 #include "bcri/refuse.h"
 #include "links/links.h"
+#include "tree/backup.h"
 #include "tree/child.h"
 #include "tree/introductions.h"
 #include "tree/keys.h"
 #include "tree/places.h"
-#include "tree/reserve.h"
 #include "wire/wire.h"
 
 /* Of this daemon. */
@@ -62,10 +62,10 @@ static void give_up_link(void *owner, uint32_t host)
     enl_program_abort(program, 1);
 }
 
-static void no_reserve(void *owner, uint32_t host, const char *why)
+static void no_backup(void *owner, uint32_t host, const char *why)
 {
     struct enl_program *program = owner;
-    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "no link in reserve to host %u: %s", host, why);
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "no backup link to host %u: %s", host, why);
 }
 
 static bool is_coming(void *owner, uint32_t host)
@@ -76,7 +76,7 @@ static bool is_coming(void *owner, uint32_t host)
 }
 
 static const struct enl_introductions_ops ops = {send_to,      make_link_now, absent,
-                                                 give_up_link, no_reserve,    is_coming};
+                                                 give_up_link, no_backup,     is_coming};
 
 /* ---- what the daemon tells ---- */
 
@@ -100,9 +100,9 @@ const char *enl_introduce_name(const struct enl_program *program, uint32_t host)
 bool enl_introduce_announce(struct enl_program *program)
 {
     struct bcri_control message = enl_introduced_announce(program->introductions);
-    const bool has_reserve = enl_reserve_answer(program->reserve, &message);
+    const bool has_backup = enl_backup_answer(program->backup, &message);
     send_to(program, 0, &message);
-    return has_reserve;
+    return has_backup;
 }
 
 const char *enl_introduce_of_parent(struct enl_program *program, const struct bcri_control *message)
@@ -116,11 +116,11 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
     if (message->type != BCRI_MSG_announce)
         return enl_introducer_take(all, child->number, message);
     const char *wrong =
-        enl_introducer_announced(all, child->number, child->host->name, child->station, message);
+        enl_introducer_announced(all, child->number, child->host->name, child->machine_id, message);
     if (wrong != NULL)
         return wrong;
     child->announced = true;
-    enl_reserve_accept(&child->reserve, message);
+    enl_backup_accept(&child->backup, message);
     return NULL;
 }
 
@@ -166,7 +166,7 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
                          size_t error_size)
 {
     struct bcri_link_address addresses[BCRI_INTRODUCED_MAX];
-    char station[200];
+    char machine_id[200];
     if (program->introductions != NULL)
         return true;
     struct introductions *own = calloc(1, sizeof *own);
@@ -185,8 +185,8 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     own->all.owner = program;
     uv_timer_init(&program->self.loop, &own->lease);
     own->lease.data = program;
-    enl_host_station(enl_abi(), station, sizeof station);
-    enl_introductions_init(&own->all, keys, program->self.hostname, station);
+    enl_host_machine_id(enl_abi(), machine_id, sizeof machine_id);
+    enl_introductions_init(&own->all, keys, program->self.hostname, machine_id);
     own->all.self.addresses_length = enl_addresses_write(
         addresses, enl_links_addresses(&program->links, addresses), own->all.self.addresses);
     program->introductions = &own->all;
@@ -207,8 +207,8 @@ static void on_introductions_closed(uv_handle_t *handle)
 void enl_introduce_end(struct enl_program *program)
 {
     struct introductions *own = introductions_of(program);
-    enl_reserve_drop(program->reserve);
-    program->reserve = NULL;
+    enl_backup_drop(program->backup);
+    program->backup = NULL;
     if (program->introductions == NULL)
         return;
     program->introductions = NULL;

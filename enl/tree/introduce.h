@@ -2,12 +2,12 @@
 /* Introductions: how two hosts of a program get what a link between them needs. Keys and
  * introductions go through the pipes of the tree and nowhere else.
  *
- *   the asker          the root                     the other
+ *   the requester          the root                     the other
  *     |---- want -------->|------- introduce --------->|  which makes its end of the link
  *     |<-- introduced ----|<------- agreed ------------|
  *   makes its end
  *
- * So the other is ready when the asker's first packet comes. The root may be the asker or the other.
+ * So the other is ready when the requester's first packet comes. The root may be the requester or the other.
  * It introduces two hosts once at a time: a want for a pair that is being introduced is dropped. A
  * want for a host that is not there (any more) is answered with `lost`, which all hosts are sent
  * when one is gone and cannot work on any more.
@@ -45,7 +45,7 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
  * over. */
 void enl_introduce_gone(struct enl_program *program, const struct enl_child *child);
 
-/* A child's. Tells the parent this host's public key and addresses. Returns whether it has a reserve (reserve.h). */
+/* A child's. Tells the parent this host's public key and addresses. Returns whether it has a backup link (backup.h). */
 bool enl_introduce_announce(struct enl_program *program);
 /* What the parent says: introduce, introduced, lost. Returns NULL, or what is wrong with it. */
 const char *enl_introduce_of_parent(struct enl_program *program, const struct bcri_control *message);

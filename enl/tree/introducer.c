@@ -47,36 +47,36 @@ static void present(struct enl_introductions *all, const struct enl_member *memb
     all->ops->send(all->owner, member->host, &message);
 }
 
-/* `asker` wants a link to host `number`. */
-static const char *arrange(struct enl_introductions *all, const struct enl_member *asker, uint32_t number,
+/* `requester` wants a link to host `number`. */
+static const char *arrange(struct enl_introductions *all, const struct enl_member *requester, uint32_t number,
                            const uint8_t *random)
 {
     const struct enl_member *other = enl_member_find(all, number);
-    if (other == asker)
+    if (other == requester)
         return "it wants a link to itself";
     if (other == NULL && is_gone(all, number))
-        return NULL; /* the asker is told with all others when that is lost */
+        return NULL; /* the requester is told with all others when that is lost */
     const bool is_coming = all->ops->is_coming(all->owner, number);
     if (other == NULL || is_coming) { /* what it is sent before it is up is lost with its way */
-        tell_absent(all, asker, number, is_coming);
+        tell_absent(all, requester, number, is_coming);
         return NULL;
     }
-    if (enl_pair_find(&all->pairs, asker->host, number) != NULL)
+    if (enl_pair_find(&all->pairs, requester->host, number) != NULL)
         return NULL;
     if (other == &all->self) {
         uint8_t own[BCRI_SEAL_KEY_BYTES];
         enl_keys_random(own);
-        const struct enl_member known = enl_member_known_to(other, asker);
-        const char *wrong = enl_member_link(all, &known, asker->has_aes && other->has_aes, own, random);
+        const struct enl_member known = enl_member_known_to(other, requester);
+        const char *wrong = enl_member_link(all, &known, requester->has_aes && other->has_aes, own, random);
         if (wrong == NULL)
-            present(all, asker, other, BCRI_MSG_introduced, own);
+            present(all, requester, other, BCRI_MSG_introduced, own);
         return wrong;
     }
-    if (!enl_pair_add(&all->pairs, asker->host, number, random)) {
+    if (!enl_pair_add(&all->pairs, requester->host, number, random)) {
         all->ops->give_up(all->owner, other->host);
         return NULL;
     }
-    present(all, other, asker, BCRI_MSG_introduce, random);
+    present(all, other, requester, BCRI_MSG_introduce, random);
     return NULL;
 }
 
@@ -84,24 +84,24 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
 static const char *take_agreed(struct enl_introductions *all, const struct enl_member *other, uint32_t number,
                                const uint8_t *random)
 {
-    const struct enl_member *asker = enl_member_find(all, number);
+    const struct enl_member *requester = enl_member_find(all, number);
     struct enl_pair *pair = enl_pair_find(&all->pairs, number, other->host);
-    if (asker == NULL)
+    if (requester == NULL)
         return NULL; /* it is gone, as `other` has been told */
-    if (pair == NULL || pair->asker != number)
+    if (pair == NULL || pair->requester != number)
         return "it agrees to a link that nobody wanted";
     const char *wrong = NULL;
-    const struct enl_member known = enl_member_known_to(asker, other);
-    if (asker != &all->self)
-        present(all, asker, other, BCRI_MSG_introduced, random);
+    const struct enl_member known = enl_member_known_to(requester, other);
+    if (requester != &all->self)
+        present(all, requester, other, BCRI_MSG_introduced, random);
     else
-        wrong = enl_member_link(all, &known, asker->has_aes && other->has_aes, pair->random, random);
+        wrong = enl_member_link(all, &known, requester->has_aes && other->has_aes, pair->random, random);
     enl_pair_drop(&all->pairs, pair);
     return wrong;
 }
 
 const char *enl_introducer_announced(struct enl_introductions *all, uint32_t host, const char *name,
-                                     const char *station, const struct bcri_control *message)
+                                     const char *machine_id, const struct bcri_control *message)
 {
     struct bcri_link_address addresses[BCRI_INTRODUCED_MAX];
     uint32_t count;
@@ -119,7 +119,7 @@ const char *enl_introducer_announced(struct enl_introductions *all, uint32_t hos
     *member = (struct enl_member){.host = host,
                                   .has_aes = (message->flags & ENL_HAS_AES) != 0,
                                   .addresses_length = message->addresses.length};
-    enl_member_call(member, name, station);
+    enl_member_call(member, name, machine_id);
     memcpy(member->public, message->key.bytes, sizeof member->public);
     if (message->addresses.length != 0)
         memcpy(member->addresses, message->addresses.bytes, message->addresses.length);

@@ -10,14 +10,14 @@
 #include "base/secret.h"
 
 void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
-                            const char *station)
+                            const char *machine_id)
 {
     enl_pairs_init(&all->pairs);
     all->keys = keys;
     all->self.host = keys->host;
     all->self.has_aes = keys->has_aes;
     memcpy(all->self.public, keys->own_public, sizeof all->self.public);
-    enl_member_call(&all->self, name, station);
+    enl_member_call(&all->self, name, machine_id);
 }
 
 static void drop_members(struct enl_members *members)
@@ -38,13 +38,13 @@ void enl_introductions_drop(struct enl_introductions *all)
     drop_members(&all->gone);
 }
 
-void enl_member_call(struct enl_member *member, const char *name, const char *station)
+void enl_member_call(struct enl_member *member, const char *name, const char *machine_id)
 {
-    const char *boot_end = strchr(station, ' ');
+    const char *boot_end = strchr(machine_id, ' ');
     const char *net_end = boot_end != NULL ? strchr(boot_end + 1, ' ') : NULL;
     snprintf(member->name, sizeof member->name, "%s", name);
-    snprintf(member->net, sizeof member->net, "%.*s", net_end != NULL ? (int)(net_end - station) : 0,
-             station);
+    snprintf(member->net, sizeof member->net, "%.*s", net_end != NULL ? (int)(net_end - machine_id) : 0,
+             machine_id);
 }
 
 struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host)
@@ -115,9 +115,9 @@ const char *enl_member_link(struct enl_introductions *all, const struct enl_memb
     return introduce_member(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_ORDERS, false);
 }
 
-const char *enl_member_link_lane(struct enl_introductions *all, const struct enl_member *member,
-                                 bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
-                                 bool listens)
+const char *enl_member_link_control_link(struct enl_introductions *all, const struct enl_member *member,
+                                         bool both_have_aes, const uint8_t *own_random,
+                                         const uint8_t *peer_random, bool listens)
 {
     return introduce_member(all, member, both_have_aes, own_random, peer_random, BCRI_LANE_TREE, listens);
 }

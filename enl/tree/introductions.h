@@ -44,7 +44,7 @@ struct enl_introductions_ops {
     /* There is no memory for a link to or from that host, this one or a child: it is given up. */
     void (*give_up)(void *owner, uint32_t host);
     /* Why this host's end of the link in reserve to that one cannot be made. */
-    void (*no_reserve)(void *owner, uint32_t host, const char *why);
+    void (*no_backup)(void *owner, uint32_t host, const char *why);
     /* The root's: whether a host of that number is not up yet, and may be. */
     bool (*is_coming)(void *owner, uint32_t host);
 };
@@ -62,9 +62,9 @@ struct enl_introductions {
     struct enl_pairs pairs; /* a child's: what itself has asked for */
 };
 
-/* This daemon's, without others; `keys` stay the caller's, `station` is its own. */
+/* This daemon's, without others; `keys` stay the caller's, `machine ID` is its own. */
 void enl_introductions_init(struct enl_introductions *all, const struct enl_keys *keys, const char *name,
-                            const char *station);
+                            const char *machine_id);
 void enl_introductions_drop(struct enl_introductions *all);
 
 /* NULL: that host has announced nothing, or is gone; in a child: it has not been introduced. */
@@ -73,8 +73,8 @@ struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host)
 bool enl_member_add(struct enl_introductions *all, struct enl_member *member);
 /* Takes that one out; NULL: there is none. */
 struct enl_member *enl_member_take(struct enl_introductions *all, uint32_t host);
-/* Its name, and of which machine it is, by its station. */
-void enl_member_call(struct enl_member *member, const char *name, const char *station);
+/* Its name, and of which machine it is, by its machine ID. */
+void enl_member_call(struct enl_member *member, const char *name, const char *machine_id);
 /* Two hosts of which one has no end of their link would wait for ever. So whoever has no memory for its
  * end is given up: in a child, this host; in the root, the child. */
 extern const char enl_no_memory_for_link[];
@@ -83,10 +83,10 @@ extern const char enl_no_memory_for_link[];
 const char *enl_member_link(struct enl_introductions *all, const struct enl_member *member,
                             bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random);
 
-/* Makes this host's end of a link in the tree's lane (reserve.h); `listens`: it sends nothing first. The same. */
-const char *enl_member_link_lane(struct enl_introductions *all, const struct enl_member *member,
-                                 bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random,
-                                 bool listens);
+/* Makes this host's end of a control link (backup.h); `listens`: it sends nothing first. The same. */
+const char *enl_member_link_control_link(struct enl_introductions *all, const struct enl_member *member,
+                                         bool both_have_aes, const uint8_t *own_random,
+                                         const uint8_t *peer_random, bool listens);
 /* What `member` may know of `other`: addresses of the loopback mean another host elsewhere. */
 struct enl_member enl_member_known_to(const struct enl_member *member, const struct enl_member *other);
 
@@ -103,9 +103,9 @@ static inline struct bcri_view enl_introduction_view(const uint8_t *bytes, uint3
 
 /* ---- the root's: introducer.c; each returns NULL, or what is wrong with the one that has said so ---- */
 
-/* announce has come from that host, whose name and station those are. */
+/* announce has come from that host, whose name and machine ID those are. */
 const char *enl_introducer_announced(struct enl_introductions *all, uint32_t host, const char *name,
-                                     const char *station, const struct bcri_control *message);
+                                     const char *machine_id, const struct bcri_control *message);
 /* want or agreed has come from it. */
 const char *enl_introducer_take(struct enl_introductions *all, uint32_t host,
                                 const struct bcri_control *message);

@@ -33,7 +33,7 @@ void enl_pairs_drop(struct enl_pairs *all, uint32_t host)
 {
     for (struct enl_pair *pair = LIST_FIRST(&all->list), *next; pair != NULL; pair = next) {
         next = LIST_NEXT(pair, entry);
-        if (pair->asker == host || pair->other == host)
+        if (pair->requester == host || pair->other == host)
             enl_pair_drop(all, pair);
     }
 }
@@ -46,15 +46,15 @@ void enl_pairs_free(struct enl_pairs *all)
     enl_pairs_init(all);
 }
 
-bool enl_pair_add(struct enl_pairs *all, uint32_t asker, uint32_t other, const uint8_t *random)
+bool enl_pair_add(struct enl_pairs *all, uint32_t requester, uint32_t other, const uint8_t *random)
 {
     struct enl_pair *pair = malloc(sizeof *pair);
     if (pair == NULL)
         return false;
-    pair->asker = asker;
+    pair->requester = requester;
     pair->other = other;
     memcpy(pair->random, random, sizeof pair->random);
-    bcri_table_add(&all->table, &pair->at, key_of(asker, other));
+    bcri_table_add(&all->table, &pair->at, key_of(requester, other));
     LIST_INSERT_HEAD(&all->list, pair, entry);
     return true;
 }

@@ -14,8 +14,8 @@
 struct enl_pair {
     struct entry at; /* in either order */
     LIST_ENTRY(enl_pair) entry;
-    uint32_t asker, other;
-    uint8_t random[BCRI_SEAL_KEY_BYTES]; /* the asker's */
+    uint32_t requester, other;
+    uint8_t random[BCRI_SEAL_KEY_BYTES]; /* the requester's */
 };
 
 struct enl_pairs {
@@ -27,7 +27,7 @@ void enl_pairs_init(struct enl_pairs *all);
 /* In either order; NULL: there is none. */
 struct enl_pair *enl_pair_find(const struct enl_pairs *all, uint32_t one, uint32_t two);
 /* There is none of these two yet. False: no memory. */
-bool enl_pair_add(struct enl_pairs *all, uint32_t asker, uint32_t other, const uint8_t *random);
+bool enl_pair_add(struct enl_pairs *all, uint32_t requester, uint32_t other, const uint8_t *random);
 void enl_pair_drop(struct enl_pairs *all, struct enl_pair *pair);
 /* Drops all pairs with that host. */
 void enl_pairs_drop(struct enl_pairs *all, uint32_t host);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "bcri/descriptor.h"
 #include "carry/carry.h"
 #include "host/host.h"
 #include "host/output.h"
@@ -12,7 +11,7 @@
 #include "job/job.h"
 #include "tree/branch.h"
 #include "tree/child.h"
-#include "tree/errand.h"
+#include "tree/forward.h"
 #include "tree/introduce.h"
 #include "tree/sequence.h"
 #include "tree/setup.h"
@@ -23,11 +22,11 @@
 
 static struct {
     struct enl_greeting greeting; /* its secrets until enl_parent_open */
-    struct enl_errands errands;
+    struct enl_forwards forwards;
     uint32_t alive; /* as the parent knows */
     long window;    /* bytes of output that it takes now */
 } parent = {.greeting = {.in = -1, .out = -1},
-            .errands = {.all = STAILQ_HEAD_INITIALIZER(parent.errands.all)}};
+            .forwards = {.all = STAILQ_HEAD_INITIALIZER(parent.forwards.all)}};
 
 int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
 {
@@ -121,15 +120,15 @@ static const struct enl_parent_hooks upward = {up_alive, up_failed, enl_uplink_f
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {
     struct enl_program *program = enl_program_of(conn);
-    if (program->parent == NULL || !enl_errand_add(&parent.errands, conn, request))
+    if (program->parent == NULL || !enl_forward_add(&parent.forwards, conn, request))
         return false;
-    enl_errands_send(&parent.errands, program->parent->peer, NULL);
+    enl_forwards_send(&parent.forwards, program->parent->peer, NULL);
     return true;
 }
 
 void enl_parent_forget(const struct enl_conn *conn)
 {
-    enl_errands_forget(&parent.errands, conn);
+    enl_forwards_forget(&parent.forwards, conn);
 }
 
 /* ------------------------------------------------------------------------ what comes down --- */
@@ -172,7 +171,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     switch (message->type) {
     case BCRI_MSG_begin:
     case BCRI_MSG_cut: return enl_branch_of_parent(program, message);
-    case BCRI_MSG_reply: enl_errand_answer(&parent.errands, message); return NULL;
+    case BCRI_MSG_reply: enl_forward_answer(&parent.forwards, message); return NULL;
     case BCRI_MSG_window:
         if (message->size > ENL_WINDOW_BYTES * 64u)
             return "a window that is none";
@@ -184,7 +183,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:
     case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
-    case BCRI_MSG_carry: return enl_carried_of_parent(program, message);
+    case BCRI_MSG_carry: return enl_tunnelled_of_parent(program, message);
     case BCRI_MSG_look:
     case BCRI_MSG_deadlock: enl_deadlock_of_parent(&program->deadlock, message); return NULL;
     case BCRI_MSG_relay: return enl_far_begin(&program->carry, program->parent, message);
@@ -221,25 +220,26 @@ static void on_parent_ended(void *owner, const char *why)
         enl_uplink_lost(owner, why);
 }
 
-/* Before this host has gone over to the lane, the root says there only that it has. */
-static const char *on_lane_message(void *owner, const struct bcri_control *message)
+/* Before this host has gone over to the control link, the root says there only that it has. */
+static const char *on_control_link_message(void *owner, const struct bcri_control *message)
 {
-    if (!enl_uplink_is_lane() && message->type != BCRI_MSG_resume)
+    if (!enl_uplink_is_control_link() && message->type != BCRI_MSG_resume)
         return NULL;
-    if (!enl_uplink_is_lane()) {
+    if (!enl_uplink_is_control_link()) {
         bcri_log_write(
             &((struct enl_program *)owner)->self.log, BCRI_LOG_WARN,
             "nothing comes from the daemon that started this one; this host goes on over a link to the root");
-        enl_uplink_go_by_lane(owner);
+        enl_uplink_go_by_control_link(owner);
     }
     return on_parent_message(owner, message);
 }
 
-static const struct enl_peer_ops lane_ops = {.came = on_lane_message, .ended = on_parent_ended};
+static const struct enl_peer_ops control_link_ops = {.came = on_control_link_message,
+                                                     .ended = on_parent_ended};
 
-void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
+void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
-    struct enl_peer *peer = enl_uplink_lane(program);
+    struct enl_peer *peer = enl_uplink_control_link(program);
     if (peer != NULL)
         enl_peer_came(peer, content, bytes);
 }
@@ -270,10 +270,10 @@ bool enl_parent_open(struct enl_program *program)
     program->here.lines.upward = &lines_upward;
     program->here.lines.owner = program;
     parent.window = ENL_WINDOW_BYTES;
-    enl_uplink_open(program, &lane_ops);
-    const bool has_reserve = enl_introduce_announce(program);
+    enl_uplink_open(program, &control_link_ops);
+    const bool has_backup = enl_introduce_announce(program);
     enl_conn_reply(program->parent, greeting->start_id, 0, NULL);
-    if (has_reserve)
+    if (has_backup)
         enl_uplink_number(program); /* from here on, as the root does when that reply has come */
     return true;
 }
@@ -281,7 +281,7 @@ bool enl_parent_open(struct enl_program *program)
 void enl_parent_close(struct enl_program *program)
 {
     (void)program;
-    enl_errands_drop(&parent.errands);
+    enl_forwards_drop(&parent.forwards);
     enl_uplink_close();
     enl_greeting_wipe(&parent.greeting);
 }

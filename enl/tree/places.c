@@ -85,7 +85,7 @@ static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place
     if (place->child == NULL &&
         !want(program, place, address[0] != '\0' ? address : NULL, false, reason, reason_size))
         return ENL_WAY_NONE;
-    if (!enl_errand_add(&place->child->errands, conn, &there)) {
+    if (!enl_forward_add(&place->child->forwards, conn, &there)) {
         *code_out = bcrE_NOMEM;
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
     }
@@ -167,20 +167,21 @@ void enl_tree_start_all(struct enl_program *program)
 /* --------------------------------------------------------------------- what children bring --- */
 
 /* What was asked of a child whose machine is the root's own, or another child's. */
-static void move_errands(struct enl_child *child, struct enl_place *place)
+static void move_forwards(struct enl_child *child, struct enl_place *place)
 {
     struct bcri_control request;
     char reason[1024];
     int code;
-    for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
-        if (errand->conn == NULL)
+    for (struct enl_forward *forward; (forward = enl_forward_take(&child->forwards, &request)) != NULL;) {
+        if (forward->conn == NULL)
             ;
         else if (place->here)
-            enl_enlist_here(&child->program->jobs, errand->conn, &request);
-        else if (ask_daemon_of(errand->conn, place, "", &request, &code, reason, sizeof reason) ==
+            enl_enlist_here(&child->program->jobs, forward->conn, &request);
+        else if (ask_daemon_of(forward->conn, place, "", &request, &code, reason, sizeof reason) ==
                  ENL_WAY_NONE)
-            enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name, code, reason);
-        free(errand);
+            enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, code,
+                              reason);
+        free(forward);
     }
 }
 
@@ -190,35 +191,35 @@ static bool on_met(struct enl_child *child)
     struct enl_place *place = place_of_child(child);
     tree->archtypes[child->number] = child->archtype;
     enl_tree_met(child);
-    if (child->host->local || child->station[0] == '\0')
+    if (child->host->local || child->machine_id[0] == '\0')
         return true;
-    if (strcmp(child->station, tree->station) == 0) {
+    if (strcmp(child->machine_id, tree->machine_id) == 0) {
         place->here = true;
-        move_errands(child, place);
+        move_forwards(child, place);
         return false;
     }
     const struct enl_child *other;
     LIST_FOREACH (other, &tree->children, entry)
         if (other != child && !other->host->local && other->state != ENL_CHILD_ENDING &&
-            strcmp(child->station, other->station) == 0) {
+            strcmp(child->machine_id, other->machine_id) == 0) {
             place->same = place_of_child(other);
-            move_errands(child, place->same);
+            move_forwards(child, place->same);
             return false;
         }
     return true;
 }
 
-static void fail_errands(struct enl_child *child, const char *sentence)
+static void fail_forwards(struct enl_child *child, const char *sentence)
 {
     struct bcri_control request;
-    for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
-        if (errand->conn != NULL && sentence[0] != '\0')
-            enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name,
+    for (struct enl_forward *forward; (forward = enl_forward_take(&child->forwards, &request)) != NULL;) {
+        if (forward->conn != NULL && sentence[0] != '\0')
+            enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name,
                               child->was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
-        else if (errand->conn != NULL)
-            enl_enlist_refuse(&child->program->jobs, errand->conn, &request, child->host->name, bcrE_ENLIST,
+        else if (forward->conn != NULL)
+            enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, bcrE_ENLIST,
                               "the program is ending");
-        free(errand);
+        free(forward);
     }
 }
 
@@ -230,7 +231,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
     struct enl_program *program = child->program;
     struct enl_place *place = place_of_child(child);
     char error[512];
-    const bool failed = child->starter != 0 && child->station[0] == '\0';
+    const bool failed = child->starter != 0 && child->machine_id[0] == '\0';
     if (child->was_up || child->told_to_end || program->self.phase != ENL_RUNNING || place->child != child)
         return false;
     if (!child->is_cut_off && !failed) {
@@ -242,7 +243,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
         return false;
     struct enl_child *next = place->child;
     program->tree->batch.hosts--; /* it is the same host */
-    STAILQ_CONCAT(&next->errands.all, &child->errands.all);
+    STAILQ_CONCAT(&next->forwards.all, &child->forwards.all);
     bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
     if (child->is_cut_off)
         return true;
@@ -259,7 +260,7 @@ static void remember_failure(const struct enl_child *child, const char *sentence
     if (sentence[0] == '\0' || program->self.phase != ENL_RUNNING || place->failed != NULL)
         return;
     place->failed = strdup(sentence);
-    if (STAILQ_EMPTY(&child->errands.all))
+    if (STAILQ_EMPTY(&child->forwards.all))
         enl_report(&program->self, BCRI_LOG_ERROR, "%s", sentence);
 }
 
@@ -289,7 +290,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
                    below == 1 ? "es" : "", below == 1 ? "a link" : "links");
     enl_introduce_gone(program, child);
-    fail_errands(child, sentence);
+    fail_forwards(child, sentence);
     if (child->stops)
         enl_tree_stopped(child);
     enl_child_free(child);

@@ -37,7 +37,7 @@ struct enl_tree {
     struct enl_plan plan;
     struct enl_batch batch;
     uv_timer_t begins; /* something that the plan allows may be begun */
-    char station[200];
+    char machine_id[200];
     void (*stopped)(struct enl_program *program);
     uv_timer_t patience; /* for `stopped` */
     uv_timer_t killed;   /* all have been; it runs until they are given up */

@@ -8,7 +8,7 @@
  * something in front of it was lost with a way, and both come again.
  *
  *   resume (asks)     says what the sender has had, and that it sends nothing numbered until it is
- *                     answered; then what the asker has not had comes again
+ *                     answered; then what the requester has not had comes again
  *   resume (answers)  says what the sender has had; then what it has not had comes again
  *   beat              says what the sender has had
  *

@@ -213,8 +213,8 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
     }
     if (deep) {
         struct enl_member there = {.host = child->number};
-        enl_member_call(&there, child->host->name, child->station);
-        enl_reserve_offer(&child->reserve, program->introductions, &there, &start, addresses);
+        enl_member_call(&there, child->host->name, child->machine_id);
+        enl_backup_offer(&child->backup, program->introductions, &there, &start, addresses);
     }
     enl_peer_send(peer, &start);
 }

@@ -53,16 +53,16 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
 void enl_greeting_wipe(struct enl_greeting *greeting);
 
 /* uplink.c -- A child daemon's connection to the root, whatever way it takes: the pipes to the daemon that has started this one, or
- * the tree's lane (reserve.h) when those have ended or nothing comes by them. And how long it holds: heartbeats, the
+ * the control link (backup.h) when those have ended or nothing comes by them. And how long it holds: heartbeats, the
  * lease that their answers extend, and the end of this host when that is over.
  *
  * The lease (lease.h) runs by a clock that also runs while the machine sleeps. When it is over this daemon
  * ends, since its parent may have taken it for lost, a tenth later. While the program is stopped
  * (Ctrl-Z, which is told beforehand) the lease does not run. */
 
-/* program->parent is there. `lane_ops`: those of the lane, while it is not yet the way. */
-void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *lane_ops);
-/* From here on messages are numbered, and the lane may be tried. */
+/* program->parent is there. `lane_ops`: those of the control link, while it is not yet the way. */
+void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *control_link_ops);
+/* From here on messages are numbered, and the control link may be tried. */
 void enl_uplink_number(struct enl_program *program);
 void enl_uplink_close(void);
 
@@ -81,13 +81,13 @@ void enl_uplink_go_on(struct enl_program *program);
 /* All is to end: beats come more often. */
 void enl_uplink_hurry(void);
 
-/* The lane to the root; NULL: there is none. */
-struct enl_peer *enl_uplink_lane(const struct enl_program *program);
+/* The control link to the root; NULL: there is none. */
+struct enl_peer *enl_uplink_control_link(const struct enl_program *program);
 /* From now on that is the way. */
-void enl_uplink_go_by_lane(struct enl_program *program);
+void enl_uplink_go_by_control_link(struct enl_program *program);
 /* Whether it is. */
-bool enl_uplink_is_lane(void);
-/* The pipes have ended: whoever has started this daemon is lost, or the way to it. Goes by the lane. False: it cannot. */
+bool enl_uplink_is_control_link(void);
+/* The pipes have ended: whoever has started this daemon is lost, or the way to it. Goes by the control link. False: it cannot. */
 bool enl_uplink_leave_pipes(struct enl_program *program);
 /* The root is lost, or must not be listened to any more. */
 void enl_uplink_lost(struct enl_program *program, const char *why);

@@ -209,9 +209,9 @@ static bool may_be_below(const struct enl_child *other, const struct enl_child *
 /* Whether its way leads by `child`: none between has one of its own. */
 static bool hangs_on(const struct enl_child *other, const struct enl_child *child)
 {
-    while (other != NULL && !other->on_lane && other->starter != 0 && other->starter != child->number)
+    while (other != NULL && !other->on_control_link && other->starter != 0 && other->starter != child->number)
         other = enl_tree_child(child->program, other->starter);
-    return other != NULL && !other->on_lane && other->starter == child->number;
+    return other != NULL && !other->on_control_link && other->starter == child->number;
 }
 
 void enl_tree_pipe_ended(struct enl_child *child)
@@ -237,7 +237,7 @@ void enl_tree_attached(struct enl_child *child)
         next = LIST_NEXT(other, entry);
         if (other == child || other->gone || other->conn == NULL || !hangs_on(other, child))
             continue;
-        if (!other->was_up || !other->reserve.is_there) {
+        if (!other->was_up || !other->backup.is_there) {
             enl_child_is_cut_off(other);
             continue;
         }
@@ -275,9 +275,9 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
 }
 
 /* That it is heard is no sign that it hears: as if its starter were lost. */
-static void is_deaf(struct enl_child *child)
+static void cannot_be_written_to(struct enl_child *child)
 {
-    if (child->conn == NULL || child->on_lane || child->is_cut_off)
+    if (child->conn == NULL || child->on_control_link || child->is_cut_off)
         return;
     enl_plan_ends(&child->program->tree->plan, child->number);
     enl_child_is_cut_off(child);
@@ -289,8 +289,8 @@ const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *m
     if (message->host > child->program->tree->last_number ||
         (other != NULL && other->starter != child->number))
         return "it tells of a host that it has not begun";
-    if (other != NULL && message->type == BCRI_MSG_closed && (message->flags & BCRI_CLOSED_DEAF) != 0)
-        is_deaf(other);
+    if (other != NULL && message->type == BCRI_MSG_closed && (message->flags & BCRI_CLOSED_WRITE_FAILED) != 0)
+        cannot_be_written_to(other);
     else if (other != NULL)
         enl_child_told(other, message);
     return NULL;

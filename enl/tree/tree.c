@@ -27,7 +27,7 @@ struct enl_tree *enl_tree_of(struct enl_program *program)
         free(tree);
         return NULL;
     }
-    enl_host_station(enl_abi(), tree->station, sizeof tree->station);
+    enl_host_machine_id(enl_abi(), tree->machine_id, sizeof tree->machine_id);
     uv_timer_init(&program->self.loop, &tree->patience);
     tree->patience.data = program;
     uv_timer_init(&program->self.loop, &tree->killed);
@@ -91,7 +91,7 @@ bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status)
 void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn)
 {
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
-        enl_errands_forget(&child->errands, conn);
+        enl_forwards_forget(&child->forwards, conn);
     enl_parent_forget(conn);
 }
 
@@ -141,7 +141,7 @@ bool enl_tree_over(struct enl_program *program)
 {
     const struct bcri_control end = {.type = BCRI_MSG_end};
     for (const struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
-        if (program->self.phase == ENL_RUNNING && (child->alive != 0 || !STAILQ_EMPTY(&child->errands.all)))
+        if (program->self.phase == ENL_RUNNING && (child->alive != 0 || !STAILQ_EMPTY(&child->forwards.all)))
             return false;
     if (program->self.phase == ENL_RUNNING && !all_are_told(program))
         end_all(program, &end, END_MSEC);
@@ -203,7 +203,7 @@ void enl_tree_signal(struct enl_program *program, int signal)
 static bool one_seeks(const struct enl_program *program)
 {
     const struct enl_child *child = first_child(program);
-    while (child != NULL && !(child->stops && child->reserve.is_there))
+    while (child != NULL && !(child->stops && child->backup.is_there))
         child = LIST_NEXT(child, entry);
     return child != NULL;
 }

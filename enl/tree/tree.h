@@ -42,7 +42,7 @@ uint32_t enl_tree_arch(const struct enl_program *program, uint32_t number);
 
 /* A child of this process has ended. False: it was none of the tree's. */
 bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status);
-/* The asker's connection is gone. */
+/* The requester's connection is gone. */
 void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn);
 
 /* For the root's daemon, when it has nothing of its own left: whether the others have nothing
@@ -63,11 +63,11 @@ void enl_tree_resume(struct enl_program *program);
 /* The loop ends. */
 void enl_tree_close(struct enl_program *program);
 
-/* states.c -- What a visitor is told of a program's hosts: which there are, how they are called, and whether each
+/* states.c -- What a client is told of a program's hosts: which there are, how they are called, and whether each
  * is starting, up, about to end, lost, or could not be started. The root's daemon knows all of them, another one
  * itself. */
 
-/* host_next, of a visitor: answers with the first host that has at least that number. */
+/* host_next, of a client: answers with the first host that has at least that number. */
 const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *message);
 /* A host is gone: `sentence` says why, "" if it was told to end. The last such of each entry of the
  * list of hosts is remembered. */
@@ -94,23 +94,23 @@ bool enl_parent_open(struct enl_program *program);
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request);
 /* Sends what other messages may overtake, if there still is a parent. */
 void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message);
-/* The asker's connection is gone. */
+/* The requester's connection is gone. */
 void enl_parent_forget(const struct enl_conn *conn);
-/* A message of the root's has come in the tree's lane: see reserve.h. */
-void enl_parent_lane_came(struct enl_program *program, const uint8_t *content, uint32_t bytes);
+/* A message of the root's has come in the control link: see backup.h. */
+void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes);
 /* The loop ends. */
 void enl_parent_close(struct enl_program *program);
 
-/* carried.c -- Packets of links whose UDP path is silent, on their way over the tree of daemons: from this host's
+/* tunnelled.c -- Packets of links whose UDP path is silent, on their way over the tree of daemons: from this host's
  * link thread to the next daemon, and from a daemon to the next or to this host's link thread.
  *
  * They are what a network carries: nothing in them is trusted, what is in the way of others is
  * dropped, and the links send it again. All other messages between daemons overtake them. */
 
 /* A packet of this host's for `host`. */
-void enl_carried_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes);
+void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes);
 /* carry has come from a child, or from the parent. Returns NULL, or what is wrong with it. */
-const char *enl_carried_of_child(struct enl_child *child, const struct bcri_control *message);
-const char *enl_carried_of_parent(struct enl_program *program, const struct bcri_control *message);
+const char *enl_tunnelled_of_child(struct enl_child *child, const struct bcri_control *message);
+const char *enl_tunnelled_of_parent(struct enl_program *program, const struct bcri_control *message);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "carry/carry.h"
 #include "links/links.h"
+#include "tree/backup.h"
 #include "tree/branch.h"
 #include "tree/child.h"
 #include "tree/lease.h"
-#include "tree/reserve.h"
 #include "wire/wire.h"
 
 /* At its end a daemon says more often that it is there: its parent waits for 2 s. */
@@ -24,12 +24,12 @@ static struct {
     uint64_t suspended_ms;
     struct enl_lease lease;
     struct enl_clock clock;
-    uint32_t clock_turn;         /* of the log, in which the clock is told */
-    bool has_reserve;            /* reserve.h; what goes up is numbered then */
-    struct enl_sequence numbers; /* of what goes up and comes down */
-    struct enl_peer *lane;       /* to the root, if the pipes are silent; NULL: they are not */
-    bool on_lane;                /* the parent is the root, by the tree's lane */
-    const struct enl_peer_ops *lane_ops;
+    uint32_t clock_turn;           /* of the log, in which the clock is told */
+    bool has_backup;               /* backup.h; what goes up is numbered then */
+    struct enl_sequence numbers;   /* of what goes up and comes down */
+    struct enl_peer *control_link; /* to the root, if the pipes are silent; NULL: they are not */
+    bool on_control_link;          /* the parent is the root, by the control link */
+    const struct enl_peer_ops *control_link_ops;
 } uplink;
 
 static void on_uplink_timer(uv_timer_t *timer);
@@ -49,18 +49,18 @@ static void send_beat(struct enl_program *program)
                                    .present = BCRI_HAS(id),
                                    .id = enl_lease_beat(&uplink.lease, enl_boottime_ms())};
     enl_clock_sent(&uplink.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
-    if (uplink.has_reserve)
+    if (uplink.has_backup)
         enl_sequence_tell(&uplink.numbers, &message);
     enl_peer_send(program->parent->peer, &message);
-    if (uplink.lane != NULL &&
+    if (uplink.control_link != NULL &&
         enl_lease_is_silent(&uplink.lease, enl_boottime_ms(), (uint64_t)program->self.config.hosttimeout))
-        enl_peer_send(uplink.lane, &message);
+        enl_peer_send(uplink.control_link, &message);
 }
 
 /* What both ends keep until the other has told that it has it does not grow without end. */
 static void tell_early(struct enl_program *program)
 {
-    if (uplink.has_reserve && enl_sequence_wants_beat(&uplink.numbers))
+    if (uplink.has_backup && enl_sequence_wants_beat(&uplink.numbers))
         send_beat(program);
 }
 
@@ -92,7 +92,7 @@ static void on_flushed(void *data)
     struct enl_program *program = data;
     void (*done)(struct enl_program *) = uplink.flushed;
     uplink.flushed = NULL;
-    if (done != NULL && uplink.on_lane && program->parent != NULL)
+    if (done != NULL && uplink.on_control_link && program->parent != NULL)
         tell_end(program);
     if (done != NULL)
         done(program);
@@ -101,7 +101,7 @@ static void on_flushed(void *data)
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     uplink.flushed = done;
-    if (uplink.has_reserve)
+    if (uplink.has_backup)
         uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
     enl_peer_flush(program->parent->peer, on_flushed, program);
 }
@@ -111,25 +111,24 @@ void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_progr
 /* The way to the root by others is lost, or silent. False: there is none without them. */
 static bool seek_root(struct enl_program *program)
 {
-    if (uplink.lane != NULL)
+    if (uplink.control_link != NULL)
         return true;
-    if (!uplink.has_reserve || uplink.on_lane || uplink.numbers.broken ||
-        !enl_reserve_make(program->reserve, program->introductions))
+    if (!uplink.has_backup || uplink.on_control_link || uplink.numbers.broken ||
+        !enl_backup_make(program->backup, program->introductions))
         return false;
-    uplink.lane = enl_peer_new_by_lane(&program->carry, 0, uplink.lane_ops, program);
-    if (uplink.lane != NULL)
-        bcri_log_write(&program->self.log, BCRI_LOG_INFO,
-                       "the link to the root that this host has in reserve is tried");
-    return uplink.lane != NULL;
+    uplink.control_link = enl_peer_new_by_control_link(&program->carry, 0, uplink.control_link_ops, program);
+    if (uplink.control_link != NULL)
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "the backup link to the root is tried");
+    return uplink.control_link != NULL;
 }
 
 /* From now on that is the way. */
-void enl_uplink_go_by_lane(struct enl_program *program)
+void enl_uplink_go_by_control_link(struct enl_program *program)
 {
     struct enl_peer *pipes = program->parent->peer;
-    program->parent->peer = uplink.lane;
-    uplink.lane = NULL;
-    uplink.on_lane = true;
+    program->parent->peer = uplink.control_link;
+    uplink.control_link = NULL;
+    uplink.on_control_link = true;
     enl_peer_number(program->parent->peer, &uplink.numbers);
     enl_peer_close(pipes);
     if (uplink.flushed != NULL)
@@ -140,11 +139,11 @@ void enl_uplink_go_by_lane(struct enl_program *program)
  * lease does not run, so nothing would end this host if it is the root that is gone. */
 bool enl_uplink_leave_pipes(struct enl_program *program)
 {
-    if (uplink.on_lane || uplink.suspended ||
+    if (uplink.on_control_link || uplink.suspended ||
         (program->self.phase == ENL_ENDED && uplink.numbers.kept_bytes == 0) || !seek_root(program))
         return false;
     enl_sequence_hold(&uplink.numbers);
-    enl_uplink_go_by_lane(program);
+    enl_uplink_go_by_control_link(program);
     bcri_log_write(&program->self.log, BCRI_LOG_WARN,
                    "the daemon that started this one is gone; this host goes on over a link to the root");
     on_uplink_timer(&uplink.timer);
@@ -155,9 +154,9 @@ bool enl_uplink_leave_pipes(struct enl_program *program)
 void enl_uplink_lost(struct enl_program *program, const char *why)
 {
     enl_conn_close(program->parent);
-    if (uplink.lane != NULL)
-        enl_peer_close(uplink.lane);
-    uplink.lane = NULL;
+    if (uplink.control_link != NULL)
+        enl_peer_close(uplink.control_link);
+    uplink.control_link = NULL;
     enl_branches_leave(program);
     uv_timer_stop(&uplink.timer);
     if (program->self.phase == ENL_ENDED) {
@@ -197,7 +196,7 @@ static void look_in_time(struct enl_program *program, uint64_t now_ms)
     const uint64_t silent_ms = uplink.lease.until_ms - hosttimeout / 2 + 1;
     const bool tries = uplink.numbers.asked || silent_ms <= now_ms;
     const uint64_t next = tries ? hosttimeout / 16 : silent_ms - now_ms;
-    if (uplink.has_reserve && next < repeat)
+    if (uplink.has_backup && next < repeat)
         uv_timer_start(&uplink.timer, on_uplink_timer, next, repeat);
 }
 
@@ -205,7 +204,7 @@ static void on_uplink_timer(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
     const uint64_t now_ms = enl_boottime_ms();
-    if (program->parent != NULL && uplink.on_lane && uplink.suspended &&
+    if (program->parent != NULL && uplink.on_control_link && uplink.suspended &&
         enl_lease_stopped_is_over(uplink.suspended_ms, now_ms))
         enl_uplink_lost(program, "the program was stopped for an hour");
     if (program->parent == NULL || uplink.suspended)
@@ -251,7 +250,7 @@ const char *enl_uplink_answered(struct enl_program *program, const struct bcri_c
 
 enum enl_sequence_verdict enl_uplink_came(struct enl_program *program, const struct bcri_control *message)
 {
-    if (!uplink.has_reserve)
+    if (!uplink.has_backup)
         return ENL_SEQUENCE_TAKE;
     const enum enl_sequence_verdict verdict = enl_sequence_came(&uplink.numbers, message);
     if (verdict != ENL_SEQUENCE_NONSENSE)
@@ -281,21 +280,21 @@ void enl_uplink_hurry(void)
     uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC);
 }
 
-bool enl_uplink_is_lane(void)
+bool enl_uplink_is_control_link(void)
 {
-    return uplink.on_lane;
+    return uplink.on_control_link;
 }
 
-struct enl_peer *enl_uplink_lane(const struct enl_program *program)
+struct enl_peer *enl_uplink_control_link(const struct enl_program *program)
 {
-    return uplink.on_lane && program->parent != NULL ? program->parent->peer : uplink.lane;
+    return uplink.on_control_link && program->parent != NULL ? program->parent->peer : uplink.control_link;
 }
 
 /* --------------------------------------------------------------------- its beginning and end --- */
 
-void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *lane_ops)
+void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *control_link_ops)
 {
-    uplink.lane_ops = lane_ops;
+    uplink.control_link_ops = control_link_ops;
     uv_timer_init(&program->self.loop, &uplink.timer);
     uplink.timer.data = program;
     uplink.beats = true;
@@ -306,16 +305,16 @@ void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *lan
 
 void enl_uplink_number(struct enl_program *program)
 {
-    uplink.has_reserve = true;
+    uplink.has_backup = true;
     enl_peer_number(program->parent->peer, &uplink.numbers);
 }
 
 void enl_uplink_close(void)
 {
     enl_sequence_drop(&uplink.numbers);
-    if (uplink.lane != NULL)
-        enl_peer_close(uplink.lane);
-    uplink.lane = NULL;
+    if (uplink.control_link != NULL)
+        enl_peer_close(uplink.control_link);
+    uplink.control_link = NULL;
     if (uplink.beats)
         uv_close((uv_handle_t *)&uplink.timer, NULL);
     uplink.beats = false;

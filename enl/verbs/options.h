@@ -42,7 +42,7 @@ enum enl_action {
     ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.c) */
     ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.c) */
     ENL_STACKS_HOST,  /* the same: another helper (stacks/stacks.h) */
-    ENL_LOOK_HOST,    /* a helper of the daemon's (relay.c) */
+    ENL_LOOK_HOST,    /* a helper of the daemon's (proxy.c) */
     ENL_HELP,
     ENL_VERSION,
 };

@@ -15,9 +15,9 @@
 #include "base/watch.h"
 #include "bcri/failure.h"
 
-/* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
+/* Clients at the abstract address at a time. A command says what it wants at once, and leaves when
  * it has its answer. */
-enum { VISITORS_MAX = 64, WHO_BYTES = 512 };
+enum { CLIENTS_MAX = 64, WHO_BYTES = 512 };
 
 /* The peer has ended a connection, or must not use it any more. */
 static void end_by_peer(struct enl_conn *conn)
@@ -49,7 +49,7 @@ static int take_one(struct enl_conn *conn)
     if (wrong == NULL)
         return 1;
     conn->wrong = wrong;
-    static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
+    static const char *const kinds[] = {"a starting process", "a client", "a waiting process", "a CCE",
                                         "a helper",           "a pane"};
     char who[WHO_BYTES];
     if (conn->cce != NULL)
@@ -126,7 +126,7 @@ struct enl_conn *enl_conn_new(struct enl_conns *conns, enum enl_conn_kind kind, 
         return NULL;
     }
     conn->cce = cce;
-    conns->visitors += kind == ENL_VISITOR;
+    conns->clients += kind == ENL_CLIENT;
     list(conn, conns, kind);
     return conn;
 }
@@ -166,7 +166,7 @@ void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)
 
 void enl_conn_becomes_pane(struct enl_conn *conn, struct enl_pane *pane)
 {
-    conn->conns->visitors--;
+    conn->conns->clients--;
     conn->kind = ENL_PANE;
     conn->pane = pane;
 }
@@ -176,7 +176,7 @@ void enl_conn_close(struct enl_conn *conn)
     LIST_REMOVE(conn, entry);
     if (conn->kind == ENL_WAITING)
         TAILQ_REMOVE(&conn->conns->waiting, conn, waits);
-    conn->conns->visitors -= conn->kind == ENL_VISITOR;
+    conn->conns->clients -= conn->kind == ENL_CLIENT;
     conn->conns->ops->closing(conn);
     if (conn->peer != NULL)
         conn->conns->ops->close_peer(conn->peer);
@@ -241,15 +241,15 @@ struct enl_conn *enl_conn_waiting(const struct enl_conns *conns, const char *obj
     return NULL;
 }
 
-/* A visitor that has said nothing, and from whom no message waits to be read. */
+/* A client that has said nothing, and from whom no message waits to be read. */
 static bool is_silent(const struct enl_conn *conn)
 {
     char byte;
-    return conn->kind == ENL_VISITOR && !conn->spoke &&
+    return conn->kind == ENL_CLIENT && !conn->spoke &&
            recv(conn->watch->fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
-/* Closes the oldest silent visitor's connection. False: there is none. */
+/* Closes the oldest silent client's connection. False: there is none. */
 static bool show_out(struct enl_conns *conns)
 {
     struct enl_conn *conn, *silent = NULL;
@@ -259,7 +259,7 @@ static bool show_out(struct enl_conns *conns)
             silent = conn;
     if (silent == NULL)
         return false;
-    enl_log_often(conns->self, ENL_OFTEN_SILENT, "a visitor that says nothing has to make room for another");
+    enl_log_often(conns->self, ENL_OFTEN_SILENT, "a client that says nothing has to make room for another");
     enl_conn_close(silent);
     return true;
 }
@@ -267,7 +267,7 @@ static bool show_out(struct enl_conns *conns)
 /* If the daemon had no descriptor for the next connection, that would stay in the queue and be
  * reported for ever. So one descriptor is kept in reserve, to be given up for accepting the
  * connection and closing it. */
-static int accept_visitor(struct enl_conns *conns)
+static int accept_client(struct enl_conns *conns)
 {
     int fd = accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd >= 0 || (errno != EMFILE && errno != ENFILE))
@@ -279,7 +279,7 @@ static int accept_visitor(struct enl_conns *conns)
     if (fd >= 0)
         close(fd);
     conns->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    enl_log_often(conns->self, ENL_OFTEN_FULL, "a visitor was turned away: enl has no descriptors left (%s)",
+    enl_log_often(conns->self, ENL_OFTEN_FULL, "a client was turned away: enl has no descriptors left (%s)",
                   strerror(EMFILE));
     return -1;
 }
@@ -289,7 +289,7 @@ static void on_visit(void *data)
     struct enl_conns *conns = data;
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
-    int on = 1, fd = accept_visitor(conns);
+    int on = 1, fd = accept_client(conns);
     if (fd < 0)
         return;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
@@ -303,11 +303,11 @@ static void on_visit(void *data)
         close(fd);
         return;
     }
-    if (conns->visitors >= VISITORS_MAX && !show_out(conns)) {
+    if (conns->clients >= CLIENTS_MAX && !show_out(conns)) {
         close(fd);
         return;
     }
-    enl_conn_new(conns, ENL_VISITOR, fd, NULL);
+    enl_conn_new(conns, ENL_CLIENT, fd, NULL);
 }
 
 int enl_conn_bind(const struct enl_self *self)

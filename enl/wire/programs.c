@@ -32,7 +32,7 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
         char *at = strrchr(line, ' ');
         if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
             continue;
-        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of visitors. */
+        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of clients. */
         if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
             continue;
         if (is_name(at + 2 + length) && !visit(data, at + 2 + length))

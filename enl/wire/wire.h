@@ -25,10 +25,10 @@ struct enl_watch;
  *
  *   HANDSHAKE  the daemon's end of a socket that a started process inherits: brings hello, once
  *   VISITOR    came in at the program's abstract address: enl --join's hello, enl ps, kill, audit
- *   WAITING    the private socket that a visitor has brought, until bcr_enlist takes its process
+ *   WAITING    the private socket that a client has brought, until bcr_enlist takes its process
  *   CONTROL    a CCE's private socket
- *   HELPER     the socket of a helper that this daemon has started (relay.c)
- *   PANE       a visitor that has a debugger's descriptor; its end hangs that up (session.c)
+ *   HELPER     the socket of a helper that this daemon has started (proxy.c)
+ *   PANE       a client that has a debugger's descriptor; its end hangs that up (session.c)
  *   PARENT     the pipes to the daemon that has started this one (parent.c)
  *   CHILD      the pipes to a daemon that this one has started (child.h)
  *
@@ -37,11 +37,11 @@ struct enl_watch;
  *
  * A connection may end at each turn of the loop: its peer is killed or closes it, and enl_conn_close
  * frees it. So whoever keeps a pointer to one clears it when `closing` is called. An audit keeps none;
- * when it is done it looks for its asker (audit.c). */
+ * when it is done it looks for its requester (audit.c). */
 
 enum enl_conn_kind {
     ENL_HANDSHAKE,
-    ENL_VISITOR,
+    ENL_CLIENT,
     ENL_WAITING,
     ENL_CONTROL,
     ENL_HELPER,
@@ -65,14 +65,14 @@ struct enl_conn_ops {
     void (*close_peer)(struct enl_peer *peer);
 };
 
-/* All connections, and the address at which visitors come in. */
+/* All connections, and the address at which clients come in. */
 struct enl_conns {
     struct enl_self *self;
     const struct enl_conn_ops *ops;
     void *owner; /* theirs */
     LIST_HEAD(, enl_conn) all;
     TAILQ_HEAD(enl_conns_waiting, enl_conn) waiting; /* processes started by enl --join, oldest first */
-    unsigned visitors;                               /* connections of kind ENL_VISITOR */
+    unsigned clients;                                /* connections of kind ENL_VISITOR */
     struct enl_watch *listening;                     /* NULL: the address is not listened at, or no more */
     int address_fd;                                  /* bound to the address; -1: `listening` has it */
     int spare_fd;                                    /* a reserve to accept a connection with (conn.c) */
@@ -133,14 +133,14 @@ void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, co
 
 /* Binds a socket to the abstract address of the daemon's name. Returns it, or -errno. */
 int enl_conn_bind(const struct enl_self *self);
-/* Takes visitors there. Returns 0 or -errno. */
+/* Takes clients there. Returns 0 or -errno. */
 int enl_conns_listen(struct enl_conns *conns);
 
 /* The oldest process that waits under a name whose last component is that of `object`; NULL:
  * none. */
 struct enl_conn *enl_conn_waiting(const struct enl_conns *conns, const char *object);
 
-/* far_end.c -- A helper's side: what it asks the daemon that has started it (relay.c). */
+/* far_end.c -- A helper's side: what it asks the daemon that has started it (proxy.c). */
 
 /* The socket to the daemon, out of the environment. -1: no daemon has started this process. */
 int enl_far_end_socket(void);

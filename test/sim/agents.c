@@ -28,8 +28,8 @@ static bool wants_link(void *owner, uint32_t number)
         return true;
     }
     CHECK_UINT(number, host == &host->world->host[0] ? 2 : 1);
-    if (host->deaf_to != 0) {
-        host->deaf_to--;
+    if (host->write_failed_to != 0) {
+        host->write_failed_to--;
         return false;
     }
     host->wants_link = true;

@@ -19,7 +19,7 @@ static struct world world;
 static struct bcri_link *agents, *others;
 static struct bcri_ctx *owner;
 static uint64_t now;
-static uint32_t asker; /* of orders */
+static uint32_t requester; /* of orders */
 static int cell;
 static unsigned answers[100], refused; /* by code */
 static uint8_t body[POOL_BYTES];
@@ -84,7 +84,7 @@ static void open_world(void)
     open_link(2, &agents, &others);
     memset(answers, 0, sizeof answers);
     refused = 0;
-    asker = 1;
+    requester = 1;
 }
 
 static void close_world(void)
@@ -122,8 +122,8 @@ static void send_order(enum bcri_message_kind kind, uint32_t body_bytes, const u
     struct bcri_message message = {.kind = kind, .cell = cell, .request = request};
     uint8_t header[BCRI_LINK_HEADER_MAX];
     memcpy(message.owner, identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, BCRI_SECRET_BYTES);
-    CHECK_INT(bcri_link_send(others, asker, owner->index, header, bcri_message_write(&message, header), body,
-                             body_bytes, NULL),
+    CHECK_INT(bcri_link_send(others, requester, owner->index, header, bcri_message_write(&message, header),
+                             body, body_bytes, NULL),
               0);
 }
 
@@ -233,7 +233,7 @@ TEST(an_idle_host_takes_less_than_64_KiB)
         agents = link[i], others = other[i];
         for (unsigned k = 0; k < SOURCES; k++)
             for (unsigned n = 0; n < 20; n++) {
-                asker = k;
+                requester = k;
                 send_order(n % 2 == 0 ? BCRI_MESSAGE_PUT : BCRI_MESSAGE_GET, n % 2 == 0 ? 2000 : 0,
                            owner->record->id.identity);
                 if (n % 2 != 0)

@@ -26,7 +26,7 @@
 enum { POOL_BYTES = 1 << 20, LARGE = 100000, ROOM = 10, DELAY_NS = 50 * SIM_US };
 
 static struct world world;
-static struct bcri_ctx *asker, *owner[2];
+static struct bcri_ctx *requester, *owner[2];
 static bcr_cce_id there[2];
 static int cell;
 
@@ -39,17 +39,17 @@ static void begin_with(uint64_t seed, uint64_t pool, int area)
 {
     world_open(&world, seed, pool);
     world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = DELAY_NS;
-    asker = world.host[0].cce[0];
+    requester = world.host[0].cce[0];
     for (int i = 0; i < 2; i++) {
         as(owner[i] = world.host[1].cce[i]);
         cell = bcr_cagrow(0, 0, 0, 0, 2, ROOM, 1 << 16);
         CHECK(cell >= 1);
     }
-    as(asker);
+    as(requester);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, area) >= 1);
     for (int i = 0; i < 2; i++)
-        there[i] = world_name(asker, owner[i]);
-    asker->flags |= bcr_errors;
+        there[i] = world_name(requester, owner[i]);
+    requester->flags |= bcr_errors;
 }
 static void begin(void)
 {
@@ -82,7 +82,7 @@ static void end(void)
 static void putm(bcr_region rgid, int nofree)
 {
     const int cells[] = {there[0], cell, there[1], cell, there[0], cell + 1, there[1], cell + 1};
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_putm(1, rgid, 4, cells, nofree), 0);
 }
 
@@ -90,7 +90,7 @@ static void putm(bcr_region rgid, int nofree)
 static void next_putm_fails(int code)
 {
     const int cells[] = {there[0], cell, there[1], cell, there[0], cell + 1, there[1], cell + 1};
-    as(asker);
+    as(requester);
     FAILS(bcr_putm(1, filled(1, 1), 4, cells, bcr_FREE), code);
 }
 
@@ -103,7 +103,7 @@ static void owner_has(int which, int at, int length, int value)
     for (int i = 0; i < length; i++)
         CHECK_INT((*(signed char **)rgid)[i], value);
     CHECK_INT(bcr_rgfree(rgid), 0);
-    as(asker);
+    as(requester);
 }
 
 static void all_have(int length, int value)
@@ -115,7 +115,7 @@ static void all_have(int length, int value)
 static int told(int code)
 {
     int count = 0;
-    as(asker);
+    as(requester);
     for (bcr_region error; (error = bcr_get(1, bcr_cce, 0, 0)) != NULL; count++) {
         CHECK_INT(bcr_rgerror(error), code);
         CHECK_INT(bcr_rgfree(error), 0);
@@ -130,7 +130,7 @@ static uint64_t bytes_sent(void)
 
 static bool all_done(void)
 {
-    as(asker);
+    as(requester);
     return bcr_putdone(0) == 1;
 }
 
@@ -430,7 +430,7 @@ TEST(without_memory_each_cell_has_the_region_or_its_putter_is_told)
         CHECK(world_settle(&world, SIM_S)); /* there is a link */
         as(owner[0]);
         CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 1);
-        as(asker);
+        as(requester);
         putm(filled(LARGE, 1), bcr_FREE);
         memory_fails_after(which);
         (void)world_settle(&world, 2 * SIM_S);
@@ -513,7 +513,7 @@ TEST(only_a_region_that_nobody_else_holds_makes_room)
     }
     order_one(rgid = filled(1000, 3), 1, cell); /* another region ends the first's share */
     CHECK_INT(bcr_rgfree(rgid), 0);
-    bcri_order_putm_over(asker);
+    bcri_order_putm_over(requester);
     (void)world_settle(&world, SIM_S);
     owner_has(1, cell, 1000, 3);
     end();
@@ -528,7 +528,7 @@ TEST(two_calls_of_one_cce_that_take_turns_both_arrive)
     for (int i = 0; i < 2; i++)
         CHECK_INT(bcr_put(1, number(0), there[i], cell + 1, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S)); /* there is a link */
-    as(asker);
+    as(requester);
     bcr_region rgid[2];
     for (int i = 0; i < 2; i++) {
         CHECK((rgid[i] = bcr_rgalloc(MOST, 0)) != NULL);
@@ -536,7 +536,7 @@ TEST(two_calls_of_one_cce_that_take_turns_both_arrive)
     }
     for (int i = 0; i < 4; i++)
         order_one(rgid[i % 2], (i + 1) / 2 % 2, cell);
-    bcri_order_putm_over(asker);
+    bcri_order_putm_over(requester);
     for (int i = 0; i < 2; i++)
         CHECK_INT(bcr_rgfree(rgid[i]), 0);
     CHECK(world_settle(&world, 60 * SIM_S));
@@ -569,7 +569,7 @@ static int full;
 static void *putm_to_a_full_cell_here(void *arg)
 {
     (void)arg;
-    as(asker);
+    as(requester);
     const int cells[] = {there[0], cell, neighbour, full};
     CHECK_INT(bcr_putm(1, filled(LARGE, 1), 2, cells, bcr_FREE), 0);
     as(NULL);
@@ -586,7 +586,7 @@ TEST_TIMEOUT(a_call_that_waits_for_a_cell_here_keeps_nothing_elsewhere, 60)
     full = bcr_cagrow(0, 0, 0, 0, 1, 1, 1 << 20);
     CHECK(full >= 1);
     CHECK_INT(bcr_put(1, number(1), bcr_cce, full, bcr_FREE), 0);
-    neighbour = world_name(asker, beside);
+    neighbour = world_name(requester, beside);
     world_start(&world);
     as(NULL);
     CHECK_INT(pthread_create(&putter, NULL, putm_to_a_full_cell_here, NULL), 0);
@@ -606,7 +606,7 @@ TEST_TIMEOUT(a_call_that_waits_for_a_cell_here_keeps_nothing_elsewhere, 60)
 static void *putm_behind_a_full_window(void *arg)
 {
     (void)arg;
-    as(asker);
+    as(requester);
     const int cells[] = {there[0], cell, there[0], cell + 1, there[0], cell};
     for (unsigned i = 0; i < ROOM; i++)
         CHECK_INT(bcr_put(1, number(2), there[1], cell, bcr_FREE), 0);
@@ -658,7 +658,7 @@ TEST(the_region_goes_once_though_the_call_waits_for_the_agent)
         cells[2 * i + 1] = wide + i;
     }
     world_start(&world);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_putm(1, filled(LARGE, 1), MANY, cells, bcr_FREE), 0);
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     as(NULL);
@@ -675,7 +675,7 @@ TEST(the_region_goes_once_though_the_call_waits_for_the_agent)
 static struct bcri_slot_shm *timed_put(bcr_region rgid, int to, int at, int msec)
 {
     struct bcri_id id = {0};
-    as(asker);
+    as(requester);
     struct bcri_ctx *const ctx = bcri_enter();
     CHECK_INT(bcri_id_look(ctx, rgid, &id), 0);
     struct bcri_put put = {.key = bcri_resolved_key(there[to], at),
@@ -707,13 +707,13 @@ static void is_answered_after(bcr_region rgid, struct bcri_slot_shm *answer, uin
     CHECK_INT(bcri_order_code(bcri_load(&answer->given)), code);
     CHECK(sim_now(world.network) >= from + msec * SIM_MS);
     CHECK(sim_now(world.network) < from + (msec + 50) * SIM_MS); /* of virtual time */
-    as(asker);
+    as(requester);
     bcri_store(&answer->word, 0);
-    bcri_slot_give(asker, answer);
+    bcri_slot_give(requester, answer);
     CHECK_INT(bcr_rgfree(rgid), 0);
 }
 
-static bool asker_runs(void *context)
+static bool requester_runs(void *context)
 {
     (void)context;
     bcri_agent_run(world.host[0].agent, sim_now(world.network));
@@ -721,11 +721,11 @@ static bool asker_runs(void *context)
     return false;
 }
 
-/* What the asker orders comes to the owners' host, whose agent has not run since. */
+/* What the requester orders comes to the owners' host, whose agent has not run since. */
 static void arrives_there(void)
 {
-    (void)asker_runs(NULL);
-    (void)sim_run(world.network, sim_now(world.network) + 5 * SIM_MS, asker_runs, NULL);
+    (void)requester_runs(NULL);
+    (void)sim_run(world.network, sim_now(world.network) + 5 * SIM_MS, requester_runs, NULL);
 }
 
 TEST(the_time_for_room_begins_when_the_put_comes_though_the_agent_had_rested)
@@ -821,19 +821,19 @@ TEST(a_put_and_a_get_with_a_time_end_though_a_stopped_cce_has_the_lock)
         CHECK_INT(bcr_put(1, number(1), there[1], cell, bcr_FREE), 0);
         CHECK(world_settle(&world, SIM_S));
         const pid_t stopped = stop_with_the_lock(owner[0], &resolved);
-        as(asker);
+        as(requester);
         const uint64_t from = sim_now(world.network);
         bcr_region rgid = number(2);
         struct bcri_slot_shm *const answer = timed_put(rgid, 0, cell, msec);
         is_answered_after(rgid, answer, from, (uint64_t)msec, bcrE_FULL);
         struct bcri_get get = {.key = bcri_resolved_key(there[0], cell),
-                               .slot = bcri_slot_take(asker),
+                               .slot = bcri_slot_take(requester),
                                .want = BCRI_WANT_TAKE,
                                .msec = msec};
         CHECK(get.slot != NULL);
-        CHECK_INT(bcri_order_get(asker, &get), 0);
+        CHECK_INT(bcri_order_get(requester, &get), 0);
         (void)world_settle(&world, SIM_S);
-        const struct bcri_answer got = bcri_order_collect(asker, get.slot);
+        const struct bcri_answer got = bcri_order_collect(requester, get.slot);
         CHECK(got.came);
         CHECK_INT(got.error, bcrE_TIMEOUT);
         goes_on(owner[0], resolved, stopped);
@@ -845,7 +845,7 @@ TEST(a_put_and_a_get_with_a_time_end_though_a_stopped_cce_has_the_lock)
 
 static void put_fails_at_once(int to, int at)
 {
-    as(asker);
+    as(requester);
     bcr_region rgid = number(7);
     FAILS(bcr_put(1, rgid, there[to], at, bcr_FREE), bcrE_DEAD);
     CHECK_INT(value_of(rgid), 7);
@@ -858,7 +858,7 @@ TEST(one_put_that_fails_with_its_host_tells_of_all_cces_there)
     CHECK_INT(bcr_put(1, number(1), there[0], cell, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S));
     world_cut(&world);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_put(1, number(2), there[0], cell, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S));
     put_fails_at_once(0, cell);
@@ -866,7 +866,7 @@ TEST(one_put_that_fails_with_its_host_tells_of_all_cces_there)
     uint8_t identity[BCRI_IDENTITY_BYTES];
     memcpy(identity, owner[1]->record->id.identity, sizeof identity);
     identity[BCRI_IDENTITY_BYTES - 1] ^= 1; /* one that is met only now */
-    CHECK_INT(bcri_cce_decode(asker, identity, &there[1]), 0);
+    CHECK_INT(bcri_cce_decode(requester, identity, &there[1]), 0);
     CHECK(there[1] != met_before);
     put_fails_at_once(1, cell);
     end();
@@ -876,7 +876,7 @@ TEST(a_get_that_fails_with_its_owner_tells_puts_of_it)
 {
     for (int cut = 0; cut < 2; cut++) {
         begin();
-        as(asker);
+        as(requester);
         bcr_region rgid = bcr_get(1, there[0], cell, bcr_PENDING);
         CHECK(rgid != NULL);
         (void)world_settle(&world, SIM_S);
@@ -885,7 +885,7 @@ TEST(a_get_that_fails_with_its_owner_tells_puts_of_it)
         else
             world_kill(&world, 1, 0);
         (void)world_settle(&world, SIM_S);
-        as(asker);
+        as(requester);
         FAILS(bcr_rgwait(rgid, 0, 0), bcrE_DEAD);
         put_fails_at_once(0, cell);
         if (cut)

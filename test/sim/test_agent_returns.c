@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions that are on their way to a host that is lost, or whose asker has ended: each is back in its cell, in its old
+/* Regions that are on their way to a host that is lost, or whose requester has ended: each is back in its cell, in its old
  * place, and once. Turned by hand: virtual time, and no call waits. */
 #include "agents.h"
 
@@ -9,7 +9,7 @@
 
 enum { DELAY_NS = 20 * SIM_US };
 static struct world world;
-static struct bcri_ctx *asker, *owner;
+static struct bcri_ctx *requester, *owner;
 static bcr_cce_id there;
 static int cell;
 
@@ -23,14 +23,14 @@ static void begin(void)
 {
     world_open(&world, 1, 1 << 20);
     world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = DELAY_NS;
-    asker = world.host[0].cce[0];
+    requester = world.host[0].cce[0];
     owner = world.host[1].cce[0];
     as(owner);
     cell = bcr_cagrow(0, 0, 0, 0, 2, 8, 1 << 16);
     CHECK(cell >= 1);
-    as(asker);
+    as(requester);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
-    there = world_name(asker, owner);
+    there = world_name(requester, owner);
     CHECK_INT(bcr_put(1, number(9), there, cell + 1, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S));
 }
@@ -51,7 +51,7 @@ static void owner_puts(int value)
 {
     as(owner);
     CHECK_INT(bcr_put(1, number(value), bcr_cce, cell, bcr_FREE), 0);
-    as(asker);
+    as(requester);
 }
 
 static void owner_has(int at, int count, int first)
@@ -60,7 +60,7 @@ static void owner_has(int at, int count, int first)
     CHECK_INT(bcr_celllen(bcr_cce, at), count);
     for (int i = 0; i < count; i++)
         CHECK_INT(value_of(bcr_get(1, bcr_cce, at, 0)), first + i);
-    as(asker);
+    as(requester);
 }
 
 static void lose(void)
@@ -125,7 +125,7 @@ TEST(what_a_lost_host_was_taking_is_back_once)
     end();
 }
 
-/* What `waits` was to get has its old place when the asker's host is lost before the answer arrives. */
+/* What `waits` was to get has its old place when the requester's host is lost before the answer arrives. */
 static void is_back_when_lost(bcr_region waits)
 {
     answer_is_sent();
@@ -157,8 +157,8 @@ TEST(what_an_ended_cce_did_not_get_is_back_before_others_get_more)
     CHECK(bcr_get(1, there, cell, bcr_PENDING) != NULL);
     answer_is_sent();
     world_kill(&world, 0, 0);
-    as(asker = world.host[0].cce[1]);
-    there = world_name(asker, owner);
+    as(requester = world.host[0].cce[1]);
+    there = world_name(requester, owner);
     bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
     CHECK(world_settle(&world, SIM_S));
     CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
@@ -202,8 +202,8 @@ TEST(the_end_of_a_cce_is_told_to_each_owner)
         as(owners[i]);
         cells[i] = bcr_cagrow(0, 0, 0, 0, 1, 2, 1 << 12);
         CHECK_INT(bcr_put(1, number(i), bcr_cce, cells[i], bcr_FREE), 0);
-        as(asker);
-        bcr_region lock = bcr_acqwl(world_name(asker, owners[i]), cells[i], bcr_PENDING);
+        as(requester);
+        bcr_region lock = bcr_acqwl(world_name(requester, owners[i]), cells[i], bcr_PENDING);
         CHECK(world_settle(&world, SIM_S));
         CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
     }
@@ -218,7 +218,7 @@ TEST(the_end_of_a_cce_is_told_to_each_owner)
 
 static void *cancel(void *waits)
 {
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_rgfree(waits), 0);
     as(NULL);
     return NULL;
@@ -229,9 +229,9 @@ TEST(a_get_that_was_never_sent_is_cancelled_at_once)
 {
     pthread_t canceller;
     world_open(&world, 1, 1 << 20);
-    asker = world.host[0].cce[0];
-    as(asker);
-    bcr_region waits = bcr_get(1, world_name(asker, world.host[1].cce[0]), 1, bcr_PENDING);
+    requester = world.host[0].cce[0];
+    as(requester);
+    bcr_region waits = bcr_get(1, world_name(requester, world.host[1].cce[0]), 1, bcr_PENDING);
     CHECK_INT(pthread_create(&canceller, NULL, cancel, waits), 0);
     while (pthread_tryjoin_np(canceller, NULL) != 0)
         bcri_agent_run(world.host[0].agent, sim_now(world.network));
@@ -260,9 +260,9 @@ TEST(a_get_without_memory_for_any_answer_ends)
         for (uint64_t from = 0; from < MOST; from++) {
             begin();
             owner_puts(1);
-            struct bcri_ctx *const first = asker;
-            as(asker = world.host[0].cce[1]); /* to which no stream of answers leads yet */
-            bcr_region waits = bcr_get(takes, world_name(asker, owner), cell, bcr_PENDING);
+            struct bcri_ctx *const first = requester;
+            as(requester = world.host[0].cce[1]); /* to which no stream of answers leads yet */
+            bcr_region waits = bcr_get(takes, world_name(requester, owner), cell, bcr_PENDING);
             memory_fails_from(from);
             (void)world_settle(&world, 10 * SIM_MS);
             memory_fails_after(UINT64_MAX);
@@ -277,7 +277,7 @@ TEST(a_get_without_memory_for_any_answer_ends)
             }
             if (came != 1 || !takes)
                 owner_has(cell, 1, 1);
-            asker = first;
+            requester = first;
             end();
         }
     CHECK(failed != 0);
@@ -304,7 +304,7 @@ static void owner_has_large(void)
     CHECK_INT(bcr_rglen(large, NULL), LARGE);
     CHECK_INT(bcr_rgfree(large), 0);
     CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 7);
-    as(asker);
+    as(requester);
 }
 
 /* What happens until then: time goes on with events alone. */
@@ -314,7 +314,7 @@ static void go_on_until(uint64_t at)
     (void)world_settle(&world, at > now ? at - now : 0);
 }
 
-/* Until the asker is told that `waits` has failed with `code`, and no longer. */
+/* Until the requester is told that `waits` has failed with `code`, and no longer. */
 static void fails_with(bcr_region waits, int code)
 {
     const uint64_t begun = sim_now(world.network);
@@ -339,7 +339,7 @@ TEST(a_get_that_fails_for_want_of_memory_leaves_its_region_where_all_find_it)
             fails_with(ask_for_large(how), bcrE_NOMEM);
             as(owner);
             CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
-            as(asker);
+            as(requester);
         }
         owner_has_large();
         end();
@@ -365,7 +365,7 @@ TEST(a_get_that_is_too_large_can_be_cancelled_at_any_time)
     }
 }
 
-/* The owner's host, or its CCE, or the asker ends at any time between the refusal and the end of the get. */
+/* The owner's host, or its CCE, or the requester ends at any time between the refusal and the end of the get. */
 TEST(a_get_that_is_too_large_ends_with_whoever_dies_meanwhile)
 {
     enum { STEPS = 40, WAYS = 3 };

@@ -18,7 +18,7 @@
 #include "regions.h"
 
 static struct world world;
-static struct bcri_ctx *asker, *owner, *third;
+static struct bcri_ctx *requester, *owner, *third;
 static bcr_cce_id there, owner_of_third;
 static int cell;
 
@@ -31,7 +31,7 @@ static void begin_with(uint64_t delay_ns, int nrgns)
 {
     world_open(&world, 1, 1 << 20);
     world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = delay_ns;
-    asker = world.host[0].cce[0];
+    requester = world.host[0].cce[0];
     owner = world.host[1].cce[0];
     third = world.host[0].cce[1];
     as(owner);
@@ -40,10 +40,10 @@ static void begin_with(uint64_t delay_ns, int nrgns)
     as(third);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16) >= 1);
     owner_of_third = world_name(third, owner);
-    as(asker);
+    as(requester);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
-    there = world_name(asker, owner);
-    asker->flags |= bcr_errors;
+    there = world_name(requester, owner);
+    requester->flags |= bcr_errors;
     world_start(&world);
 }
 
@@ -63,7 +63,7 @@ static int take_at_owner(int at)
 {
     as(owner);
     const int value = value_of(bcr_get(1, bcr_cce, at, bcr_BLOCK));
-    as(asker);
+    as(requester);
     return value;
 }
 
@@ -124,7 +124,7 @@ TEST(a_pending_get_is_served_waited_for_and_cancelled)
     CHECK_INT(bcr_rgwait(first, 0, 0), 0);
     as(owner);
     CHECK_INT(bcr_put(1, number(4), bcr_cce, cell, bcr_FREE), 0);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_rgwait(first, bcr_BLOCK, 0), 1);
     CHECK_INT(value_of(first), 4);
     CHECK_INT(bcr_rgwait(second, 1, 1), 0);
@@ -372,12 +372,12 @@ TEST(a_write_lock_excludes_and_its_takers_end_is_known)
     ++**(int **)lock;
     as(third);
     FAILS_NULL(bcr_acqwl(owner_of_third, cell, 0), bcrE_TIMEOUT);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_rlswl(lock, there, cell), 0);
     as(third);
     lock = bcr_acqwl(owner_of_third, cell, bcr_BLOCK);
     CHECK_INT(peek(lock), 2);
-    as(asker);
+    as(requester);
     bcr_region waits = bcr_acqwl(there, cell, bcr_PENDING);
     CHECK(waits != NULL);
     world_kill(&world, 0, 1);
@@ -415,7 +415,7 @@ TEST(gets_that_are_given_up_together_have_taken_nothing)
     as(owner);
     far_off =
         bcr_cagrow(cell + MORE, 0, 0, 0, MORE, 4, 1 << 16) + MORE - 1; /* no processor has that number */
-    as(asker);
+    as(requester);
     CHECK_INT(pthread_create(&putter, NULL, put_each_round, &rounds), 0);
     for (int i = 1; i <= rounds; i++) {
         bcr_region ids[] = {bcr_get(1, there, cell, bcr_PENDING), bcr_get(1, there, far_off, bcr_PENDING)};
@@ -442,9 +442,9 @@ TEST(what_is_too_large_to_go_back_is_told_in_the_log)
     as(owner);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 1, BYTES) >= 1);
     CHECK_INT(bcr_put(1, filled(BYTES, 1), bcr_cce, cell, bcr_FREE), 0);
-    as(asker);
-    CHECK_INT(bcri_id_look(asker, bcr_get(1, there, cell, bcr_BLOCK), &id), 0);
-    bcri_order_return(asker, id.slot);
+    as(requester);
+    CHECK_INT(bcri_id_look(requester, bcr_get(1, there, cell, bcr_BLOCK), &id), 0);
+    bcri_order_return(requester, id.slot);
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     pthread_mutex_lock(&world.mutex);
     CHECK(strstr(world.host[0].note, "gives back") != NULL);
@@ -509,10 +509,10 @@ TEST(an_agent_that_has_not_taken_what_it_was_woken_for_is_not_woken_again)
 {
     begin();
     struct bcri_bell_shm *bell = world.host[0].agent_ctx->bell;
-    const int bell_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), had_fd = asker->bell_fd;
+    const int bell_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), had_fd = requester->bell_fd;
     CHECK(bell_fd >= 0);
     CHECK_INT(bcr_celllen(there, cell), 0);
-    asker->bell_fd = bell_fd;
+    requester->bell_fd = bell_fd;
     for (int turn = 0; turn < 3; turn++) {
         pthread_mutex_lock(&world.mutex); /* the agents stand still */
         bcri_store(&bell->sleeping, BCRI_SLEEPS_IN_EPOLL);
@@ -527,7 +527,7 @@ TEST(an_agent_that_has_not_taken_what_it_was_woken_for_is_not_woken_again)
         if (turn == 0)
             CHECK_INT(take_at_owner(cell), 2);
     }
-    asker->bell_fd = had_fd;
+    requester->bell_fd = had_fd;
     close(bell_fd);
     end();
 }
@@ -548,7 +548,7 @@ TEST(many_gets_wait_and_are_cancelled_in_any_order)
     as(owner);
     for (int i = 0; i < 2; i++)
         CHECK_INT(bcr_put(1, number(6), bcr_cce, cell + i, bcr_FREE), 0);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_rgwait(waits[0], bcr_BLOCK, 0), 1);
     CHECK_INT(value_of(waits[0]), 6);
     CHECK_INT(bcr_celllen(there, cell) + bcr_celllen(there, cell + 1), 1);
@@ -597,7 +597,7 @@ TEST(requests_that_time_out_together_take_nothing)
     as(owner);
     CHECK_INT(bcr_put(1, number(3), bcr_cce, cell + 1, bcr_FREE), 0);
     CHECK_INT(bcr_celllen(bcr_cce, cell + 1), 1);
-    as(asker);
+    as(requester);
     end();
 }
 
@@ -644,7 +644,7 @@ TEST(a_host_that_is_lost_fails_what_is_ordered_there)
     /* No CCE waits there any more, or what is handed over to it comes back. */
     CHECK_INT(bcr_put(1, number(4), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, bcr_BLOCK)), 4);
-    as(asker);
+    as(requester);
     end();
 }
 
@@ -652,15 +652,15 @@ TEST(a_host_that_is_lost_fails_what_is_ordered_there)
 static void begin_by_hand(void)
 {
     world_open(&world, 1, 1 << 20);
-    asker = world.host[0].cce[0];
+    requester = world.host[0].cce[0];
     owner = world.host[1].cce[0];
     third = world.host[0].cce[1];
     as(owner);
     cell = bcr_cagrow(0, 0, 0, 0, 2, 4, 1 << 16);
     CHECK(cell >= 1);
-    as(asker);
+    as(requester);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
-    there = world_name(asker, owner);
+    there = world_name(requester, owner);
 }
 
 static void end_by_hand(void)
@@ -669,14 +669,14 @@ static void end_by_hand(void)
     world_close(&world);
 }
 
-/* The asker has ended; its number serves a new one. */
+/* The requester has ended; its number serves a new one. */
 static void succeed(uint32_t number_of_first)
 {
     bcri_host_cce_release(group_host(world.host[0].group), number_of_first);
-    as(asker = world.host[0].cce[0] = group_join(world.host[0].group));
-    CHECK_UINT(asker->index, number_of_first);
+    as(requester = world.host[0].cce[0] = group_join(world.host[0].group));
+    CHECK_UINT(requester->index, number_of_first);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
-    there = world_name(asker, owner);
+    there = world_name(requester, owner);
 }
 
 /* The first ends with an order waiting, before its host has a link: the next one's orders follow its
@@ -685,7 +685,7 @@ static void begin_with_a_successor(void)
 {
     begin_by_hand();
     CHECK(bcr_get(1, there, cell, bcr_PENDING) != NULL);
-    const uint32_t number_of_first = asker->index;
+    const uint32_t number_of_first = requester->index;
     world_kill(&world, 0, 0);
     succeed(number_of_first);
 }
@@ -698,7 +698,7 @@ TEST(a_cce_is_served_that_has_the_number_of_one_that_ended)
     as(owner);
     CHECK_INT(bcr_put(1, number(6), bcr_cce, cell + 1, bcr_FREE), 0);
     (void)world_settle(&world, SIM_S);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
     CHECK_INT(value_of(waits), 6);
     end_by_hand();
@@ -719,16 +719,16 @@ TEST(a_large_region_arrives_behind_the_end_of_its_putters_predecessor)
 TEST(errors_that_could_not_be_told_at_once_are_told_in_their_order)
 {
     begin_by_hand();
-    asker->flags |= bcr_errors;
+    requester->flags |= bcr_errors;
     struct bcri_resolved *cell0;
-    CHECK_INT(bcri_resolved_find(third, world_name(third, asker), 0, &cell0), 0);
+    CHECK_INT(bcri_resolved_find(third, world_name(third, requester), 0, &cell0), 0);
     CHECK(bcri_lock_try(third, &cell0->cell->t.lock));
     for (int at = 70; at < 74; at++)
         CHECK_INT(bcr_put(1, number(at), there, at, bcr_FREE), 0);
     CHECK(!world_settle(&world, SIM_S)); /* the agent is parked */
     bcri_unlock(third, &cell0->cell->t.lock);
     CHECK(world_settle(&world, SIM_S));
-    as(asker);
+    as(requester);
     for (int at = 70; at < 74; at++) {
         bcr_region error = bcr_get(1, bcr_cce, 0, 0);
         int said[4];
@@ -743,14 +743,14 @@ TEST(errors_that_could_not_be_told_at_once_are_told_in_their_order)
 TEST(an_error_that_could_not_be_told_is_not_told_to_the_next_with_the_number)
 {
     begin_by_hand();
-    asker->flags |= bcr_errors;
+    requester->flags |= bcr_errors;
     CHECK_INT(bcr_put(1, number(1), there, 77, bcr_FREE), 0);
     struct bcri_resolved *cell0;
-    CHECK_INT(bcri_resolved_find(third, world_name(third, asker), 0, &cell0), 0);
+    CHECK_INT(bcri_resolved_find(third, world_name(third, requester), 0, &cell0), 0);
     CHECK(bcri_lock_try(third, &cell0->cell->t.lock));
     CHECK(!world_settle(&world, SIM_S)); /* the agent is parked */
-    const uint32_t number_of_first = asker->index;
-    struct bcri_ctx *const first = asker;
+    const uint32_t number_of_first = requester->index;
+    struct bcri_ctx *const first = requester;
     as(NULL);
     world.host[0].cce[0] = NULL;
     bcri_cce_dying(group_host(world.host[0].group), number_of_first);
@@ -770,7 +770,7 @@ static uint64_t bytes_of_owner(void)
 
 static bool all_done(void)
 {
-    as(asker);
+    as(requester);
     return bcr_putdone(0) == 1;
 }
 
@@ -780,7 +780,7 @@ TEST(puts_are_answered_together_and_soon)
     begin_by_hand();
     as(owner);
     cell = bcr_cagrow(0, 0, 0, 0, 1, PUTS, 1 << 16);
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_put(1, number(0), there, cell, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S));
     CHECK(all_done());
@@ -799,7 +799,7 @@ TEST(puts_are_answered_together_and_soon)
 TEST(a_put_that_is_refused_is_told_though_later_ones_are_done)
 {
     begin_by_hand();
-    asker->flags |= bcr_errors;
+    requester->flags |= bcr_errors;
     CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
     CHECK_INT(bcr_put(1, filled(600000, 1), there, cell, bcr_FREE), 0); /* more than half of the pool */
     CHECK_INT(bcr_put(1, number(2), there, 77, bcr_FREE), 0);
@@ -839,7 +839,7 @@ TEST(puts_of_a_cce_that_has_ended_are_answered_before_its_end)
 {
     begin_by_hand();
     CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
-    const uint32_t number_of_first = asker->index;
+    const uint32_t number_of_first = requester->index;
     world_kill(&world, 0, 0);
     succeed(number_of_first);
     CHECK_INT(bcr_put(1, number(2), there, cell, bcr_FREE), 0);
@@ -881,7 +881,7 @@ TEST(an_order_for_which_there_is_no_memory_is_taken_again)
         as(owner);
         CHECK_INT(bcr_put(1, number(2), bcr_cce, cell + 1, bcr_FREE), 0);
         (void)world_settle(&world, SIM_S);
-        as(asker);
+        as(requester);
         if (came == 0) {
             CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
             CHECK_INT(value_of(waits), 2);
@@ -914,17 +914,17 @@ TEST(what_a_cce_that_has_ended_ordered_is_taken_though_memory_is_short_meanwhile
 TEST(a_link_for_which_nobody_could_be_asked_is_asked_for_again)
 {
     begin_by_hand();
-    world.host[0].deaf_to = 2;
+    world.host[0].write_failed_to = 2;
     CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
     (void)world_settle(&world, SIM_S);
-    CHECK_UINT(world.host[0].deaf_to, 0);
+    CHECK_UINT(world.host[0].write_failed_to, 0);
     CHECK(all_done());
     end_by_hand();
 }
 
 static void *cancel(void *waits)
 {
-    as(asker);
+    as(requester);
     CHECK_INT(bcr_rgfree(waits), 0);
     as(NULL);
     return NULL;

@@ -5,7 +5,7 @@
  * steps: those of cells/wait.c store by store into a real record, a put and its ring, an order and its
  * ring. Agents and the network carry what is for other hosts. The scheduler takes any of them next, and lets some
  * rest for long, so a CCE that was rung may go on much later. Between them the daemons look: record by record,
- * with the code that enl has (stillness.c, lookout.c, judge.c), while frames to the root are late.
+ * with the code that enl has (stillness.c, host_detector.c, root_detector.c), while frames to the root are late.
  *
  * At a verdict the whole state is looked at: no CCE may be able to go on. When nothing moves any more and
  * CCEs are left, there must be a verdict within some seconds; and one only.
@@ -44,7 +44,7 @@ enum pc {
 enum kind { M_PUT, M_GET, M_TIMED_GET, M_ANSWER };
 struct message {
     enum kind kind;
-    int cell, asker, from, to; /* hosts */
+    int cell, requester, from, to; /* hosts */
 };
 struct queue {
     struct message at[QUEUE_MAX];
@@ -74,7 +74,7 @@ struct agent {
     unsigned bell, bell_seen;
     enum { A_ASLEEP, A_BEGIN, A_TAKE, A_RING, A_ANSWER } pc;
     int ring;
-    struct queue outbox, inbox, served; /* served: by CCEs, for askers elsewhere */
+    struct queue outbox, inbox, served; /* served: by CCEs, for requesters elsewhere */
     unsigned unacked, deadlines;
     uint64_t messages;
     uint32_t question; /* 0: none */
@@ -90,7 +90,7 @@ struct news {
     struct enl_stillness stillness;
 };
 struct daemon {
-    struct enl_lookout lookout;
+    struct enl_host_detector host_detector;
     enum { D_IDLE, D_SECOND, D_LOOK } pc;
     int at; /* the next record */
     uint32_t round;
@@ -109,7 +109,7 @@ static struct {
     struct queue wire[HOSTS_MAX][HOSTS_MAX];
     unsigned acks[HOSTS_MAX]; /* on their way */
     struct daemon daemon[HOSTS_MAX];
-    struct enl_judge judge;
+    struct enl_root_detector root_detector;
     unsigned starved[CCES_MAX + HOSTS_MAX]; /* turns */
     unsigned verdicts;
     bool fair; /* nobody rests for long, and no signal comes */
@@ -180,7 +180,7 @@ static int put_here(int number)
         struct agent *agent = &w.agent[w.cce[number].host];
         agent->deadlines -= first.timed;
         push(&agent->served, (struct message){.kind = M_ANSWER,
-                                              .asker = first.cce,
+                                              .requester = first.cce,
                                               .from = w.cce[number].host,
                                               .to = w.cce[first.cce].host});
         return CCES_MAX;
@@ -234,7 +234,7 @@ static void order(struct cce *cce, enum kind kind, enum pc then)
 {
     push(&w.agent[cce->host].outbox, (struct message){.kind = kind,
                                                       .cell = cce->cell,
-                                                      .asker = (int)(cce - w.cce),
+                                                      .requester = (int)(cce - w.cce),
                                                       .from = cce->host,
                                                       .to = w.cce[cce->cell].host});
     cce->pc = RING_AGENT;
@@ -356,8 +356,8 @@ static void perform(struct agent *agent, struct message message)
     struct cell *cell = &w.cell[message.cell];
     agent->messages++;
     if (message.kind == M_ANSWER) {
-        w.cce[message.asker].got = true;
-        agent->ring = message.asker;
+        w.cce[message.requester].got = true;
+        agent->ring = message.requester;
         agent->pc = A_RING;
     } else if (message.kind == M_PUT) {
         agent->ring = put_here(message.cell);
@@ -365,10 +365,10 @@ static void perform(struct agent *agent, struct message message)
             agent->pc = A_RING;
     } else if (cell->regions != 0) {
         cell->regions--;
-        send_message(agent, (struct message){M_ANSWER, 0, message.asker, message.to, message.from});
+        send_message(agent, (struct message){M_ANSWER, 0, message.requester, message.to, message.from});
     } else {
         const bool timed = message.kind == M_TIMED_GET;
-        cell->waiter[cell->waiter_count++] = (struct waiter){message.asker, true, timed};
+        cell->waiter[cell->waiter_count++] = (struct waiter){message.requester, true, timed};
         agent->deadlines += timed;
     }
 }
@@ -379,11 +379,11 @@ static bool time_out(struct agent *agent, int host)
     for (int c = 0; c < CELLS && agent->deadlines != 0; c++)
         for (unsigned i = 0; w.cce[c].host == host && i < w.cell[c].waiter_count; i++)
             if (w.cell[c].waiter[i].timed) {
-                const int asker = w.cell[c].waiter[i].cce;
+                const int requester = w.cell[c].waiter[i].cce;
                 memmove(&w.cell[c].waiter[i], &w.cell[c].waiter[i + 1],
                         (--w.cell[c].waiter_count - i) * sizeof w.cell[c].waiter[0]);
                 agent->deadlines--;
-                send_message(agent, (struct message){M_ANSWER, 0, asker, host, w.cce[asker].host});
+                send_message(agent, (struct message){M_ANSWER, 0, requester, host, w.cce[requester].host});
                 return true;
             }
     return false;
@@ -451,39 +451,41 @@ static void step_network(void)
 
 /* ---- daemons ---- */
 
-static void judge_of(enum enl_verdict verdict)
+static void root_detector_of(enum enl_verdict verdict)
 {
     if (verdict == ENL_ASK)
         for (int h = 0; h < w.hosts; h++)
-            tell_daemon(h, (struct news){.kind = N_ASK, .number = w.judge.round});
+            tell_daemon(h, (struct news){.kind = N_ASK, .number = w.root_detector.round});
     if (verdict != ENL_DEADLOCK)
         return;
     const unsigned dead = dead_count();
-    if (dead == 0 || dead != enl_judge_count(&w.judge))
-        FAIL("seed %llu: %u CCEs accused, %u are dead", (unsigned long long)w.seed, enl_judge_count(&w.judge),
-             dead);
+    if (dead == 0 || dead != enl_root_detector_count(&w.root_detector))
+        FAIL("seed %llu: %u CCEs accused, %u are dead", (unsigned long long)w.seed,
+             enl_root_detector_count(&w.root_detector), dead);
     w.verdicts++;
 }
 
-static void obey(int host, enum enl_lookout_wants wants)
+static void obey(int host, enum enl_host_detector_wants wants)
 {
     struct daemon *daemon = &w.daemon[host];
-    const struct enl_lookout *lookout = &daemon->lookout;
+    const struct enl_host_detector *host_detector = &daemon->host_detector;
     switch (wants) {
-    case ENL_LOOKOUT_NOTHING: return;
-    case ENL_LOOKOUT_LOOK:
+    case ENL_HOST_DETECTOR_NOTHING: return;
+    case ENL_HOST_DETECTOR_LOOK:
         daemon->pc = D_LOOK;
         daemon->at = 0;
         daemon->round = 0;
         return;
-    case ENL_LOOKOUT_ASK: w.agent[host].question = lookout->question; return;
-    case ENL_LOOKOUT_TELL:
+    case ENL_HOST_DETECTOR_ASK: w.agent[host].question = host_detector->question; return;
+    case ENL_HOST_DETECTOR_TELL:
         if (host == 0)
-            judge_of(enl_judge_hear(&w.judge, 0, lookout->round, &lookout->last));
+            root_detector_of(
+                enl_root_detector_hear(&w.root_detector, 0, host_detector->round, &host_detector->last));
         else
-            tell_daemon(
-                0, (struct news){
-                       .kind = N_STILL, .number = lookout->round, .from = host, .stillness = lookout->last});
+            tell_daemon(0, (struct news){.kind = N_STILL,
+                                         .number = host_detector->round,
+                                         .from = host,
+                                         .stillness = host_detector->last});
         return;
     }
 }
@@ -494,9 +496,10 @@ static void hear(int host)
     const struct news news = daemon->news[0];
     memmove(daemon->news, daemon->news + 1, --daemon->news_count * sizeof news);
     if (news.kind == N_ANSWER) {
-        obey(host, enl_lookout_answer(&daemon->lookout, news.number, news.quiet, news.messages));
+        obey(host, enl_host_detector_answer(&daemon->host_detector, news.number, news.quiet, news.messages));
     } else if (news.kind == N_STILL) {
-        judge_of(enl_judge_hear(&w.judge, (uint32_t)news.from, news.number, &news.stillness));
+        root_detector_of(
+            enl_root_detector_hear(&w.root_detector, (uint32_t)news.from, news.number, &news.stillness));
     } else {
         daemon->pc = D_LOOK;
         daemon->at = 0;
@@ -533,10 +536,11 @@ static void step_daemon(int host)
     }
     const bool second = daemon->pc == D_SECOND;
     daemon->pc = D_IDLE;
-    obey(host, second ? enl_lookout_second(&daemon->lookout, &daemon->seen)
-                      : enl_lookout_look(&daemon->lookout, daemon->round, &daemon->seen, w.has_agents));
+    obey(host,
+         second ? enl_host_detector_second(&daemon->host_detector, &daemon->seen)
+                : enl_host_detector_look(&daemon->host_detector, daemon->round, &daemon->seen, w.has_agents));
     if (second && host == 0)
-        judge_of(enl_judge_tick(&w.judge));
+        root_detector_of(enl_root_detector_tick(&w.root_detector));
 }
 
 /* ---- a run ---- */
@@ -575,13 +579,13 @@ static void begin(uint64_t seed)
 {
     static struct bcri_record_shm records[CCES_MAX];
     static const uint32_t numbers[HOSTS_MAX] = {0, 1, 2};
-    enl_judge_fini(&w.judge);
+    enl_root_detector_fini(&w.root_detector);
     memset(&w, 0, sizeof w);
     w.seed = seed;
     w.random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     w.hosts = 1 + (int)(seed % HOSTS_MAX);
     w.has_agents = w.hosts > 1;
-    CHECK(enl_judge_hosts(&w.judge, numbers, (size_t)w.hosts));
+    CHECK(enl_root_detector_hosts(&w.root_detector, numbers, (size_t)w.hosts));
     const unsigned length = 1 + draw(12), living = 1 + draw(CCES_MAX - 1);
     for (int i = 0; i < CCES_MAX; i++) {
         struct bcri_record_shm *record = &records[i];

@@ -31,19 +31,19 @@ TEST(a_host_from_which_nothing_comes_is_told_once)
 }
 
 static _Atomic bool carries;
-static _Atomic unsigned carried;
+static _Atomic unsigned tunnelled;
 
 /* Two daemons: what one link thread gives out for the tree the other gets. */
 static void *carry(void *arg)
 {
-    uint8_t packet[BCRI_CARRIED_MAX];
+    uint8_t packet[BCRI_TUNNELLED_MAX];
     uint32_t host, bytes;
     while (atomic_load(&carries)) {
         for (uint32_t i = 0; i < 2; i++)
             while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
                 CHECK_UINT(host, 2 - i);
-                atomic_fetch_add(&carried, 1);
-                bcri_link_thread_carried(hosts[1 - i].thread, packet, bytes);
+                atomic_fetch_add(&tunnelled, 1);
+                bcri_link_thread_tunnelled(hosts[1 - i].thread, packet, bytes);
             }
         usleep(100);
     }
@@ -72,16 +72,16 @@ TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
         CHECK_INT(bcr_put(1, number(i), pair.there, pair.cell, bcr_FREE), 0);
         CHECK_INT(value_of(bcr_get(1, pair.there, pair.cell, bcr_BLOCK)), i);
     }
-    CHECK(atomic_load(&carried) > 100);
+    CHECK(atomic_load(&tunnelled) > 100);
     expect_told_once();
     atomic_store(&sockets.is_cut, false);
     unsigned before;
     do {
-        before = atomic_load(&carried);
+        before = atomic_load(&tunnelled);
         for (int i = 0; i < 10; i++)
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
         usleep(10000);
-    } while (atomic_load(&carried) != before);
+    } while (atomic_load(&tunnelled) != before);
     atomic_store(&carries, false);
     pthread_join(tree, NULL);
     pair_end();
@@ -119,22 +119,22 @@ TEST_TIMEOUT(hosts_between_which_the_least_packets_do_not_pass_go_on_over_the_tr
     CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
     pair_introduce();
     put_and_get(10, 6000);
-    CHECK_UINT(atomic_load(&carried), 0);
+    CHECK_UINT(atomic_load(&tunnelled), 0);
     atomic_store(&sockets.most, 700);
     put_and_get(10, 6000);
     expect_way(BCRI_WAY_LOW);
-    CHECK_UINT(atomic_load(&carried), 0);
+    CHECK_UINT(atomic_load(&tunnelled), 0);
     atomic_store(&sockets.most, BCRI_LINK_PACKET_MIN - 1);
     put_and_get(10, 6000);
     expect_way(BCRI_WAY_NARROW);
-    CHECK(atomic_load(&carried) > 0);
+    CHECK(atomic_load(&tunnelled) > 0);
     atomic_store(&sockets.most, 0);
     unsigned before;
     do {
-        before = atomic_load(&carried);
+        before = atomic_load(&tunnelled);
         put_and_get(2, 6000);
         usleep(10000);
-    } while (atomic_load(&carried) != before);
+    } while (atomic_load(&tunnelled) != before);
     atomic_store(&carries, false);
     pthread_join(tree, NULL);
     pair_end();
@@ -179,14 +179,14 @@ TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
 {
     const pthread_t tree = begin_with_two_ways();
     atomic_store(&sockets.cut_family, AF_INET); /* that was the way */
-    const unsigned first = atomic_load(&carried);
+    const unsigned first = atomic_load(&tunnelled);
     unsigned before;
     do {
-        before = atomic_load(&carried);
+        before = atomic_load(&tunnelled);
         for (int call = 0; call < 10; call++)
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
         usleep(10000);
-    } while (before == first || atomic_load(&carried) != before);
+    } while (before == first || atomic_load(&tunnelled) != before);
     atomic_store(&sockets.cut_family, 0);
     end_with_two_ways(tree);
 }
@@ -200,15 +200,15 @@ TEST_TIMEOUT(a_way_that_works_in_one_direction_is_left_for_another_address, 120)
     atomic_store(&sockets.cut_port, ((const struct sockaddr_in6 *)(const void *)&here.at)->sin6_port);
     atomic_store(&sockets.cut_family, 0);
     /* A link on a way that is no good is back on the tree after at most a second. */
-    const unsigned first = atomic_load(&carried);
+    const unsigned first = atomic_load(&tunnelled);
     unsigned before;
     do {
-        before = atomic_load(&carried);
+        before = atomic_load(&tunnelled);
         for (int call = 0; call < CALLS; call++) {
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
             usleep(10000);
         }
-    } while (before == first || atomic_load(&carried) != before);
+    } while (before == first || atomic_load(&tunnelled) != before);
     atomic_store(&sockets.cut_port, 0);
     end_with_two_ways(tree);
 }
@@ -236,7 +236,7 @@ TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
                 CHECK_INT(at[byte], i);
         CHECK_INT(bcr_rgfree(region), 0);
     }
-    CHECK(atomic_load(&carried) > 100);
+    CHECK(atomic_load(&tunnelled) > 100);
     expect_told_once();
     atomic_store(&carries, false);
     pthread_join(tree, NULL);

@@ -41,13 +41,14 @@ static void send_to(void *owner, uint32_t host, const struct bcri_control *messa
         member_says(&sim.hosts[ends->number], *message);
 }
 
-/* The lane's: once at each end, of which one sends first, and both have the same keys. */
-static void make_lane(const struct ends *ends, const struct bcri_link_introduction *introduction)
+/* The control link's: once at each end, of which one sends first, and both have the same keys. */
+static void make_control_link(const struct ends *ends, const struct bcri_link_introduction *introduction)
 {
     const bool is_root = ends->number == 0;
     struct host *host = &sim.hosts[is_root ? introduction->host : ends->number];
-    struct bcri_seal_secret *own = is_root ? &host->root_lane_secret : &host->lane_secret;
-    const struct bcri_seal_secret *other = is_root ? &host->lane_secret : &host->root_lane_secret;
+    struct bcri_seal_secret *own = is_root ? &host->root_control_link_secret : &host->control_link_secret;
+    const struct bcri_seal_secret *other =
+        is_root ? &host->control_link_secret : &host->root_control_link_secret;
     CHECK_INT(introduction->listens, is_root);
     CHECK(own->cipher == BCRI_CIPHER_NONE && introduction->secret.cipher != BCRI_CIPHER_NONE);
     *own = introduction->secret;
@@ -60,7 +61,7 @@ static bool make_link(void *owner, struct bcri_link_introduction *introduction)
     struct ends *ends = owner;
     CHECK(introduction->host != ends->number);
     if (introduction->lane == BCRI_LANE_TREE) {
-        make_lane(ends, introduction);
+        make_control_link(ends, introduction);
         return true;
     }
     struct link *link = link_of(ends, introduction->host);
@@ -103,9 +104,9 @@ static void give_up(void *owner, uint32_t host)
     FAIL("host %u gives up host %u", ((struct ends *)owner)->number, host);
 }
 
-static void no_reserve(void *owner, uint32_t host, const char *why)
+static void no_backup(void *owner, uint32_t host, const char *why)
 {
-    FAIL("host %u has no link in reserve to host %u: %s", ((struct ends *)owner)->number, host, why);
+    FAIL("host %u has no backup link to host %u: %s", ((struct ends *)owner)->number, host, why);
 }
 
 static bool is_coming(void *owner, uint32_t host)
@@ -115,7 +116,7 @@ static bool is_coming(void *owner, uint32_t host)
            (host != 0 && !sim.hosts[host].was_up && sim.hosts[host].state != R_GONE);
 }
 
-static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_reserve, is_coming};
+static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_backup, is_coming};
 
 /* ---- what the link thread would say ---- */
 

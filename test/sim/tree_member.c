@@ -15,7 +15,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     switch (message->type) {
     case BCRI_MSG_start:
         ends_begin(&host->ends, host->number, (const uint8_t *)message->key.bytes);
-        host->reserve = enl_reserve_take(message);
+        host->backup = enl_backup_take(message);
         clock_later(STARTED, host->number, 20);
         break;
     case BCRI_MSG_begin:
@@ -92,7 +92,7 @@ void member_ends(struct host *host)
 /* The way to the root by others is lost, or silent. */
 static void seek(struct host *host)
 {
-    CHECK(host->seeks || enl_reserve_make(host->reserve, &host->ends.all));
+    CHECK(host->seeks || enl_backup_make(host->backup, &host->ends.all));
     host->seeks = true;
 }
 
@@ -105,7 +105,7 @@ void member_beats(struct host *host)
     if (way_is_numbered(host) && enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT))
         seek(host);
     send_beat(host);
-    clock_later(BEAT, host->number, host->seeks && !host->on_lane ? TIMEOUT / 16 : TIMEOUT / 4);
+    clock_later(BEAT, host->number, host->seeks && !host->on_control_link ? TIMEOUT / 16 : TIMEOUT / 4);
 }
 
 static enum root_state state_of(uint32_t number)
@@ -149,7 +149,7 @@ void member_is_refused(struct host *host)
 void member_has_started(struct host *host)
 {
     struct bcri_control announce = enl_introduced_announce(&host->ends.all);
-    CHECK_INT(enl_reserve_answer(host->reserve, &announce), way_is_numbered(host));
+    CHECK_INT(enl_backup_answer(host->backup, &announce), way_is_numbered(host));
     member_says(host, announce);
     host->last[2 * UP] += test_rand_below(&sim.random, 50); /* two frames, between which others may come */
     member_says(host,
@@ -175,14 +175,14 @@ void member_logs_in(struct host *host)
 
 void member_has_no_pipe(struct host *host)
 {
-    if (!host->runs || host->on_lane)
+    if (!host->runs || host->on_control_link)
         return;
     if (!host->is_up || !way_is_numbered(host)) {
         member_ends(host);
         return;
     }
     seek(host);
-    host->on_lane = true;
+    host->on_control_link = true;
     enl_sequence_hold(&host->numbers);
     send_beat(host);
 }

@@ -33,9 +33,9 @@ void root_begins(void)
 
 static bool hangs_on(const struct host *other, uint32_t number)
 {
-    while (!other->root_lane && other->starter != 0 && other->starter != number)
+    while (!other->root_control_link && other->starter != 0 && other->starter != number)
         other = &sim.hosts[other->starter];
-    return !other->root_lane && other->starter == number;
+    return !other->root_control_link && other->starter == number;
 }
 
 /* All whose way leads by that host have none now. */
@@ -55,7 +55,7 @@ static void way_ends(uint32_t number)
         if (other->state != R_UP)
             root_loses(other, false);
         else
-            enl_reserve_listen(&other->root_reserve, &sim.root.all, i);
+            enl_backup_listen(&other->root_backup, &sim.root.all, i);
     }
 }
 
@@ -89,7 +89,7 @@ void root_loses(struct host *host, bool end_is_known)
 void root_attaches(struct host *host)
 {
     sim.attached++;
-    host->root_lane = true;
+    host->root_control_link = true;
     host->cut_off = false;
     enl_plan_ends(&sim.plan, host->number);
     enl_sequence_ask(&host->root_numbers);
@@ -119,7 +119,7 @@ static void start(struct host *host)
     if (way_is_numbered(host)) {
         struct enl_member there = {.host = host->number};
         enl_member_call(&there, "host", "boot net user abi");
-        enl_reserve_offer(&host->root_reserve, &sim.root.all, &there, &start, addresses);
+        enl_backup_offer(&host->root_backup, &sim.root.all, &there, &start, addresses);
     }
     root_says(host, start);
 }
@@ -164,7 +164,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     case BCRI_MSG_announce:
         CHECK_PTR(enl_introducer_announced(&sim.root.all, host->number, "host", "boot net user abi", message),
                   NULL);
-        enl_reserve_accept(&host->root_reserve, message);
+        enl_backup_accept(&host->root_backup, message);
         break;
     case BCRI_MSG_want:
     case BCRI_MSG_agreed:
@@ -173,7 +173,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
         break;
     case BCRI_MSG_output: CHECK_UINT(message->ordinal, host->root_heard++); break;
     case BCRI_MSG_closed:
-        if (other->state != R_GONE && !other->root_lane)
+        if (other->state != R_GONE && !other->root_control_link)
             root_loses(other, end_is_told(other));
         break;
     default: FAIL("the root gets a message of type %s", bcri_control_name(message->type));
@@ -201,7 +201,7 @@ void root_looks(struct host *host)
     if (host->state != R_UP)
         return;
     if (age > enl_lease_unrest(TIMEOUT))
-        enl_reserve_listen(&host->root_reserve, &sim.root.all, host->number);
+        enl_backup_listen(&host->root_backup, &sim.root.all, host->number);
     if (age > patience) {
         root_loses(host, false);
         return;

@@ -24,24 +24,24 @@ static void on_frame(const struct event *event)
                 message.from = event->host;
             }
             if (enl_routes_find(&starter->routes, message.from) == event->host)
-                way_post(starter->on_lane ? LANE_UP : UP, starter->number, &message);
+                way_post(starter->on_control_link ? LANE_UP : UP, starter->number, &message);
         }
         break;
     case LANE_UP:
-        if (host->state != R_UP || !host->root_reserve.is_made)
+        if (host->state != R_UP || !host->root_backup.is_made)
             return;
-        if (!host->root_lane && !enl_reserve_is_first(event->bytes, (uint32_t)event->length))
+        if (!host->root_control_link && !enl_backup_is_first(event->bytes, (uint32_t)event->length))
             return;
-        if (!host->root_lane)
+        if (!host->root_control_link)
             root_attaches(host);
         root_takes(event->host, &message);
         break;
     default:
-        if (event->kind == LANE_DOWN && !host->on_lane && message.type != BCRI_MSG_resume)
+        if (event->kind == LANE_DOWN && !host->on_control_link && message.type != BCRI_MSG_resume)
             return;
-        if (event->kind == DOWN && host->on_lane)
+        if (event->kind == DOWN && host->on_control_link)
             return; /* its pipes are closed */
-        host->on_lane |= event->kind == LANE_DOWN;
+        host->on_control_link |= event->kind == LANE_DOWN;
         if (host->runs)
             member_takes(host, &message);
     }
@@ -155,7 +155,7 @@ void tree_finish(void)
         enl_sequence_drop(&sim.hosts[i].root_numbers);
         enl_routes_free(&sim.hosts[i].routes);
         ends_end(&sim.hosts[i].ends);
-        enl_reserve_drop(sim.hosts[i].reserve);
+        enl_backup_drop(sim.hosts[i].backup);
     }
     ends_end(&sim.root);
     free(sim.hosts);

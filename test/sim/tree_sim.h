@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
- * tables, are killed, stand still and lose their pipes at any time; hosts whose way is lost go over to the lane; hosts
+ * tables, are killed, stand still and lose their pipes at any time; hosts whose way is lost go over to the control link; hosts
  * want links to each other, and new keys for those that they have. What decides is the daemons' own code: plan.c,
- * routes.c, sequence.c, lease.h, introducer.c, introduced.c, reserve.c, and the keys are theirs. What carries frames, and
+ * routes.c, sequence.c, lease.h, introducer.c, introduced.c, backup.c, and the keys are theirs. What carries frames, and
  * who acts on what, is written again here, after uplink.c, branch.c, starting.c and child_lane.c.
  *
  *   tree_clock.c    what is to happen, in order
@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 #include "bcri/control.h"
+#include "tree/backup.h"
 #include "tree/introductions.h"
 #include "tree/lease.h"
 #include "tree/plan.h"
-#include "tree/reserve.h"
 #include "tree/routes.h"
 #include "tree/sequence.h"
 
@@ -66,27 +66,27 @@ struct ends {
 
 struct host {
     /* the daemon itself */
-    bool runs, is_up, was_killed, was_stopped, on_lane, seeks;
+    bool runs, is_up, was_killed, was_stopped, on_control_link, seeks;
     uint32_t number, starter;
     uint64_t resumes; /* it stands still until then */
     struct enl_sequence numbers;
     struct enl_lease lease;
     struct enl_routes routes;
     struct ends ends;
-    struct enl_reserve_up *reserve; /* NULL: none, or it has not been started */
-    struct bcri_seal_secret lane_secret;
+    struct enl_backup_up *backup; /* NULL: none, or it has not been started */
+    struct bcri_seal_secret control_link_secret;
     unsigned wants, said, passed, begun;
     unsigned asks;       /* resume, of either kind */
     unsigned says, sent; /* what it says itself; and frames of that, also those that are sent again */
     uint64_t last[8];    /* when the last frame comes, by way and row: none overtakes another */
     /* as the root knows it */
     enum root_state state;
-    bool root_lane, cut_off, was_up;
+    bool root_control_link, cut_off, was_up;
     uint32_t place;
     uint64_t heard_ms;
     struct enl_sequence root_numbers;
-    struct enl_reserve root_reserve;
-    struct bcri_seal_secret root_lane_secret;
+    struct enl_backup root_backup;
+    struct bcri_seal_secret root_control_link_secret;
     unsigned root_heard, root_says, root_sent;
 };
 

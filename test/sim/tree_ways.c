@@ -30,14 +30,14 @@ void way_up(void *owner, const struct bcri_control *message)
     struct host *host = owner;
     host->sent++;
     host->asks += message->type == BCRI_MSG_resume;
-    if (message->type == BCRI_MSG_beat && host->seeks && !host->on_lane)
+    if (message->type == BCRI_MSG_beat && host->seeks && !host->on_control_link)
         way_post(LANE_UP, host->number, message);
-    way_post(host->on_lane ? LANE_UP : UP, host->number, message);
+    way_post(host->on_control_link ? LANE_UP : UP, host->number, message);
 }
 
 uint32_t way_carrier(uint32_t number)
 {
-    while (!sim.hosts[number].root_lane && sim.hosts[number].starter != 0)
+    while (!sim.hosts[number].root_control_link && sim.hosts[number].starter != 0)
         number = sim.hosts[number].starter;
     return number;
 }
@@ -54,7 +54,7 @@ void way_down(void *owner, const struct bcri_control *message)
         routed.present |= BCRI_HAS(to);
         routed.to = host->number;
     }
-    way_post(sim.hosts[by].root_lane ? LANE_DOWN : DOWN, by, &routed);
+    way_post(sim.hosts[by].root_control_link ? LANE_DOWN : DOWN, by, &routed);
 }
 
 bool way_is_numbered(const struct host *host)

@@ -201,7 +201,7 @@ static bool is_excepted(const struct check_test *test)
     return found;
 }
 
-static enum verdict judge(const struct check_test *test, int status)
+static enum verdict root_detector(const struct check_test *test, int status)
 {
     if (status == -1)
         fprintf(stderr, "%s: no end after %" PRIu64 " s, killed\n", test->name, limit_ns(test) / 1000000000u);
@@ -243,7 +243,7 @@ static enum verdict run(const struct check_test *test)
     int status = watch(test, child);
     kill_descendants(child);
     remove_folder();
-    enum verdict verdict = judge(test, status);
+    enum verdict verdict = root_detector(test, status);
     if (verdict == SKIPPED)
         printf("skip %s: %s\n", test->name, check_shared->skip_reason);
     else

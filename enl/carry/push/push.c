@@ -2,8 +2,6 @@
 /* See carry.h: what is sent, and how it goes into a pipe. */
 #include "carry/carry.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,6 @@
 /* See push.c: the side of a daemon that was pushed. Its directory is named in its environment, behind
  * the number of the pipe that keeps the directory there (script.c). */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

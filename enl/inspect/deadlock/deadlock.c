@@ -213,7 +213,8 @@ static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
 
 static void heed(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 {
-    if (verdict == ENL_DEADLOCK && !explain(deadlock, true, enl_judge_count(&deadlock->judge)))
+    if (verdict == ENL_DEADLOCK &&
+        !explain(deadlock, true, enl_root_detector_count(&deadlock->root_detector)))
         explained(deadlock);
 }
 
@@ -221,38 +222,40 @@ static void heed(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 
 static void tell_root(struct enl_deadlock *deadlock)
 {
-    const struct enl_stillness *told = &deadlock->lookout.last;
+    const struct enl_stillness *told = &deadlock->host_detector.last;
     const struct bcri_control message = {.type = BCRI_MSG_still,
                                          .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count) |
                                                     BCRI_HAS(who) | BCRI_HAS(moves) | BCRI_HAS(since),
-                                         .id = deadlock->lookout.round,
+                                         .id = deadlock->host_detector.round,
                                          .status = told->still,
                                          .count = told->count,
                                          .who = told->who,
                                          .moves = told->moves,
                                          .since = told->since};
     if (!deadlock->ops->send_up(deadlock->owner, &message) && deadlock->ops->is_roots(deadlock->owner))
-        heed(deadlock, enl_judge_hear(&deadlock->judge, deadlock->self->host_number, message.id, told));
+        heed(deadlock,
+             enl_root_detector_hear(&deadlock->root_detector, deadlock->self->host_number, message.id, told));
 }
 
 static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
 {
-    struct enl_lookout *lookout = &deadlock->lookout;
+    struct enl_host_detector *host_detector = &deadlock->host_detector;
     uint64_t lockers;
     struct enl_stillness seen = look_at_records(deadlock, &lockers);
     seen.still = seen.still && !is_held_here(deadlock->here, &deadlock->held);
-    enum enl_lookout_wants wants =
-        enl_lookout_look(lookout, round, &seen, deadlock->ops->has_network(deadlock->owner));
-    if (wants == ENL_LOOKOUT_ASK && !deadlock->ops->ask_network(deadlock->owner, lookout->question))
-        wants = enl_lookout_answer(lookout, lookout->question, false, 0);
-    if (wants == ENL_LOOKOUT_TELL)
+    enum enl_host_detector_wants wants =
+        enl_host_detector_look(host_detector, round, &seen, deadlock->ops->has_network(deadlock->owner));
+    if (wants == ENL_HOST_DETECTOR_ASK &&
+        !deadlock->ops->ask_network(deadlock->owner, host_detector->question))
+        wants = enl_host_detector_answer(host_detector, host_detector->question, false, 0);
+    if (wants == ENL_HOST_DETECTOR_TELL)
         tell_root(deadlock);
 }
 
 void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages)
 {
-    if (deadlock->looks &&
-        enl_lookout_answer(&deadlock->lookout, question, quiet, messages) == ENL_LOOKOUT_TELL)
+    if (deadlock->looks && enl_host_detector_answer(&deadlock->host_detector, question, quiet, messages) ==
+                               ENL_HOST_DETECTOR_TELL)
         tell_root(deadlock);
 }
 
@@ -281,9 +284,9 @@ static void suspect(struct enl_deadlock *deadlock, uint64_t lockers)
 static void ask_all(struct enl_deadlock *deadlock)
 {
     const struct bcri_control message = {
-        .type = BCRI_MSG_look, .present = BCRI_HAS(id), .id = deadlock->judge.round};
+        .type = BCRI_MSG_look, .present = BCRI_HAS(id), .id = deadlock->root_detector.round};
     deadlock->ops->send_down(deadlock->owner, &message, false);
-    look_at_cces(deadlock, deadlock->judge.round);
+    look_at_cces(deadlock, deadlock->root_detector.round);
 }
 
 /* Which hosts there are. False: no memory. */
@@ -295,7 +298,7 @@ static bool know_hosts(struct enl_deadlock *deadlock)
         return false;
     numbers[0] = deadlock->self->host_number;
     deadlock->ops->hosts(deadlock->owner, numbers + 1, count - 1);
-    const bool done = enl_judge_hosts(&deadlock->judge, numbers, count);
+    const bool done = enl_root_detector_hosts(&deadlock->root_detector, numbers, count);
     if (numbers != few)
         free(numbers);
     return done;
@@ -313,15 +316,15 @@ static void on_deadlock_timer(uv_timer_t *timer)
                    seen.still ? "and nothing else is under way" : "others do not");
     bound_text(deadlock);
     suspect(deadlock, lockers);
-    const bool judges = deadlock->ops->is_roots(deadlock->owner);
-    if (judges && !know_hosts(deadlock))
+    const bool root_detectors = deadlock->ops->is_roots(deadlock->owner);
+    if (root_detectors && !know_hosts(deadlock))
         return;
-    switch (enl_lookout_second(&deadlock->lookout, &seen)) {
-    case ENL_LOOKOUT_LOOK: look_at_cces(deadlock, 0); break;
-    case ENL_LOOKOUT_TELL: tell_root(deadlock); break;
+    switch (enl_host_detector_second(&deadlock->host_detector, &seen)) {
+    case ENL_HOST_DETECTOR_LOOK: look_at_cces(deadlock, 0); break;
+    case ENL_HOST_DETECTOR_TELL: tell_root(deadlock); break;
     default: break;
     }
-    if (judges && enl_judge_tick(&deadlock->judge) == ENL_ASK)
+    if (root_detectors && enl_root_detector_tick(&deadlock->root_detector) == ENL_ASK)
         ask_all(deadlock);
 }
 
@@ -333,7 +336,7 @@ void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const st
                                        .moves = message->moves,
                                        .since = message->since};
     if (deadlock->looks && know_hosts(deadlock))
-        heed(deadlock, enl_judge_hear(&deadlock->judge, host, message->id, &told));
+        heed(deadlock, enl_root_detector_hear(&deadlock->root_detector, host, message->id, &told));
 }
 
 void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_control *message)
@@ -365,6 +368,6 @@ void enl_deadlock_stop(struct enl_deadlock *deadlock)
         return;
     deadlock->looks = false;
     drop_text(&deadlock->text);
-    enl_judge_fini(&deadlock->judge);
+    enl_root_detector_fini(&deadlock->root_detector);
     uv_close((uv_handle_t *)&deadlock->timer, NULL);
 }

@@ -54,7 +54,7 @@ static inline bool enl_stillness_same(const struct enl_stillness *one, const str
     return one->still && other->still && one->who == other->who && one->moves == other->moves;
 }
 
-/* judge.c -- What the root's daemon makes of the stillness of all hosts: whether the program is in a deadlock. Pure.
+/* root_detector.c -- What the root's daemon makes of the stillness of all hosts: whether the program is in a deadlock. Pure.
  *
  *      hosts tell by themselves        all are still                all answer the same again
  *   WATCHING --------------------> WATCHING --------> ASKING ------------------------------> told, WATCHING
@@ -64,14 +64,14 @@ static inline bool enl_stillness_same(const struct enl_stillness *one, const str
  * The second look of each host begins when it is asked, which is after the first look of every host
  * has ended. docs/states/deadlock.md tells why two equal looks in this order are a proof. */
 
-struct enl_judged_host {
+struct enl_checked_host {
     uint32_t number;
     bool told, answered, present;
     struct enl_stillness stillness; /* as it has told last */
 };
 
-struct enl_judge {
-    struct enl_judged_host *hosts;
+struct enl_root_detector {
+    struct enl_checked_host *hosts;
     size_t count, room;
     uint32_t round; /* the number of the last question */
     bool asking;
@@ -84,24 +84,24 @@ enum enl_verdict { ENL_MOVES, ENL_ASK, ENL_DEADLOCK };
 
 /* These are the program's hosts now. What is known of others is forgotten, and a round ends if any has come
  * or gone. False: no memory. */
-bool enl_judge_hosts(struct enl_judge *judge, const uint32_t *numbers, size_t count);
+bool enl_root_detector_hosts(struct enl_root_detector *root_detector, const uint32_t *numbers, size_t count);
 /* Host `number` tells of itself: by itself (`round` 0), or as the answer to that round's question.
  * ENL_DEADLOCK: this was the last answer, and nothing can ever move again. It is returned once for a
  * standstill. */
-enum enl_verdict enl_judge_hear(struct enl_judge *judge, uint32_t number, uint32_t round,
-                                const struct enl_stillness *stillness);
+enum enl_verdict enl_root_detector_hear(struct enl_root_detector *root_detector, uint32_t number,
+                                        uint32_t round, const struct enl_stillness *stillness);
 /* Once in a while. ENL_ASK: all hosts are to be asked, with judge->round. */
-enum enl_verdict enl_judge_tick(struct enl_judge *judge);
+enum enl_verdict enl_root_detector_tick(struct enl_root_detector *root_detector);
 /* How many CCEs are in it. */
-uint32_t enl_judge_count(const struct enl_judge *judge);
-void enl_judge_fini(struct enl_judge *judge);
+uint32_t enl_root_detector_count(const struct enl_root_detector *root_detector);
+void enl_root_detector_fini(struct enl_root_detector *root_detector);
 
-/* lookout.c -- When a host looks at itself, and what of it is worth telling the root. Pure.
+/* host_detector.c -- When a host looks at itself, and what of it is worth telling the root. Pure.
  *
  * A look has two parts: the records of the CCEs, and, if these all rest and there is a link thread, its
  * answer whether anything is under way there. */
 
-struct enl_lookout {
+struct enl_host_detector {
     struct enl_stillness last; /* that is told, or is to be told now */
     uint64_t last_sleeps;      /* `moves` of the last look without the agent's messages */
     uint32_t round;            /* of the root's question that it answers; 0: none */
@@ -111,24 +111,25 @@ struct enl_lookout {
     struct enl_stillness seen; /* the first part of that look */
 };
 
-enum enl_lookout_wants {
-    ENL_LOOKOUT_NOTHING,
-    ENL_LOOKOUT_LOOK, /* a whole look, of round 0 */
-    ENL_LOOKOUT_ASK,  /* the link thread, with `question` */
-    ENL_LOOKOUT_TELL, /* `last`, with `round` */
+enum enl_host_detector_wants {
+    ENL_HOST_DETECTOR_NOTHING,
+    ENL_HOST_DETECTOR_LOOK, /* a whole look, of round 0 */
+    ENL_HOST_DETECTOR_ASK,  /* the link thread, with `question` */
+    ENL_HOST_DETECTOR_TELL, /* `last`, with `round` */
 };
 
 /* Once a second, with what the records say. */
-enum enl_lookout_wants enl_lookout_second(struct enl_lookout *lookout, const struct enl_stillness *seen);
+enum enl_host_detector_wants enl_host_detector_second(struct enl_host_detector *host_detector,
+                                                      const struct enl_stillness *seen);
 /* A whole look begins: with what the records say now. It takes the place of one that is pending. */
-enum enl_lookout_wants enl_lookout_look(struct enl_lookout *lookout, uint32_t round,
-                                        const struct enl_stillness *seen, bool has_agent);
+enum enl_host_detector_wants enl_host_detector_look(struct enl_host_detector *host_detector, uint32_t round,
+                                                    const struct enl_stillness *seen, bool has_agent);
 /* The link thread has answered. */
-enum enl_lookout_wants enl_lookout_answer(struct enl_lookout *lookout, uint32_t question, bool quiet,
-                                          uint64_t messages);
+enum enl_host_detector_wants enl_host_detector_answer(struct enl_host_detector *host_detector,
+                                                      uint32_t question, bool quiet, uint64_t messages);
 
 /* deadlock.c -- The daemon's part of deadlock detection: it looks at its host once a second, tells its parent what has
- * changed, and on the root's host has a judge (judge.c), and does what `ondeadlock` says.
+ * changed, and on the root's host has a detector at the root (root_detector.c), and does what `ondeadlock` says.
  *
  * All of this is the loop's. What it asks of the rest of the daemon it asks by struct enl_deadlock_ops. */
 
@@ -158,7 +159,7 @@ struct enl_deadlock {
     bool looks; /* false: nobody looks for deadlocks */
     uv_timer_t timer;
     unsigned count; /* of looks */
-    struct enl_lookout lookout;
+    struct enl_host_detector host_detector;
     pid_t held; /* a CCE that was stopped, traced or running */
     /* CCEs that may be in a circle of write locks. */
     uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
@@ -173,7 +174,7 @@ struct enl_deadlock {
         pid_t pid;      /* the process that explains */
         unsigned looks; /* for how long */
     } text;
-    struct enl_judge judge; /* the root's */
+    struct enl_root_detector root_detector; /* the root's */
 };
 
 /* Begins to look, unless `ondeadlock` is ignore. */

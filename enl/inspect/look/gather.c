@@ -23,7 +23,7 @@ struct asked {
     bool tells; /* it is part of the program, as far as is known */
     uint8_t *bytes;
     size_t length, room;
-    bool has_ended; /* its relay has, as the daemon says */
+    bool has_ended; /* its proxied stream has, as the daemon says */
     const char *wrong;
     char reason[1024]; /* what a daemon says is wrong */
 };
@@ -83,7 +83,7 @@ static void refused(struct asked *one, const struct bcri_control *message)
     give_up_host(one, one->reason);
 }
 
-/* What the daemon says of one of the relays. False: it says nothing more. */
+/* What the daemon says of one of the proxied streams. False: it says nothing more. */
 static bool hear_daemon(struct gathering *all)
 {
     static struct bcri_incoming in;

@@ -188,7 +188,7 @@ bool look_collect(const char *name, const struct look_wish *wish, FILE *complain
  * `complaints`, a line each. False: there is no snapshot at all, and why was written. */
 bool look_gather(const char *name, bool names, FILE *complaints, struct look_view *view_out);
 
-/* look_host.c -- enl --look-host, a helper (relay.c): writes a snapshot of its host to stdout. */
+/* look_host.c -- enl --look-host, a helper (proxy.c): writes a snapshot of its host to stdout. */
 
 /* `what`: "names" if it shall ask the daemon for the names of CCEs. Returns the exit status. */
 int enl_look_host(const char *what);

@@ -68,40 +68,40 @@ void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host)
 
 /* ---- CCEs ---- */
 
-static struct asker *find_asker(const struct bcri_agent *agent, uint32_t index)
+static struct requester *find_requester(const struct bcri_agent *agent, uint32_t index)
 {
-    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
-        if (RECORD_OF(at, struct asker, of_agent)->index == index)
-            return RECORD_OF(at, struct asker, of_agent);
+    for (struct item *at = agent->requesters.head.next; at != &agent->requesters.head; at = at->next)
+        if (RECORD_OF(at, struct requester, of_agent)->index == index)
+            return RECORD_OF(at, struct requester, of_agent);
     return NULL;
 }
 
 int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
 {
-    struct asker *asker = calloc(1, sizeof *asker);
-    if (asker == NULL || (asker->outbox = bcri_at(agent->ctx, outbox)) == NULL) {
-        free(asker);
+    struct requester *requester = calloc(1, sizeof *requester);
+    if (requester == NULL || (requester->outbox = bcri_at(agent->ctx, outbox)) == NULL) {
+        free(requester);
         return bcrE_NOMEM;
     }
-    asker->agent = agent;
-    asker->index = index;
-    asker->sync_at = UINT64_MAX;
-    list_init(&asker->orders);
-    list_init(&asker->syncs);
-    list_init(&asker->routes);
-    list_init(&asker->shares);
-    list_init(&asker->busy);
-    list_append(&agent->askers, &asker->of_agent);
-    bcri_table_add(&agent->askers_by_ring, &asker->by_ring, bcri_outbox_ring(outbox));
+    requester->agent = agent;
+    requester->index = index;
+    requester->sync_at = UINT64_MAX;
+    list_init(&requester->orders);
+    list_init(&requester->syncs);
+    list_init(&requester->routes);
+    list_init(&requester->shares);
+    list_init(&requester->busy);
+    list_append(&agent->requesters, &requester->of_agent);
+    bcri_table_add(&agent->requesters_by_ring, &requester->by_ring, bcri_outbox_ring(outbox));
     agent->ask_at = 0;
     return 0;
 }
 
 void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
 {
-    struct asker *asker = find_asker(agent, index);
-    if (asker != NULL)
-        bcri_ask_forget(asker);
+    struct requester *requester = find_requester(agent, index);
+    if (requester != NULL)
+        bcri_ask_forget(requester);
     else if (agent->events->forgotten != NULL)
         agent->events->forgotten(agent->owner, index);
 }
@@ -135,11 +135,16 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
         free(agent);
         return NULL;
     }
-    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
-                                    &agent->served,         &agent->locks,   &agent->cells,
-                                    &agent->shares,         &agent->payloads};
+    struct table *const tables[] = {&agent->requesters_by_ring,
+                                    &agent->routes,
+                                    &agent->streams,
+                                    &agent->served,
+                                    &agent->locks,
+                                    &agent->cells,
+                                    &agent->shares,
+                                    &agent->payloads};
     struct list *const lists[] = {
-        &agent->askers,       &agent->ending,       &agent->untold,       &agent->all_cells,
+        &agent->requesters,   &agent->ending,       &agent->untold,       &agent->all_cells,
         &agent->ready,        &agent->owing,        &agent->over,         &agent->giving_back,
         &agent->dead_locks,   &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
         &agent->parked_locks, &agent->no_room,      &agent->shares_over,  &agent->unused_payloads};
@@ -168,9 +173,14 @@ void bcri_agent_free(struct bcri_agent *agent)
                                        &agent->stream_records, &agent->cell_records};
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
         records_free(records[i]);
-    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
-                                    &agent->served,         &agent->locks,   &agent->cells,
-                                    &agent->shares,         &agent->payloads};
+    struct table *const tables[] = {&agent->requesters_by_ring,
+                                    &agent->routes,
+                                    &agent->streams,
+                                    &agent->served,
+                                    &agent->locks,
+                                    &agent->cells,
+                                    &agent->shares,
+                                    &agent->payloads};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         bcri_table_free(tables[i]);
     free(agent);

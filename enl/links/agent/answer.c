@@ -22,28 +22,28 @@ struct order *bcri_ask_find(const struct peer *peer, uint64_t request)
     return order->route->peer == peer ? order : NULL;
 }
 
-void bcri_asker_free_if_over(struct asker *asker)
+void bcri_requester_free_if_over(struct requester *requester)
 {
-    struct bcri_agent *agent = asker->agent;
+    struct bcri_agent *agent = requester->agent;
     struct route *route;
-    if (!asker->forgotten || !list_is_empty(&asker->orders) || asker->ends_to_tell)
+    if (!requester->forgotten || !list_is_empty(&requester->orders) || requester->ends_to_tell)
         return;
-    list_remove(&asker->of_agent);
-    while ((route = FIRST_OF(&asker->routes, struct route, of_asker)) != NULL) {
-        list_remove(&route->of_asker);
+    list_remove(&requester->of_agent);
+    while ((route = FIRST_OF(&requester->routes, struct route, of_requester)) != NULL) {
+        list_remove(&route->of_requester);
         bcri_table_remove(&agent->routes, &route->at);
         record_free(route);
     }
-    record_free(asker);
+    record_free(requester);
 }
 
-static void publish_completed(struct asker *asker);
+static void publish_completed(struct requester *requester);
 static void answer_put(struct order *order);
 
 void bcri_order_end_if_over(struct order *order)
 {
-    struct asker *asker = order->asker;
-    struct bcri_agent *agent = asker->agent;
+    struct requester *requester = order->requester;
+    struct bcri_agent *agent = requester->agent;
     const uint32_t place = (uint32_t)order->request;
     if (!order->answered || order->sent)
         return;
@@ -52,17 +52,17 @@ void bcri_order_end_if_over(struct order *order)
     if (bcri_order_is_put(order->op) && order->slot_ref != BCRI_REF_NONE)
         answer_put(order);
     if (order->op == ORDER_DATA) {
-        asker->datas--;
-        publish_completed(asker);
+        requester->datas--;
+        publish_completed(requester);
     }
     agent->places[place] = (struct place){.next_free = agent->place_free};
     agent->place_free = place;
     agent->order_count--;
-    list_remove(&order->of_asker);
+    list_remove(&order->of_requester);
     list_remove(&order->in_queue);
     record_give(&agent->orders, order);
-    if (asker->forgotten)
-        bcri_asker_free_if_over(asker);
+    if (requester->forgotten)
+        bcri_requester_free_if_over(requester);
 }
 
 /* ---- into IDs ---- */
@@ -85,7 +85,7 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
     if (code == 0)
         bcri_store(&slot->key, value);
     bcri_store_release(&slot->word, word);
-    bcri_bell_ring_index(order->asker->agent->ctx, order->asker->index, BCRI_REF_NONE);
+    bcri_bell_ring_index(order->requester->agent->ctx, order->requester->index, BCRI_REF_NONE);
 }
 
 /* The CCE waits for it, and has its region for itself again if that was not put: so it comes when the link and the agent
@@ -104,18 +104,18 @@ static void answer_put(struct order *order)
  * ago. */
 static void tell_outbox(const struct order *order, int code)
 {
-    struct asker *asker = order->asker;
-    struct bcri_outbox_shm *outbox = asker->outbox;
+    struct requester *requester = order->requester;
+    struct bcri_outbox_shm *outbox = requester->outbox;
     if (outbox == NULL)
         return;
-    struct bcri_failure_shm *failure = &outbox->failure[asker->failed % BCRI_OUTBOX_WINDOW];
+    struct bcri_failure_shm *failure = &outbox->failure[requester->failed % BCRI_OUTBOX_WINDOW];
     uint64_t identity[2];
     memcpy(identity, order->owner, sizeof identity);
     bcri_store(&failure->owner[0], identity[0]);
     bcri_store(&failure->owner[1], identity[1]);
     bcri_store(&failure->cell, (uint32_t)order->cell);
     bcri_store(&failure->code, code_as_told(order, code));
-    bcri_store_release(&outbox->failed, ++asker->failed);
+    bcri_store_release(&outbox->failed, ++requester->failed);
 }
 
 /* False: the agent is parked. */
@@ -143,16 +143,16 @@ void bcri_ask_tell_again(struct bcri_agent *agent)
  * of the cell's owner, as its host has told; 0: unknown. */
 static void tell_put_failed(const struct order *order, int code, uint64_t owner_ordinal)
 {
-    struct bcri_agent *agent = order->asker->agent;
-    const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->asker->outbox != NULL;
-    char asker[BCRI_CCE_TEXT_MAX], owner[32] = "a CCE";
+    struct bcri_agent *agent = order->requester->agent;
+    const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->requester->outbox != NULL;
+    char requester[BCRI_CCE_TEXT_MAX], owner[32] = "a CCE";
     if (owner_ordinal != 0)
         snprintf(owner, sizeof owner, "CCE %u", (uint32_t)owner_ordinal - 1);
     bcri_agent_note(
         agent, bcri_identity_host(order->owner), "a put of %s into cell %d of %s there failed: %s%s",
-        bcri_cce_text(agent->ctx, order->asker->index, asker), order->cell, owner, bcr_strerror(code),
+        bcri_cce_text(agent->ctx, order->requester->index, requester), order->cell, owner, bcr_strerror(code),
         code == bcrE_NOMEM ? "; or the region is more than half of recvpool (bcrrc) there" : "");
-    struct untold error = {.index = order->asker->index,
+    struct untold error = {.index = order->requester->index,
                            .code = code,
                            .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
                            .cell = order->cell};
@@ -172,12 +172,12 @@ static void tell_put_failed(const struct order *order, int code, uint64_t owner_
 /* What a get had taken for nothing does not go back. Where the cell is gone, no CCE could get it anyway. */
 static void tell_lost(const struct order *order, int code)
 {
-    struct bcri_agent *agent = order->asker->agent;
-    char asker[BCRI_CCE_TEXT_MAX];
+    struct bcri_agent *agent = order->requester->agent;
+    char requester[BCRI_CCE_TEXT_MAX];
     if (code != bcrE_NOCELL && code != bcrE_DEAD)
         bcri_agent_note(agent, bcri_identity_host(order->owner),
                         "a region that %s gives back to cell %d of a CCE there is lost: %s",
-                        bcri_cce_text(agent->ctx, order->asker->index, asker), order->cell,
+                        bcri_cce_text(agent->ctx, order->requester->index, requester), order->cell,
                         bcr_strerror(code));
 }
 
@@ -198,14 +198,14 @@ void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
 /* ---- puts ---- */
 
 /* Answers the CCE's SYNCs that wait for puts which are completed now. */
-static void look_at_syncs(struct asker *asker)
+static void look_at_syncs(struct requester *requester)
 {
     uint64_t next_at = UINT64_MAX;
-    struct item *next, *at = asker->syncs.head.next;
-    for (; at != &asker->syncs.head; at = next) {
+    struct item *next, *at = requester->syncs.head.next;
+    for (; at != &requester->syncs.head; at = next) {
         struct order *order = RECORD_OF(at, struct order, in_queue);
         next = at->next;
-        if (order->key > asker->told) {
+        if (order->key > requester->told) {
             next_at = order->key < next_at ? order->key : next_at;
             continue;
         }
@@ -213,13 +213,13 @@ static void look_at_syncs(struct asker *asker)
         order->answered = true;
         bcri_order_end_if_over(order);
     }
-    asker->sync_at = next_at;
+    requester->sync_at = next_at;
 }
 
 void bcri_ask_sync(struct order *order)
 {
-    list_append(&order->asker->syncs, &order->in_queue);
-    look_at_syncs(order->asker);
+    list_append(&order->requester->syncs, &order->in_queue);
+    look_at_syncs(order->requester);
 }
 
 /* It is answered, or its answer comes singly. */
@@ -232,7 +232,7 @@ static void leave_route(struct order *order)
 
 static void count_put(struct order *order, int code, uint64_t owner_ordinal)
 {
-    order->asker->completed++;
+    order->requester->completed++;
     order->code = code;
     if (code != 0 && order->op == BCRI_ORDER_RETURN)
         tell_lost(order, code);
@@ -241,15 +241,15 @@ static void count_put(struct order *order, int code, uint64_t owner_ordinal)
 }
 
 /* While the link has the region of a bcr_putm, the CCE is not told of the last put: its own region is held. */
-static void publish_completed(struct asker *asker)
+static void publish_completed(struct requester *requester)
 {
-    const uint64_t kept_back = asker->datas != 0 && asker->completed != 0;
-    if (asker->outbox == NULL || asker->completed - kept_back <= asker->told)
+    const uint64_t kept_back = requester->datas != 0 && requester->completed != 0;
+    if (requester->outbox == NULL || requester->completed - kept_back <= requester->told)
         return;
-    asker->told = asker->completed - kept_back;
-    bcri_store_release(&asker->outbox->completed, asker->told);
-    if (asker->told >= asker->sync_at)
-        look_at_syncs(asker);
+    requester->told = requester->completed - kept_back;
+    bcri_store_release(&requester->outbox->completed, requester->told);
+    if (requester->told >= requester->sync_at)
+        look_at_syncs(requester);
 }
 
 /* ---- answers ---- */
@@ -257,7 +257,7 @@ static void publish_completed(struct asker *asker)
 /* The CCE's ID takes the hold of the agent's. */
 static void hand_over(struct order *order, struct bcri_slot_shm *region)
 {
-    struct bcri_ctx *ctx = order->asker->agent->ctx;
+    struct bcri_ctx *ctx = order->requester->agent->ctx;
     const bcri_ref ref = bcri_slot_region(bcri_load(&region->word));
     if (bcri_order_id(order) == NULL) {
         bcri_slot_drop(ctx, region);
@@ -274,7 +274,7 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
     if (bcri_order_is_put(order->op)) {
         leave_route(order);
         count_put(order, code, value);
-        publish_completed(order->asker);
+        publish_completed(order->requester);
     } else if (region != NULL)
         hand_over(order, region);
     else if (code != 0 || bcri_order_is_get(order->op))
@@ -289,7 +289,7 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
 void bcri_ask_done_up_to(struct order *last)
 {
     struct route *route = last->route;
-    struct asker *asker = last->asker;
+    struct requester *requester = last->requester;
     bool more = bcri_order_is_put(last->op) && is_listed(&last->in_queue);
     if (!more)
         return;
@@ -302,8 +302,8 @@ void bcri_ask_done_up_to(struct order *last)
         if (order->answered)
             count_put(order, 0, 0);
         if (!more)
-            publish_completed(asker);
-        bcri_order_end_if_over(order); /* after the last of a CCE that has ended there is no asker */
+            publish_completed(requester);
+        bcri_order_end_if_over(order); /* after the last of a CCE that has ended there is no requester */
     }
 }
 

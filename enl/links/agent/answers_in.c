@@ -77,7 +77,7 @@ void bcri_answers_in_arrived(struct peer *peer, struct incoming *incoming)
         bcri_ask_waits(order);
     else if (order != NULL)
         bcri_ask_answer(order, (int)message->code, message->value, incoming->region);
-    else if (incoming->region != NULL) /* the asker has ended since the message began */
+    else if (incoming->region != NULL) /* the requester has ended since the message began */
         bcri_slot_drop(peer->agent->ctx, incoming->region);
     bcri_incoming_free(NULL, incoming);
 }

@@ -32,22 +32,24 @@ static bool make_places(struct bcri_agent *agent)
     return true;
 }
 
-static struct order *new_order(struct asker *asker, uint32_t op, struct route *route)
+static struct order *new_order(struct requester *requester, uint32_t op, struct route *route)
 {
-    struct bcri_agent *agent = asker->agent;
+    struct bcri_agent *agent = requester->agent;
     if (agent->place_free == NO_PLACE && !make_places(agent))
         return NULL;
     struct order *order = record_take(&agent->orders);
     if (order == NULL)
         return NULL;
     const uint32_t place = agent->place_free;
-    *order = (struct order){
-        .asker = asker, .op = op, .route = route, .request = (uint64_t)++agent->order_last << 32 | place};
+    *order = (struct order){.requester = requester,
+                            .op = op,
+                            .route = route,
+                            .request = (uint64_t)++agent->order_last << 32 | place};
     agent->place_free = agent->places[place].next_free;
     agent->places[place].order = order;
     agent->order_count++;
-    asker->datas += op == ORDER_DATA;
-    list_append(&asker->orders, &order->of_asker);
+    requester->datas += op == ORDER_DATA;
+    list_append(&requester->orders, &order->of_requester);
     return order;
 }
 
@@ -86,7 +88,7 @@ static struct bcri_message message_of(const struct order *order, const struct bc
 
 static void send_order(struct order *order)
 {
-    struct bcri_ctx *ctx = order->asker->agent->ctx;
+    struct bcri_ctx *ctx = order->requester->agent->ctx;
     const struct bcri_region_shm *header =
         order->region != NULL ? bcri_at_held(ctx, bcri_slot_region(bcri_load(&order->region->word))) : NULL;
     struct bcri_message message = message_of(order, header);
@@ -97,7 +99,7 @@ static void send_order(struct order *order)
         message.value = share->data;
     }
     order->sent = true;
-    if (bcri_agent_send(order->route->peer, order->asker->index,
+    if (bcri_agent_send(order->route->peer, order->requester->index,
                         is_data ? BCRI_DATA_TARGET : order->route->target, &message,
                         is_same ? NULL : order->region, order)) {
         if (is_data && share != NULL)
@@ -148,26 +150,26 @@ static bool read_order(const struct bcri_slot_shm *slot, uint32_t *op_out)
 }
 
 /* The way to an owner. NULL: no memory. */
-static struct route *route_to(struct asker *asker, const uint8_t *owner)
+static struct route *route_to(struct requester *requester, const uint8_t *owner)
 {
-    struct bcri_agent *agent = asker->agent;
+    struct bcri_agent *agent = requester->agent;
     const uint32_t host = bcri_identity_host(owner), target = bcri_identity_index(owner);
-    const uint64_t key = (uint64_t)host << 32 | (uint64_t)asker->index << 16 | (target & 0xffffu);
+    const uint64_t key = (uint64_t)host << 32 | (uint64_t)requester->index << 16 | (target & 0xffffu);
     struct entry *at = table_find(&agent->routes, key);
     for (; at != NULL; at = table_next(at->next, key)) {
         struct route *route = RECORD_OF(at, struct route, at);
-        if (route->asker == asker && route->target == target)
+        if (route->requester == requester && route->target == target)
             return route;
     }
     struct peer *peer = bcri_peer_of(agent, host);
     struct route *route = peer != NULL ? calloc(1, sizeof *route) : NULL;
     if (route == NULL)
         return NULL;
-    route->asker = asker;
+    route->requester = requester;
     route->peer = peer;
     route->target = target;
     bcri_table_add(&agent->routes, &route->at, key);
-    list_append(&asker->routes, &route->of_asker);
+    list_append(&requester->routes, &route->of_requester);
     list_init(&route->puts);
     return route;
 }
@@ -177,7 +179,7 @@ static struct route *route_to(struct asker *asker, const uint8_t *owner)
  * by the CCE's ID until that ends; the put fails. */
 static bool take_region(struct order *order, struct bcri_slot_shm *slot)
 {
-    struct bcri_ctx *ctx = order->asker->agent->ctx;
+    struct bcri_ctx *ctx = order->requester->agent->ctx;
     const bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
     const bool answered = (order->key & BCRI_ORDER_ANSWERED) != 0;
     if (bcri_at(ctx, ref) == NULL) {
@@ -192,37 +194,37 @@ static bool take_region(struct order *order, struct bcri_slot_shm *slot)
     return true;
 }
 
-static void publish_taken(struct asker *asker)
+static void publish_taken(struct requester *requester)
 {
-    bcri_store_release(&asker->outbox->taken, asker->taken);
+    bcri_store_release(&requester->outbox->taken, requester->taken);
 }
 
 /* The CCE waits for its puts: their hosts are to answer at once. Without memory they answer a little later. */
-static void tell_waiting(struct asker *asker)
+static void tell_waiting(struct requester *requester)
 {
     const struct bcri_message sync = {.kind = BCRI_MESSAGE_SYNC};
-    if (list_is_empty(&asker->syncs))
+    if (list_is_empty(&requester->syncs))
         return;
-    for (struct item *at = asker->busy.head.next; at != &asker->busy.head; at = at->next) {
+    for (struct item *at = requester->busy.head.next; at != &requester->busy.head; at = at->next) {
         const struct route *route = RECORD_OF(at, struct route, of_busy);
-        (void)bcri_agent_send(route->peer, asker->index, route->target, &sync, NULL, NULL);
+        (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
     }
 }
 
 /* When it is answered, the CCE counts on this entry's being taken. */
-static bool take_sync(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref slot_ref)
+static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
-    struct order *order = new_order(asker, BCRI_ORDER_SYNC, NULL);
+    struct order *order = new_order(requester, BCRI_ORDER_SYNC, NULL);
     if (order == NULL)
         return false;
     order->key = bcri_load(&slot->key);
     order->slot_ref = slot_ref;
     bcri_store(&slot->given, order->request);
-    asker->taken++;
-    publish_taken(asker);
-    asker->taken--;
+    requester->taken++;
+    publish_taken(requester);
+    requester->taken--;
     bcri_ask_sync(order);
-    tell_waiting(asker);
+    tell_waiting(requester);
     return true;
 }
 
@@ -233,11 +235,11 @@ static void share_region(struct order *order)
     order->share = bcri_share_find(order->route, ref);
     if (order->share != NULL &&
         order->share->key != order->key) { /* a handler's, which waits for another time */
-        bcri_shares_close(order->asker, BCRI_REF_NONE);
+        bcri_shares_close(order->requester, BCRI_REF_NONE);
         order->share = NULL;
     }
     if (order->share == NULL) {
-        struct order *data = new_order(order->asker, ORDER_DATA, order->route);
+        struct order *data = new_order(order->requester, ORDER_DATA, order->route);
         if (data == NULL)
             return;
         data->key = order->key;
@@ -246,26 +248,26 @@ static void share_region(struct order *order)
             bcri_order_end_if_over(data);
             return;
         }
-        bcri_shares_close(order->asker, ref); /* all SAMEs of the last DATA were sent before this one */
+        bcri_shares_close(order->requester, ref); /* all SAMEs of the last DATA were sent before this one */
         send_or_wait(data);
     }
     order->share->orders++;
 }
 
 /* False: not now. */
-static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref slot_ref)
+static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
     uint32_t op;
     if (!read_order(slot, &op))
         return true;
     if (op == BCRI_ORDER_SYNC)
-        return take_sync(asker, slot, slot_ref);
+        return take_sync(requester, slot, slot_ref);
     const bool is_put = bcri_order_is_put(op);
     const uint64_t identity[2] = {bcri_load(&slot->next), bcri_load(&slot->prev)};
     uint8_t owner[BCRI_IDENTITY_BYTES];
     memcpy(owner, identity, sizeof owner);
-    struct route *route = route_to(asker, owner);
-    struct order *order = route != NULL ? new_order(asker, op, route) : NULL;
+    struct route *route = route_to(requester, owner);
+    struct order *order = route != NULL ? new_order(requester, op, route) : NULL;
     if (order == NULL)
         return false;
     memcpy(order->owner, owner, sizeof owner);
@@ -286,7 +288,7 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
     if (is_put) {
         list_append(&route->puts, &order->in_queue);
         if (!is_listed(&route->of_busy))
-            list_append(&asker->busy, &route->of_busy);
+            list_append(&requester->busy, &route->of_busy);
         if ((order->key & BCRI_ORDER_SHARES) != 0)
             share_region(order);
     }
@@ -297,9 +299,9 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
 }
 
 /* The answer of a get that is cancelled comes from its cell. False: not now. */
-static bool take_cancel(struct asker *asker, const struct bcri_slot_shm *slot, bcri_ref slot_ref)
+static bool take_cancel(struct requester *requester, const struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
-    const struct bcri_agent *agent = asker->agent;
+    const struct bcri_agent *agent = requester->agent;
     const uint64_t request = bcri_load(&slot->given);
     const uint32_t place = (uint32_t)request;
     struct order *order = place < agent->place_count ? agent->places[place].order : NULL;
@@ -313,54 +315,54 @@ static bool take_cancel(struct asker *asker, const struct bcri_slot_shm *slot, b
         return true;
     }
     const struct bcri_message message = {.kind = BCRI_MESSAGE_CANCEL, .request = request};
-    return bcri_agent_send(order->route->peer, asker->index, order->route->target, &message, NULL, NULL);
+    return bcri_agent_send(order->route->peer, requester->index, order->route->target, &message, NULL, NULL);
 }
 
 /* False: not now, for want of memory, also to map the ID. An entry that leads nowhere the CCE has not written. */
-static bool take_entry(struct asker *asker, enum bcri_outbox_kind kind, bcri_ref slot_ref)
+static bool take_entry(struct requester *requester, enum bcri_outbox_kind kind, bcri_ref slot_ref)
 {
-    struct bcri_ctx *ctx = asker->agent->ctx;
+    struct bcri_ctx *ctx = requester->agent->ctx;
     if (kind == BCRI_OUTBOX_PUTM_OVER) {
-        bcri_shares_close(asker, BCRI_REF_NONE);
+        bcri_shares_close(requester, BCRI_REF_NONE);
         return true;
     }
     struct bcri_slot_shm *slot = bcri_at(ctx, slot_ref);
     if (slot == NULL)
         return bcri_leads_nowhere(ctx, slot_ref);
-    return kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
-                                      : take_order(asker, slot, slot_ref);
+    return kind == BCRI_OUTBOX_CANCEL ? take_cancel(requester, slot, slot_ref)
+                                      : take_order(requester, slot, slot_ref);
 }
 
 /* Model: outbox.pml */
-static bool take_next(struct asker *asker)
+static bool take_next(struct requester *requester)
 {
-    struct bcri_agent *agent = asker->agent;
+    struct bcri_agent *agent = requester->agent;
     enum bcri_outbox_kind kind;
     bcri_ref slot_ref;
-    if (!bcri_outbox_look(asker->outbox, asker->taken, &kind, &slot_ref))
+    if (!bcri_outbox_look(requester->outbox, requester->taken, &kind, &slot_ref))
         return false;
-    if (!take_entry(asker, kind, slot_ref)) {
+    if (!take_entry(requester, kind, slot_ref)) {
         if (agent->ask_at > agent->now + AGAIN_NS)
             agent->ask_at = agent->now + AGAIN_NS;
         return false;
     }
-    if (++asker->taken % TAKEN_TOGETHER == 0)
-        publish_taken(asker);
+    if (++requester->taken % TAKEN_TOGETHER == 0)
+        publish_taken(requester);
     return true;
 }
 
 /* ---- ends ---- */
 
 /* Tells the hosts of which this CCE has ordered something. False: no memory, for the rest. */
-static bool tell_ends(struct asker *asker)
+static bool tell_ends(struct requester *requester)
 {
-    struct item *next, *at = asker->routes.head.next;
-    for (; at != &asker->routes.head; at = next) {
-        struct route *route = RECORD_OF(at, struct route, of_asker);
+    struct item *next, *at = requester->routes.head.next;
+    for (; at != &requester->routes.head; at = next) {
+        struct route *route = RECORD_OF(at, struct route, of_requester);
         next = at->next;
         if (route->end_told)
             continue;
-        struct order *order = new_order(asker, ORDER_ENDED, route);
+        struct order *order = new_order(requester, ORDER_ENDED, route);
         if (order == NULL)
             return false;
         route->end_told = true;
@@ -373,36 +375,36 @@ void bcri_ask_tell_ends(struct bcri_agent *agent)
 {
     struct item *next, *at = agent->ending.head.next;
     for (; at != &agent->ending.head; at = next) {
-        struct asker *asker = RECORD_OF(at, struct asker, of_agent);
+        struct requester *requester = RECORD_OF(at, struct requester, of_agent);
         next = at->next;
-        if (!asker->ends_to_tell)
+        if (!requester->ends_to_tell)
             continue;
-        asker->ends_to_tell = !tell_ends(asker);
-        if (asker->ends_to_tell)
+        requester->ends_to_tell = !tell_ends(requester);
+        if (requester->ends_to_tell)
             agent->ask_at = agent->now + AGAIN_NS;
-        bcri_asker_free_if_over(asker);
+        bcri_requester_free_if_over(requester);
     }
 }
 
 /* Without memory for all that its outbox says, another time: nobody drops what that names until `forgotten` is told.
  * Model: outbox.pml */
-static void forget_if_taken(struct asker *asker)
+static void forget_if_taken(struct requester *requester)
 {
-    struct bcri_agent *agent = asker->agent;
-    const uint32_t index = asker->index;
+    struct bcri_agent *agent = requester->agent;
+    const uint32_t index = requester->index;
     enum bcri_outbox_kind kind;
     bcri_ref slot_ref;
-    if (bcri_outbox_look(asker->outbox, asker->taken, &kind, &slot_ref))
+    if (bcri_outbox_look(requester->outbox, requester->taken, &kind, &slot_ref))
         return;
-    asker->outbox = NULL;
-    bcri_shares_close(asker, BCRI_REF_NONE);
-    bcri_table_remove(&agent->askers_by_ring, &asker->by_ring);
-    list_remove(&asker->of_agent);
-    list_append(&agent->ending, &asker->of_agent);
+    requester->outbox = NULL;
+    bcri_shares_close(requester, BCRI_REF_NONE);
+    bcri_table_remove(&agent->requesters_by_ring, &requester->by_ring);
+    list_remove(&requester->of_agent);
+    list_append(&agent->ending, &requester->of_agent);
     bcri_ask_forget_untold(agent, index);
-    struct item *next, *at = asker->orders.head.next;
-    for (; at != &asker->orders.head; at = next) {
-        struct order *order = RECORD_OF(at, struct order, of_asker);
+    struct item *next, *at = requester->orders.head.next;
+    for (; at != &requester->orders.head; at = next) {
+        struct order *order = RECORD_OF(at, struct order, of_requester);
         struct bcri_slot_shm *slot = bcri_order_id(order);
         next = at->next;
         if (slot != NULL)
@@ -413,7 +415,7 @@ static void forget_if_taken(struct asker *asker)
         order->answered = true;
         bcri_order_end_if_over(order);
     }
-    asker->forgotten = asker->ends_to_tell = true;
+    requester->forgotten = requester->ends_to_tell = true;
     bcri_ask_tell_ends(agent);
     if (agent->events->forgotten != NULL)
         agent->events->forgotten(agent->owner, index);
@@ -422,39 +424,39 @@ static void forget_if_taken(struct asker *asker)
 /* ---- taking all ---- */
 
 /* Model: wake.pml */
-static void take_entries(struct asker *asker)
+static void take_entries(struct requester *requester)
 {
-    const uint64_t taken = asker->taken;
-    while (take_next(asker))
+    const uint64_t taken = requester->taken;
+    while (take_next(requester))
         ;
-    if (asker->taken != taken)
-        publish_taken(asker);
-    if (asker->has_ended)
-        forget_if_taken(asker);
+    if (requester->taken != taken)
+        publish_taken(requester);
+    if (requester->has_ended)
+        forget_if_taken(requester);
 }
 
 void bcri_ask_take_all(struct bcri_agent *agent)
 {
-    struct item *next, *at = agent->askers.head.next;
-    for (; at != &agent->askers.head; at = next) {
+    struct item *next, *at = agent->requesters.head.next;
+    for (; at != &agent->requesters.head; at = next) {
         next = at->next;
-        take_entries(RECORD_OF(at, struct asker, of_agent));
+        take_entries(RECORD_OF(at, struct requester, of_agent));
     }
 }
 
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
 {
-    struct entry *next, *at = table_find(&agent->askers_by_ring, low);
+    struct entry *next, *at = table_find(&agent->requesters_by_ring, low);
     for (; at != NULL; at = next) {
         next = table_next(at->next, low);
-        take_entries(RECORD_OF(at, struct asker, by_ring));
+        take_entries(RECORD_OF(at, struct requester, by_ring));
     }
 }
 
-void bcri_ask_forget(struct asker *asker)
+void bcri_ask_forget(struct requester *requester)
 {
-    asker->has_ended = true;
-    take_entries(asker);
+    requester->has_ended = true;
+    take_entries(requester);
 }
 
 /* ---- hosts that are lost, or unknown ---- */
@@ -477,35 +479,35 @@ void bcri_ask_fail(struct peer *peer, int code)
     }
 }
 
-static void drop_routes_of(struct asker *asker, const struct peer *peer)
+static void drop_routes_of(struct requester *requester, const struct peer *peer)
 {
-    struct item *next, *at = asker->routes.head.next;
-    for (; at != &asker->routes.head; at = next) {
-        struct route *route = RECORD_OF(at, struct route, of_asker);
+    struct item *next, *at = requester->routes.head.next;
+    for (; at != &requester->routes.head; at = next) {
+        struct route *route = RECORD_OF(at, struct route, of_requester);
         next = at->next;
         if (route->peer != peer)
             continue;
-        bcri_shares_close(asker, BCRI_REF_NONE); /* a bcr_putm that goes on begins others */
+        bcri_shares_close(requester, BCRI_REF_NONE); /* a bcr_putm that goes on begins others */
         list_remove(at);
-        bcri_table_remove(&asker->agent->routes, &route->at);
+        bcri_table_remove(&requester->agent->routes, &route->at);
         record_free(route);
     }
 }
 
 void bcri_ask_drop_routes(struct peer *peer)
 {
-    const struct list *const lists[] = {&peer->agent->askers, &peer->agent->ending};
+    const struct list *const lists[] = {&peer->agent->requesters, &peer->agent->ending};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (struct item *at = lists[i]->head.next; at != &lists[i]->head; at = at->next)
-            drop_routes_of(RECORD_OF(at, struct asker, of_agent), peer);
+            drop_routes_of(RECORD_OF(at, struct requester, of_agent), peer);
 }
 
 void bcri_ask_free(struct bcri_agent *agent)
 {
-    struct asker *asker;
-    list_move(&agent->ending, &agent->askers);
-    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
-        bcri_shares_close(RECORD_OF(at, struct asker, of_agent), BCRI_REF_NONE);
+    struct requester *requester;
+    list_move(&agent->ending, &agent->requesters);
+    for (struct item *at = agent->requesters.head.next; at != &agent->requesters.head; at = at->next)
+        bcri_shares_close(RECORD_OF(at, struct requester, of_agent), BCRI_REF_NONE);
     for (uint32_t i = 0; i < agent->place_count; i++) {
         struct order *order = agent->places[i].order;
         if (order != NULL && order->share != NULL)
@@ -514,11 +516,11 @@ void bcri_ask_free(struct bcri_agent *agent)
     }
     bcri_shares_end(agent);
     free(agent->places);
-    while ((asker = FIRST_OF(&agent->askers, struct asker, of_agent)) != NULL) {
-        list_init(&asker->orders);
-        asker->forgotten = true;
-        asker->ends_to_tell = false;
-        bcri_asker_free_if_over(asker);
+    while ((requester = FIRST_OF(&agent->requesters, struct requester, of_agent)) != NULL) {
+        list_init(&requester->orders);
+        requester->forgotten = true;
+        requester->ends_to_tell = false;
+        bcri_requester_free_if_over(requester);
     }
     struct untold *untold;
     while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {

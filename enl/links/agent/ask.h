@@ -11,7 +11,7 @@
 #define NO_PLACE UINT32_MAX
 
 /* A CCE of this host that has made its outbox. */
-struct asker {
+struct requester {
     struct item of_agent; /* or of those that are ending */
     struct entry by_ring;
     struct bcri_agent *agent;
@@ -35,8 +35,8 @@ struct asker {
 /* The stream to an owner of whom this CCE has ordered something. */
 struct route {
     struct entry at;
-    struct item of_asker;
-    struct asker *asker;
+    struct item of_requester;
+    struct requester *requester;
     struct peer *peer;
     uint32_t target;
     bool end_told;
@@ -46,8 +46,8 @@ struct route {
 
 /* Puts of one bcr_putm to one host: its region goes there once, before the first of them. */
 struct share {
-    struct entry at;      /* while it is open */
-    struct item of_asker; /* or of those that are over and not told */
+    struct entry at;          /* while it is open */
+    struct item of_requester; /* or of those that are over and not told */
     struct peer *peer;
     bcri_ref ref;
     uint64_t key;                 /* of its puts, which wait for the same time */
@@ -64,10 +64,10 @@ struct share {
 
 /* An order on its way. It is over when it is answered, and the link does not need it any more. */
 struct order {
-    struct item of_asker;
+    struct item of_requester;
     struct item in_queue;        /* a SYNC; a put in its route's list */
     STAILQ_ENTRY(order) waiting; /* for the link */
-    struct asker *asker;
+    struct requester *requester;
     struct route *route; /* NULL: SYNC */
     uint32_t op;         /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */
     bcri_ref slot_ref;   /* the CCE's ID; none: a put that it does not wait for, or the CCE has ended */
@@ -110,7 +110,7 @@ void bcri_ask_take_all(struct bcri_agent *agent);
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);
 void bcri_ask_send_waiting(struct peer *peer);
 /* This CCE has ended; `forgotten` is told when all its entries are taken, perhaps within this call. */
-void bcri_ask_forget(struct asker *asker);
+void bcri_ask_forget(struct requester *requester);
 /* Ends that were not told for want of memory. */
 void bcri_ask_tell_ends(struct bcri_agent *agent);
 /* All orders to that host end with `code`. */
@@ -127,7 +127,7 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref);
 /* The link has done with its region. */
 void bcri_order_let_go(struct order *order);
 /* No further put comes to those of this CCE, save those of the region `but` (BCRI_REF_NONE: no region). */
-void bcri_shares_close(struct asker *asker, bcri_ref but);
+void bcri_shares_close(struct requester *requester, bcri_ref but);
 /* Tells the hosts of those that are over, as far as there is memory. */
 void bcri_shares_end(struct bcri_agent *agent);
 
@@ -136,7 +136,7 @@ void bcri_shares_end(struct bcri_agent *agent);
 /* The CCE's ID of an order; NULL: it has none any more. */
 static inline struct bcri_slot_shm *bcri_order_id(const struct order *order)
 {
-    return order->slot_ref != BCRI_REF_NONE ? bcri_at(order->asker->agent->ctx, order->slot_ref) : NULL;
+    return order->slot_ref != BCRI_REF_NONE ? bcri_at(order->requester->agent->ctx, order->slot_ref) : NULL;
 }
 
 /* The order of an answer; NULL: it is over, or there is none. */
@@ -155,6 +155,6 @@ void bcri_ask_tell_again(struct bcri_agent *agent);
 void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index);
 /* Frees an order that is over, and its CCE's part when that was the last of a CCE that has ended. */
 void bcri_order_end_if_over(struct order *order);
-void bcri_asker_free_if_over(struct asker *asker);
+void bcri_requester_free_if_over(struct requester *requester);
 
 #endif

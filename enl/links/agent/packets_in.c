@@ -38,19 +38,19 @@ bool bcri_packets_receive(struct bcri_link_thread *thread)
     return batches != 0;
 }
 
-void bcri_packets_take_carried(struct bcri_link_thread *thread)
+void bcri_packets_take_tunnelled(struct bcri_link_thread *thread)
 {
     struct enl_mails all = STAILQ_HEAD_INITIALIZER(all);
     enl_mailbox_take_all(&thread->in, &all);
-    for (struct carried *carried; (carried = (struct carried *)STAILQ_FIRST(&all)) != NULL;) {
+    for (struct tunnelled *tunnelled; (tunnelled = (struct tunnelled *)STAILQ_FIRST(&all)) != NULL;) {
         uint32_t host;
         STAILQ_REMOVE_HEAD(&all, entry);
-        struct path *path = bcri_link_sender(carried->packet, carried->bytes, &host)
+        struct path *path = bcri_link_sender(tunnelled->packet, tunnelled->bytes, &host)
                                 ? bcri_path_find(thread, host, BCRI_LANE_ORDERS)
                                 : NULL;
         const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
-        if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
+        if (path != NULL && bcri_link_receive(path->link, tunnelled->packet, tunnelled->bytes, thread->now))
             bcri_path_came_by_tree(thread, path, heard_at);
-        free(carried);
+        free(tunnelled);
     }
 }

@@ -53,13 +53,13 @@ static bool send_by_tree(struct bcri_link_thread *thread, struct path *path)
                 continue;
             }
         }
-        path->blocked = space != NULL && !bcri_carried_has_room(thread);
+        path->blocked = space != NULL && !bcri_tunnelled_has_room(thread);
         const size_t bytes =
             space != NULL && !path->blocked ? bcri_link_fill(path->link, space, thread->now) : 0;
         if (bytes == 0)
             return sends;
         sends = true;
-        bcri_carried_send(thread, path->host, space, (uint32_t)bytes);
+        bcri_tunnelled_send(thread, path->host, space, (uint32_t)bytes);
     }
 }
 

@@ -66,7 +66,7 @@ static void tell_way(struct bcri_link_thread *thread, struct path *path)
 /* The tree loses packets too, where it is congested: then daemons drop them (tree/carry.c). */
 static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bcri_way why)
 {
-    const struct bcri_link_carrier tree = {.packet_max = BCRI_CARRIED_MAX, .room = TREE_ROOM};
+    const struct bcri_link_carrier tree = {.packet_max = BCRI_TUNNELLED_MAX, .room = TREE_ROOM};
     path->on_tree = true;
     path->heard = false; /* another of its addresses may work */
     path->stays_ns = path->stays_ns == 0 ? STAYS_NS : 2 * path->stays_ns;

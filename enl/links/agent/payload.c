@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* payload.c -- regions of bcr_putm that have come for several cells of this host (DATA), and are kept for the puts that name
- * them (SAME) until the asker's host says that there are no more (FORGET).
+ * them (SAME) until the requester's host says that there are no more (FORGET).
  *
  * Why nothing waits for ever. A SAME begins only when its DATA has, and so has its room; until then nothing behind
- * it begins. DATA of one asker begin in their order, and of each all SAMEs were sent before the next DATA. So before a
+ * it begins. DATA of one requester begin in their order, and of each all SAMEs were sent before the next DATA. So before a
  * SAME of the oldest payload there stand but puts, which wait for room in the pool, and they get it: a payload
  * that only waits for further SAMEs, and has no other holders, leaves the pool for private memory when somebody finds no
  * room there, and comes back with the next SAME. How much may lie there is bounded for each host, by DATA that wait. */

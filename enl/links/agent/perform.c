@@ -21,7 +21,7 @@ static uint64_t cell_key_of(struct bcri_agent *agent, const struct stream *strea
     return bcri_resolved_key(bcri_cce_find(agent->ctx, identity), message->cell);
 }
 
-/* For the asker's sentence: 1 more than the ordinal of the CCE that the order is for; 0: another has its record. */
+/* For the requester's sentence: 1 more than the ordinal of the CCE that the order is for; 0: another has its record. */
 static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_message *message)
 {
     const struct bcri_record_shm *record = bcri_record(stream->peer->agent->ctx, stream->target);

@@ -65,9 +65,9 @@ struct bcri_agent {
     bool pool_asked;
 
     /* asking */
-    struct list askers;
-    struct table askers_by_ring, routes;
-    struct list ending; /* askers that have ended, and whose ends are not told everywhere */
+    struct list requesters;
+    struct table requesters_by_ring, routes;
+    struct list ending; /* requesters that have ended, and whose ends are not told everywhere */
     uint64_t ask_at;    /* when to look at all outboxes, though none has rung */
     bool links_untold;  /* a link is wanted, and there was no memory to say so */
     struct place *places;

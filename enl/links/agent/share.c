@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c -- the puts of one bcr_putm to cells of one host, as the asker's agent sees them. The region goes there once, as
- * DATA, in a stream that each asker has for that. The puts name it (SAME), each in the stream to its owner. When
+/* share.c -- the puts of one bcr_putm to cells of one host, as the requester's agent sees them. The region goes there once, as
+ * DATA, in a stream that each requester has for that. The puts name it (SAME), each in the stream to its owner. When
  * no further one can come, the other host is told (FORGET).
  *
  * Why all puts are of the same region: as long as a share is open, or an order of it is on its way, the agent holds
@@ -13,16 +13,16 @@
 
 static uint64_t share_key_of(const struct route *route, bcri_ref ref)
 {
-    return ref ^ (uint64_t)route->peer->host << 32 ^ (uint64_t)route->asker->index << 16;
+    return ref ^ (uint64_t)route->peer->host << 32 ^ (uint64_t)route->requester->index << 16;
 }
 
 struct share *bcri_share_find(const struct route *route, bcri_ref ref)
 {
     const uint64_t key = share_key_of(route, ref);
-    struct entry *at = table_find(&route->asker->agent->shares, key);
+    struct entry *at = table_find(&route->requester->agent->shares, key);
     for (; at != NULL; at = table_next(at->next, key)) {
         struct share *share = RECORD_OF(at, struct share, at);
-        if (share->ref == ref && share->peer == route->peer && share->source == route->asker->index)
+        if (share->ref == ref && share->peer == route->peer && share->source == route->requester->index)
             return share;
     }
     return NULL;
@@ -30,8 +30,8 @@ struct share *bcri_share_find(const struct route *route, bcri_ref ref)
 
 struct share *bcri_share_new(struct order *data, bcri_ref ref)
 {
-    struct asker *asker = data->asker;
-    struct bcri_ctx *ctx = asker->agent->ctx;
+    struct requester *requester = data->requester;
+    struct bcri_ctx *ctx = requester->agent->ctx;
     struct share *share = malloc(sizeof *share);
     struct bcri_slot_shm *slot = share != NULL ? bcri_slot_take(ctx) : NULL;
     if (slot == NULL || bcri_slot_hold(ctx, ref, slot) != 0) {
@@ -43,12 +43,12 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref)
     *share = (struct share){.peer = data->route->peer,
                             .ref = ref,
                             .key = data->key,
-                            .source = asker->index,
+                            .source = requester->index,
                             .target = data->route->target,
                             .orders = 1,
                             .is_open = true};
-    bcri_table_add(&asker->agent->shares, &share->at, share_key_of(data->route, ref));
-    list_append(&asker->shares, &share->of_asker);
+    bcri_table_add(&requester->agent->shares, &share->at, share_key_of(data->route, ref));
+    list_append(&requester->shares, &share->of_requester);
     data->region = slot;
     data->share = share;
     return share;
@@ -62,7 +62,7 @@ static bool end_share(struct share *share)
     if (share->data != 0 && share->peer->link != NULL &&
         !bcri_agent_send(share->peer, share->source | BCRI_ANSWERS, share->target, &forget, NULL, NULL))
         return false;
-    list_remove(&share->of_asker);
+    list_remove(&share->of_requester);
     record_free(share);
     return true;
 }
@@ -70,8 +70,8 @@ static bool end_share(struct share *share)
 static void end_share_or_later(struct share *share)
 {
     struct bcri_agent *agent = share->peer->agent;
-    list_remove(&share->of_asker);
-    list_append(&agent->shares_over, &share->of_asker);
+    list_remove(&share->of_requester);
+    list_append(&agent->shares_over, &share->of_requester);
     if (!end_share(share))
         agent->ask_at = agent->now + AGAIN_NS;
 }
@@ -79,7 +79,7 @@ static void end_share_or_later(struct share *share)
 void bcri_shares_end(struct bcri_agent *agent)
 {
     struct share *share;
-    while ((share = FIRST_OF(&agent->shares_over, struct share, of_asker)) != NULL)
+    while ((share = FIRST_OF(&agent->shares_over, struct share, of_requester)) != NULL)
         if (!end_share(share)) {
             agent->ask_at = agent->now + AGAIN_NS;
             return;
@@ -87,16 +87,16 @@ void bcri_shares_end(struct bcri_agent *agent)
 }
 
 /* Model: share.pml */
-void bcri_shares_close(struct asker *asker, bcri_ref but)
+void bcri_shares_close(struct requester *requester, bcri_ref but)
 {
-    struct bcri_agent *agent = asker->agent;
-    struct item *next, *at = asker->shares.head.next;
-    for (; at != &asker->shares.head; at = next) {
-        struct share *share = RECORD_OF(at, struct share, of_asker);
+    struct bcri_agent *agent = requester->agent;
+    struct item *next, *at = requester->shares.head.next;
+    for (; at != &requester->shares.head; at = next) {
+        struct share *share = RECORD_OF(at, struct share, of_requester);
         next = at->next;
         if (share->ref == but)
             continue;
-        list_remove(&share->of_asker);
+        list_remove(&share->of_requester);
         bcri_table_remove(&agent->shares, &share->at);
         share->is_open = false;
         if (share->region != NULL)
@@ -117,7 +117,7 @@ void bcri_order_let_go(struct order *order)
     if (share != NULL && share->is_open && share->region == NULL)
         share->region = region;
     else
-        bcri_slot_drop(order->asker->agent->ctx, region);
+        bcri_slot_drop(order->requester->agent->ctx, region);
     if (share != NULL && --share->orders == 0 && !share->is_open)
         end_share_or_later(share);
 }

@@ -274,7 +274,7 @@ static void *run_link_thread(void *arg)
             rest_in_epoll(thread, seen);
             continue;
         }
-        bcri_packets_take_carried(thread);
+        bcri_packets_take_tunnelled(thread);
         bcri_agent_run(thread->agent, thread->now);
         if (bcri_packets_send(thread))
             thread->active_at = thread->now;

@@ -85,7 +85,7 @@ struct path {
 LIST_HEAD(paths, path);
 
 /* A packet that goes, or has come, over the tree. */
-struct carried {
+struct tunnelled {
     struct enl_mail mail;
     uint32_t host, bytes;
     uint8_t packet[];
@@ -154,11 +154,12 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread);
 /* Whether this host may not work any more, unless the loop comes to know better. */
 bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
 
-/* ---- carried.c ---- */
+/* ---- tunnelled.c ---- */
 
 /* On the link thread. Whether a packet more may be sent now; if not, the bell rings when it may. */
-bool bcri_carried_has_room(struct bcri_link_thread *thread);
-void bcri_carried_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet, uint32_t bytes);
+bool bcri_tunnelled_has_room(struct bcri_link_thread *thread);
+void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet,
+                         uint32_t bytes);
 
 /* ---- lane.c ---- */
 
@@ -202,7 +203,7 @@ static inline bool path_is_awake(const struct bcri_link_thread *thread, const st
 /* Receives what has come, up to a limit. Returns whether anything has. */
 bool bcri_packets_receive(struct bcri_link_thread *thread);
 /* Receives what has come over the tree. */
-void bcri_packets_take_carried(struct bcri_link_thread *thread);
+void bcri_packets_take_tunnelled(struct bcri_link_thread *thread);
 /* Sends what the links have to send. Returns whether there was anything. */
 bool bcri_packets_send(struct bcri_link_thread *thread);
 

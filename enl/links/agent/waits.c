@@ -9,7 +9,7 @@
  * waits there only if the agent's own call has registered the request: and the agent looks when that call
  * has returned.
  *
- * Regions are sent in the order in which their cell gave them. What does not reach its asker goes back to
+ * Regions are sent in the order in which their cell gave them. What does not reach its requester goes back to
  * the head of its cell, the youngest first, so that the cell's order is the old one: an older one waits for
  * those that are still on their way. Until nothing goes back any more, nothing is taken there for other hosts,
  * or it might wait for ever. */
@@ -198,7 +198,7 @@ static void region_goes_back(struct served *served)
         list_append(&agent_of_served(served)->giving_back, &cell->in_queue);
 }
 
-/* The asker's host has the region, or will never have it. Its CCE is told that there was no memory when the region is
+/* The requester's host has the region, or will never have it. Its CCE is told that there was no memory when the region is
  * back: until then it would find the cell without it. */
 void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome)
 {
@@ -218,7 +218,7 @@ void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome
     end_served(served);
 }
 
-/* The region in the LIVE slot goes to the asker. */
+/* The region in the LIVE slot goes to the requester. */
 static void send_region(struct served *served)
 {
     struct stream *stream = served->stream;
@@ -257,7 +257,7 @@ static struct bcri_slot_shm *all_going_back(struct bcri_agent *agent, const stru
     return youngest;
 }
 
-/* Puts back what did not reach its asker. */
+/* Puts back what did not reach its requester. */
 static void give_back_to_cell(struct bcri_agent *agent, struct wanted_cell *cell)
 {
     struct bcri_slot_shm *const youngest = all_going_back(agent, cell);

@@ -25,7 +25,7 @@ static const struct fact {
     TEXT(version),
     TEXT(abi),
     TEXT(hostname),
-    TEXT(station),
+    TEXT(machine_id),
     NUMBER(protocol, UINT32_MAX),
     NUMBER(user, UINT32_MAX),
     NUMBER(cores, 1000000),

@@ -116,7 +116,7 @@ void enl_facts_here(const struct bcri_config *config, struct enl_facts *facts_ou
              BCR_VERSION_PATCH);
     snprintf(facts_out->abi, sizeof facts_out->abi, "%s", enl_abi());
     enl_host_name(facts_out->hostname, sizeof facts_out->hostname);
-    enl_host_station(enl_abi(), facts_out->station, sizeof facts_out->station);
+    enl_host_machine_id(enl_abi(), facts_out->machine_id, sizeof facts_out->machine_id);
     facts_out->protocol = BCRI_CONTROL_VERSION;
     facts_out->user = geteuid();
     facts_out->cores = cores_here();

@@ -128,11 +128,11 @@ static void look_at_net(struct looker *looker, const struct enl_asked *all, size
             (unsigned long long)mtu, all[other].host->name, (unsigned long long)all[other].facts.mtu);
 }
 
-static int compare_stations(const void *a, const void *b)
+static int compare_machine_ids(const void *a, const void *b)
 {
     const struct enl_asked *one = *(const struct enl_asked *const *)a,
                            *two = *(const struct enl_asked *const *)b;
-    const int order = strcmp(one->facts.station, two->facts.station);
+    const int order = strcmp(one->facts.machine_id, two->facts.machine_id);
     return order != 0 ? order : (one > two) - (one < two);
 }
 
@@ -142,12 +142,12 @@ void enl_findings_compare(struct enl_asked *all, size_t count)
     size_t used = 0;
     for (size_t i = 0; sorted != NULL && i < count; i++)
         if (all[i].failed[0] == '\0' && !all[i].no_enl && !all[i].host->local &&
-            all[i].facts.station[0] != '\0')
+            all[i].facts.machine_id[0] != '\0')
             sorted[used++] = &all[i];
     if (used != 0)
-        qsort(sorted, used, sizeof(struct enl_asked *), compare_stations);
+        qsort(sorted, used, sizeof(struct enl_asked *), compare_machine_ids);
     for (size_t i = 1; i < used; i++)
-        if (strcmp(sorted[i]->facts.station, sorted[i - 1]->facts.station) == 0)
+        if (strcmp(sorted[i]->facts.machine_id, sorted[i - 1]->facts.machine_id) == 0)
             sorted[i]->same = sorted[i - 1]->same != NULL ? sorted[i - 1]->same : sorted[i - 1];
     free(sorted);
 }

@@ -27,8 +27,8 @@ struct bcri_config;
 
 struct enl_facts {
     char version[32], abi[32];
-    char hostname[256]; /* as it calls itself */
-    char station[200];  /* names.h */
+    char hostname[256];   /* as it calls itself */
+    char machine_id[200]; /* names.h */
     /* ENL_FACT_UNKNOWN: it has not said */
     uint64_t protocol; /* of control messages */
     uint64_t user;

@@ -3,7 +3,7 @@
  * in states in which they may come and in which they may not.
  *
  * The first byte says which daemon it is. That of a host (enl --child): the fuzzer is its root, at the other ends of its
- * pipes, and a visitor at its socket; CCEs, helpers and daemons that it is told to start are the fuzzer's own program,
+ * pipes, and a client at its socket; CCEs, helpers and daemons that it is told to start are the fuzzer's own program,
  * and speak likewise. Or the root's: its CCE, its hosts' daemons and those whom these tell to enlist are the fuzzer's.
  *
  * enl's main() runs in a process forked from the fuzzer's, whose coverage is added to the fuzzer's. It must return, with
@@ -251,9 +251,9 @@ static const enum bcri_control_type of_parent[] = {
     BCRI_MSG_carry,       BCRI_MSG_begin,        BCRI_MSG_cut,        BCRI_MSG_ps,
 };
 static const enum bcri_control_type before_start[] = {BCRI_MSG_setting, BCRI_MSG_environ, BCRI_MSG_start};
-static const enum bcri_control_type of_visitor[] = {BCRI_MSG_hello, BCRI_MSG_ps,    BCRI_MSG_host_next,
-                                                    BCRI_MSG_audit, BCRI_MSG_relay, BCRI_MSG_attach,
-                                                    BCRI_MSG_pane};
+static const enum bcri_control_type of_client[] = {BCRI_MSG_hello, BCRI_MSG_ps,    BCRI_MSG_host_next,
+                                                   BCRI_MSG_audit, BCRI_MSG_relay, BCRI_MSG_attach,
+                                                   BCRI_MSG_pane};
 
 static struct play {
     struct feed feed;
@@ -263,7 +263,7 @@ static struct play {
     bool begun;        /* the magic word is written */
     bool is_up;        /* the reply to start has come */
     bool dismissed;    /* it may end without a word */
-    bool deaf;         /* its pipe takes nothing any more, or has ended */
+    bool write_failed; /* its pipe takes nothing any more, or has ended */
     bool torn;         /* what comes may lie within a frame that has no end */
     const char *wrong; /* what it must have said of what it was told last; NULL: nothing */
     uint32_t beat;     /* the last that has come */
@@ -287,7 +287,7 @@ static void listen_once(void)
     uint8_t *at;
     const size_t room = bcri_frames_room(&play.frames, &at);
     const ssize_t got = read(play.from, at, room);
-    play.deaf = play.deaf || got <= 0;
+    play.write_failed = play.write_failed || got <= 0;
     if (got <= 0)
         return;
     bcri_frames_came(&play.frames, (size_t)got);
@@ -300,7 +300,7 @@ static void listen_once(void)
 static void put(const void *bytes, size_t length)
 {
     const char *at = bytes;
-    while (length > 0 && !play.deaf) {
+    while (length > 0 && !play.write_failed) {
         struct pollfd look[2] = {{.fd = play.to, .events = POLLOUT}, {.fd = play.from, .events = POLLIN}};
         must(poll(look, 2, -1) > 0, "poll");
         if (look[1].revents != 0)
@@ -310,7 +310,7 @@ static void put(const void *bytes, size_t length)
         const ssize_t got = write(play.to, at, length);
         if (got < 0 && errno == EAGAIN)
             continue;
-        play.deaf = play.deaf || got <= 0;
+        play.write_failed = play.write_failed || got <= 0;
         at += got > 0 ? got : 0;
         length -= got > 0 ? (size_t)got : 0;
     }
@@ -340,7 +340,7 @@ static bool answers(void)
     id++;
     const struct bcri_control ask = {
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = id, .index = BCRI_CCE_MAX};
-    if (!play.begun || play.deaf || play.torn)
+    if (!play.begun || play.write_failed || play.torn)
         return false;
     if (play.is_up) {
         if (play.scene.numbered == 0)
@@ -348,9 +348,9 @@ static bool answers(void)
         else
             return false; /* a message without a number might be dropped */
     }
-    while (!play.deaf && play.is_up && play.heard != id)
+    while (!play.write_failed && play.is_up && play.heard != id)
         listen_once();
-    return !play.deaf && play.is_up;
+    return !play.write_failed && play.is_up;
 }
 
 static void say_start(void)
@@ -370,7 +370,7 @@ static void say_start(void)
     say(&start);
     if (play.is_up)
         return;
-    while (!play.deaf && !play.torn && play.heard != 7)
+    while (!play.write_failed && !play.torn && play.heard != 7)
         listen_once();
     play.is_up = play.heard == 7;
     must(play.is_up || !is_first || play.torn, "a daemon does not start");
@@ -407,7 +407,7 @@ static void say_any(const enum bcri_control_type *types, size_t count)
     put_frame(made, length);
     if (!well || wrong == NULL || play.dismissed)
         return;
-    while (!play.deaf)
+    while (!play.write_failed)
         listen_once(); /* it must not go on */
     play.wrong = wrong;
 }
@@ -424,7 +424,7 @@ static void visit(void)
         play.visit = bcri_channel_connect(name, 1000);
     if (play.visit < 0)
         return;
-    const size_t length = make_of(&play.feed, &play.scene, of_visitor, COUNT(of_visitor), made);
+    const size_t length = make_of(&play.feed, &play.scene, of_client, COUNT(of_client), made);
     const unsigned fds = feed_byte(&play.feed) % 4;
     const int pair[3] = {file("brought"), file("brought too"), file("brought more")};
     const int sent = bcri_channel_send_bytes(play.visit, made, length, pair, fds, false);
@@ -499,10 +499,10 @@ static void play_host(struct feed feed, bool starts)
     play.from = from[0];
     if (starts)
         say_start();
-    for (unsigned steps = 0; steps < STEPS_MAX && play.feed.left != 0 && !play.deaf; steps++)
+    for (unsigned steps = 0; steps < STEPS_MAX && play.feed.left != 0 && !play.write_failed; steps++)
         step();
     close(play.to);
-    while (!play.deaf)
+    while (!play.write_failed)
         listen_once();
     end_visit();
     close(play.from);

@@ -22,7 +22,7 @@ static void tell_daemons(uint8_t what, uint64_t count)
     }
 }
 
-TEST(a_hosts_daemon_ends_well_whatever_its_root_and_visitors_say)
+TEST(a_hosts_daemon_ends_well_whatever_its_root_and_clients_say)
 {
     tell_daemons(0, test_scale(100, 4000));
 }

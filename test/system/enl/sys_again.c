@@ -23,7 +23,7 @@
 enum { HELLO = 1, ANSWER = 2, OWN = 1, WORD = 2, UNTIL_THE_END = 3, GIFT = 4, BYSTANDER = 1, REGIONS = 40 };
 
 /* What goes to the bystander and back. */
-struct errand {
+struct forward {
     int pid;
     int number; /* 0: stop; -1: end */
 };
@@ -92,7 +92,7 @@ static void stop_inside(void)
     close(fd);
 }
 
-/* Takes a region of each CCE that it is told of: the first word of an errand is a region that names
+/* Takes a region of each CCE that it is told of: the first word of a forwarded request is a region that names
  * that. */
 static int bystander(void)
 {
@@ -100,17 +100,17 @@ static int bystander(void)
     say_hello();
     for (;;) {
         bcr_cce_id cce;
-        bcr_region name = bcr_deq(bcr_cce, OWN, bcr_BLOCK), errand = bcr_deq(bcr_cce, OWN, bcr_BLOCK);
-        must(name != NULL && errand != NULL, "errand");
-        struct errand what = **(struct errand **)errand;
+        bcr_region name = bcr_deq(bcr_cce, OWN, bcr_BLOCK), forward = bcr_deq(bcr_cce, OWN, bcr_BLOCK);
+        must(name != NULL && forward != NULL, "errand");
+        struct forward what = **(struct forward **)forward;
         must(bcr_copyfm(bcrT_1CCE, 1, name, 0, &cce, sizeof cce) >= 1 && bcr_rgfree(name) == 0, "copyfm");
         if (what.number > 0) {
             check(bcr_deq(cce, OWN, bcr_BLOCK), what.number);
             must(bcr_enq(filled(what.number), cce, GIFT, bcr_FREE) == 0, "gift");
         }
-        must(bcr_rgmod(errand) == 0, "rgmod");
-        (*(struct errand **)errand)->pid = (int)getpid();
-        must(bcr_enq(errand, bcr_enlistor, ANSWER, bcr_FREE) == 0, "answer");
+        must(bcr_rgmod(forward) == 0, "rgmod");
+        (*(struct forward **)forward)->pid = (int)getpid();
+        must(bcr_enq(forward, bcr_enlistor, ANSWER, bcr_FREE) == 0, "answer");
         if (what.number == 0 && getenv("SYS_INSIDE") != NULL)
             stop_inside();
         if (what.number < 0)
@@ -120,20 +120,20 @@ static int bystander(void)
 
 static int send(bcr_cce_id cce, int number)
 {
-    bcr_region name = bcr_rgalloc(16, 0), errand = bcr_rgalloc(sizeof(struct errand), 0);
+    bcr_region name = bcr_rgalloc(16, 0), forward = bcr_rgalloc(sizeof(struct forward), 0);
     static int to;
     if (to == 0) {
         to = cce; /* the bystander itself */
         return 0;
     }
-    must(name != NULL && errand != NULL && bcr_copyto(bcrT_1CCE, 1, name, 0, &cce, sizeof cce) >= 1,
+    must(name != NULL && forward != NULL && bcr_copyto(bcrT_1CCE, 1, name, 0, &cce, sizeof cce) >= 1,
          "copyto");
-    **(struct errand **)errand = (struct errand){.number = number};
-    must(bcr_enq(name, to, OWN, bcr_FREE) == 0 && bcr_enq(errand, to, OWN, bcr_FREE) == 0, "errand");
-    errand = bcr_deq(bcr_cce, ANSWER, bcr_BLOCK);
-    must(errand != NULL, "answer");
-    int pid = (*(struct errand **)errand)->pid;
-    must(bcr_rgfree(errand) == 0, "rgfree of the answer");
+    **(struct forward **)forward = (struct forward){.number = number};
+    must(bcr_enq(name, to, OWN, bcr_FREE) == 0 && bcr_enq(forward, to, OWN, bcr_FREE) == 0, "errand");
+    forward = bcr_deq(bcr_cce, ANSWER, bcr_BLOCK);
+    must(forward != NULL, "answer");
+    int pid = (*(struct forward **)forward)->pid;
+    must(bcr_rgfree(forward) == 0, "rgfree of the answer");
     return pid;
 }
 

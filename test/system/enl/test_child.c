@@ -419,7 +419,7 @@ TEST(a_daemon_below_that_does_not_read_is_cut_off_and_the_root_told_that_it_may_
         tree_say(&child.end, &much);
     const struct bcri_control *message = tree_hear(&child.end, BCRI_MSG_closed);
     CHECK_UINT(message->host, BELOW);
-    CHECK_UINT(message->flags, BCRI_CLOSED_DEAF);
+    CHECK_UINT(message->flags, BCRI_CLOSED_WRITE_FAILED);
     const int may_read = open("may-read", O_WRONLY | O_CLOEXEC);
     CHECK_INT(write(may_read, "x", 1), 1);
     CHECK_STR(run_told(), "has read to the end");

@@ -54,7 +54,7 @@ static void start_root(const char *const *words)
 static bool two_is_elsewhere; /* n2 is another machine than the root's */
 
 /* That of a user of its own for each, since one machine and user are one host. */
-static void name_station(int n, char *out, size_t size)
+static void name_machine_id(int n, char *out, size_t size)
 {
     char boot[64], net[64] = "";
     run_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
@@ -67,18 +67,18 @@ static void name_station(int n, char *out, size_t size)
 static void open_pipes(int n)
 {
     struct tree_end *end = &far[n];
-    char name[32], station[200];
+    char name[32], machine_id[200];
     snprintf(name, sizeof name, "n%d.up", n);
     end->to = open(name, O_WRONLY | O_CLOEXEC);
     snprintf(name, sizeof name, "n%d.down", n);
     end->from = open(name, O_RDONLY | O_CLOEXEC);
     CHECK(end->to >= 0 && end->from >= 0);
-    name_station(n, station, sizeof station);
+    name_machine_id(n, machine_id, sizeof machine_id);
     const struct bcri_control present = {.type = BCRI_MSG_present,
                                          .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
                                                     BCRI_HAS(archtype),
                                          .machine = bcri_view_of("n"),
-                                         .text = bcri_view_of(station),
+                                         .text = bcri_view_of(machine_id),
                                          .object = bcri_view_of("any"),
                                          .archtype = (uint32_t)bcri_archtype_native()};
     tree_write(end, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);

@@ -264,7 +264,7 @@ TEST_TIMEOUT(a_daemon_that_stood_still_goes_on_and_what_it_brings_late_counts_on
 }
 
 /* Daemons that fail to write where the board says so: deaf_pipes.c. */
-static void preload_deaf_pipes(void)
+static void preload_write_failed_pipes(void)
 {
     const char *library = getenv("DEAF_PIPES_LIB");
     if (library == NULL)
@@ -277,11 +277,11 @@ TEST_TIMEOUT(hosts_below_a_daemon_that_cannot_write_to_them_go_on_at_once_though
              120)
 {
     static char text[1 << 20];
-    preload_deaf_pipes();
+    preload_write_failed_pipes();
     begin("isolate", "40000");
     note_starters();
     let_go_on(30);
-    board->deaf = board->daemons[inner_of(1)];
+    board->write_failed = board->daemons[inner_of(1)];
     run_wait_for_text(log_of_root(), "goes on over a link of its own");
     let_go_on(100);
     stop();
@@ -296,14 +296,14 @@ TEST_TIMEOUT(a_host_that_hangs_is_ended_by_a_starter_that_could_not_write_to_it,
 {
     char text[64];
     int orphan = 1;
-    preload_deaf_pipes();
+    preload_write_failed_pipes();
     begin("isolate", "6000");
     note_starters();
     const int inner = inner_of(1);
     while (starters[orphan] != board->daemons[inner])
         orphan++;
     const int ended = run_watch(board->daemons[orphan]);
-    board->deaf = board->daemons[inner];
+    board->write_failed = board->daemons[inner];
     snprintf(text, sizeof text, "host local%d goes on over a link of its own", orphan);
     run_wait_for_text(log_of_root(), text);
     kill(board->daemons[orphan], SIGSTOP);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Relays: a helper process is started for a visitor, speaks through his stream, can change nothing,
+/* Proxied streams: a helper process is started for a client, speaks through his stream, can change nothing,
  * and ends with him. */
 #include <errno.h>
 #include <fcntl.h>
@@ -137,7 +137,7 @@ TEST(a_stream_that_is_none_ends_the_connection)
     end();
 }
 
-/* The helper waits in a write for a reader that does not come: only the visitor's leaving ends it. */
+/* The helper waits in a write for a reader that does not come: only the client's leaving ends it. */
 TEST(helpers_are_bounded_and_end_with_their_visitor)
 {
     enum { HELPERS = 64 };
@@ -284,7 +284,7 @@ TEST(a_helper_that_leaves_something_unread_is_told_whole_and_ends_its_relay)
     end();
 }
 
-/* The daemon is stopped until the visitor has left with an answer unread: it finds two requests and the end. */
+/* The daemon is stopped until the client has left with an answer unread: it finds two requests and the end. */
 TEST(what_a_visitor_has_asked_for_is_done_though_it_leaves_with_an_answer_unread)
 {
     int streams[3];

@@ -398,20 +398,20 @@ TEST(a_daemon_that_takes_its_time_is_waited_for)
     CHECK_INT(bind(listening, (struct sockaddr *)&address, length), 0);
     CHECK_INT(listen(listening, 8), 0);
     run_start(&command, run_enl(), "ps");
-    const int asker = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-    CHECK(asker >= 0);
-    while (bcri_channel_recv(asker, &in, true) == 1) {
+    const int requester = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(requester >= 0);
+    while (bcri_channel_recv(requester, &in, true) == 1) {
         const struct bcri_control reply = {.type = BCRI_MSG_reply,
                                            .present = BCRI_HAS(id) | BCRI_HAS(status),
                                            .id = in.message.id,
                                            .status = 0};
         nanosleep(&late, NULL);
-        CHECK_INT(bcri_channel_send(asker, &reply, NULL, 0, true), 0);
+        CHECK_INT(bcri_channel_send(requester, &reply, NULL, 0, true), 0);
     }
     run_end(&command);
     CHECK_INT(command.status, 0);
     CHECK(strstr(command.text, "has no CCE now") != NULL);
-    close(asker);
+    close(requester);
     close(listening);
 }
 

@@ -97,89 +97,93 @@ TEST(looks_are_the_same_if_nobody_has_come_gone_or_slept_again)
 
 TEST(a_host_tells_only_what_has_changed)
 {
-    struct enl_lookout lookout = {0};
+    struct enl_host_detector host_detector = {0};
     const struct enl_stillness runs = {0}, rest = still(1, 5, 6, 7), again = still(1, 5, 8, 7);
-    CHECK_INT(enl_lookout_second(&lookout, &runs), ENL_LOOKOUT_NOTHING);
-    CHECK_INT(enl_lookout_second(&lookout, &rest), ENL_LOOKOUT_LOOK);
-    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, false), ENL_LOOKOUT_TELL);
-    CHECK_INT(enl_lookout_second(&lookout, &rest), ENL_LOOKOUT_NOTHING);
-    CHECK_INT(enl_lookout_second(&lookout, &again), ENL_LOOKOUT_LOOK);
-    CHECK_INT(enl_lookout_look(&lookout, 3, &again, false), ENL_LOOKOUT_TELL);
-    CHECK_UINT(lookout.round, 3);
-    CHECK_INT(enl_lookout_look(&lookout, 4, &again, false), ENL_LOOKOUT_TELL); /* it was asked */
-    CHECK_INT(enl_lookout_second(&lookout, &runs), ENL_LOOKOUT_TELL);
-    CHECK_INT(enl_lookout_second(&lookout, &runs), ENL_LOOKOUT_NOTHING);
+    CHECK_INT(enl_host_detector_second(&host_detector, &runs), ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_second(&host_detector, &rest), ENL_HOST_DETECTOR_LOOK);
+    CHECK_INT(enl_host_detector_look(&host_detector, 0, &rest, false), ENL_HOST_DETECTOR_TELL);
+    CHECK_INT(enl_host_detector_second(&host_detector, &rest), ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_second(&host_detector, &again), ENL_HOST_DETECTOR_LOOK);
+    CHECK_INT(enl_host_detector_look(&host_detector, 3, &again, false), ENL_HOST_DETECTOR_TELL);
+    CHECK_UINT(host_detector.round, 3);
+    CHECK_INT(enl_host_detector_look(&host_detector, 4, &again, false),
+              ENL_HOST_DETECTOR_TELL); /* it was asked */
+    CHECK_INT(enl_host_detector_second(&host_detector, &runs), ENL_HOST_DETECTOR_TELL);
+    CHECK_INT(enl_host_detector_second(&host_detector, &runs), ENL_HOST_DETECTOR_NOTHING);
 }
 
 TEST(where_there_is_an_agent_it_is_asked_and_late_answers_are_not_used)
 {
-    struct enl_lookout lookout = {0};
+    struct enl_host_detector host_detector = {0};
     const struct enl_stillness rest = still(1, 5, 6, 7);
-    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, true), ENL_LOOKOUT_ASK);
-    const uint32_t first = lookout.question;
-    CHECK_INT(enl_lookout_look(&lookout, 9, &rest, true), ENL_LOOKOUT_ASK);
-    CHECK_INT(enl_lookout_answer(&lookout, first, true, 100), ENL_LOOKOUT_NOTHING);
-    CHECK_INT(enl_lookout_answer(&lookout, lookout.question, true, 100), ENL_LOOKOUT_TELL);
-    CHECK_UINT(lookout.round, 9);
-    CHECK_UINT(lookout.last.moves, 106);
-    CHECK_INT(enl_lookout_answer(&lookout, lookout.question, true, 100), ENL_LOOKOUT_NOTHING);
-    CHECK_INT(enl_lookout_second(&lookout, &rest),
-              ENL_LOOKOUT_NOTHING); /* as the records say, nothing is new */
-    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, true), ENL_LOOKOUT_ASK);
-    CHECK_INT(enl_lookout_answer(&lookout, lookout.question, false, 100), ENL_LOOKOUT_TELL);
-    CHECK(!lookout.last.still);
+    CHECK_INT(enl_host_detector_look(&host_detector, 0, &rest, true), ENL_HOST_DETECTOR_ASK);
+    const uint32_t first = host_detector.question;
+    CHECK_INT(enl_host_detector_look(&host_detector, 9, &rest, true), ENL_HOST_DETECTOR_ASK);
+    CHECK_INT(enl_host_detector_answer(&host_detector, first, true, 100), ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 100),
+              ENL_HOST_DETECTOR_TELL);
+    CHECK_UINT(host_detector.round, 9);
+    CHECK_UINT(host_detector.last.moves, 106);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 100),
+              ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_second(&host_detector, &rest),
+              ENL_HOST_DETECTOR_NOTHING); /* as the records say, nothing is new */
+    CHECK_INT(enl_host_detector_look(&host_detector, 0, &rest, true), ENL_HOST_DETECTOR_ASK);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, false, 100),
+              ENL_HOST_DETECTOR_TELL);
+    CHECK(!host_detector.last.still);
 }
 
 TEST(an_agent_that_does_not_answer_is_asked_again)
 {
-    struct enl_lookout lookout = {0};
+    struct enl_host_detector host_detector = {0};
     const struct enl_stillness rest = still(1, 5, 6, 7);
     unsigned seconds = 0;
-    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, true), ENL_LOOKOUT_ASK);
-    while (enl_lookout_second(&lookout, &rest) != ENL_LOOKOUT_LOOK)
+    CHECK_INT(enl_host_detector_look(&host_detector, 0, &rest, true), ENL_HOST_DETECTOR_ASK);
+    while (enl_host_detector_second(&host_detector, &rest) != ENL_HOST_DETECTOR_LOOK)
         CHECK(++seconds < 20);
     CHECK(seconds >= 3);
 }
 
-static struct enl_judge judge;
+static struct enl_root_detector root_detector;
 static const uint32_t numbers[] = {0, 4, 7};
 static struct enl_stillness first, second;
 
 /* Hosts 0 and 4, which tell that they are still. */
 static void begin(void)
 {
-    enl_judge_fini(&judge);
+    enl_root_detector_fini(&root_detector);
     first = still(2, 1, 2, 3);
     second = still(1, 4, 5, 6);
-    CHECK(enl_judge_hosts(&judge, numbers, 2));
-    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
-    CHECK_INT(enl_judge_hear(&judge, 0, 0, &first), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
-    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
-    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+    CHECK(enl_root_detector_hosts(&root_detector, numbers, 2));
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_MOVES);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 0, 0, &first), ENL_MOVES);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_MOVES);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_ASK);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_MOVES);
 }
 
 static enum enl_verdict answer(void)
 {
-    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_MOVES);
-    return enl_judge_hear(&judge, 4, judge.round, &second);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 0, root_detector.round, &first), ENL_MOVES);
+    return enl_root_detector_hear(&root_detector, 4, root_detector.round, &second);
 }
 
 TEST(equal_answers_of_all_are_a_deadlock_which_is_told_once)
 {
     begin();
     CHECK_INT(answer(), ENL_DEADLOCK);
-    CHECK_UINT(enl_judge_count(&judge), 3);
-    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+    CHECK_UINT(enl_root_detector_count(&root_detector), 3);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_MOVES);
     second.moves++; /* a signal has woken one, which waits on */
-    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_ASK);
     CHECK_INT(answer(), ENL_MOVES);
     second.moves++;
     second.since++; /* it waits for something else */
-    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_ASK);
     CHECK_INT(answer(), ENL_DEADLOCK);
 }
 
@@ -188,49 +192,49 @@ TEST(another_answer_is_a_first_look_only)
     begin();
     second.moves++;
     CHECK_INT(answer(), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_ASK);
     CHECK_INT(answer(), ENL_DEADLOCK);
 }
 
 TEST(what_a_host_tells_unasked_is_no_answer)
 {
     begin();
-    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_MOVES);
-    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
-    CHECK_INT(enl_judge_hear(&judge, 4, judge.round - 1, &second), ENL_MOVES);
-    CHECK_INT(enl_judge_hear(&judge, 4, judge.round, &second), ENL_DEADLOCK);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 0, root_detector.round, &first), ENL_MOVES);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, root_detector.round - 1, &second), ENL_MOVES);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, root_detector.round, &second), ENL_DEADLOCK);
 }
 
 TEST(a_host_that_comes_or_goes_ends_a_round)
 {
     begin();
-    CHECK(enl_judge_hosts(&judge, numbers, 3));
+    CHECK(enl_root_detector_hosts(&root_detector, numbers, 3));
     CHECK_INT(answer(), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES); /* of the third nothing is known */
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_MOVES); /* of the third nothing is known */
     begin();
-    CHECK(enl_judge_hosts(&judge, numbers, 1));
-    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_MOVES);
-    CHECK_INT(enl_judge_hear(&judge, 4, judge.round, &second), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
-    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_DEADLOCK);
+    CHECK(enl_root_detector_hosts(&root_detector, numbers, 1));
+    CHECK_INT(enl_root_detector_hear(&root_detector, 0, root_detector.round, &first), ENL_MOVES);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 4, root_detector.round, &second), ENL_MOVES);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_ASK);
+    CHECK_INT(enl_root_detector_hear(&root_detector, 0, root_detector.round, &first), ENL_DEADLOCK);
 }
 
 TEST(a_host_that_does_not_answer_is_asked_again)
 {
     unsigned ticks = 0;
     begin();
-    const uint32_t round = judge.round;
-    while (enl_judge_tick(&judge) != ENL_ASK)
+    const uint32_t round = root_detector.round;
+    while (enl_root_detector_tick(&root_detector) != ENL_ASK)
         CHECK(++ticks < 20);
-    CHECK_UINT(judge.round, round + 1);
+    CHECK_UINT(root_detector.round, round + 1);
     CHECK_INT(answer(), ENL_DEADLOCK);
 }
 
 TEST(a_program_without_cces_is_in_no_deadlock)
 {
-    enl_judge_fini(&judge);
+    enl_root_detector_fini(&root_detector);
     first = still(0, 0, 0, 0);
-    CHECK(enl_judge_hosts(&judge, numbers, 1));
-    CHECK_INT(enl_judge_hear(&judge, 0, 0, &first), ENL_MOVES);
-    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+    CHECK(enl_root_detector_hosts(&root_detector, numbers, 1));
+    CHECK_INT(enl_root_detector_hear(&root_detector, 0, 0, &first), ENL_MOVES);
+    CHECK_INT(enl_root_detector_tick(&root_detector), ENL_MOVES);
 }

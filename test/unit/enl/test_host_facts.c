@@ -13,7 +13,7 @@ static struct enl_facts facts_of_a_good_one(void)
     strcpy(facts.version, "1.2.3");
     strcpy(facts.abi, "x86_64");
     strcpy(facts.hostname, "node1");
-    strcpy(facts.station, "b0-07 net:[4026531840] 1000 x86_64");
+    strcpy(facts.machine_id, "b0-07 net:[4026531840] 1000 x86_64");
     facts.protocol = 1;
     facts.user = 1000;
     facts.cores = 4;
@@ -31,7 +31,7 @@ TEST(facts_come_back_as_they_were_told)
     const char *why = "";
     const size_t length = enl_facts_write(&facts, text, sizeof text);
     CHECK_INT(enl_facts_read(&read, text, length, &why), length);
-    CHECK_STR(read.station, facts.station);
+    CHECK_STR(read.machine_id, facts.machine_id);
     CHECK_UINT(read.disk_bytes, facts.disk_bytes);
     CHECK_UINT(enl_facts_write(&read, again, sizeof again), length);
     CHECK_STR(again, text);
@@ -108,7 +108,7 @@ static void reset(void)
     for (int i = 0; i < 2; i++) {
         all[i] =
             (struct enl_asked){.host = &hosts[i], .facts = facts_of_a_good_one(), .round_trip_ns = 1000000};
-        all[i].facts.station[0] = (char)('b' + i);
+        all[i].facts.machine_id[0] = (char)('b' + i);
     }
 }
 
@@ -186,9 +186,9 @@ TEST(each_finding_says_what_to_do)
         1, true,
         "its MTU is 1500, and that of n1 9000: large packets may be lost between them; give all machines the "
         "same\n");
-    strcpy(all[0].facts.station, all[1].facts.station);
+    strcpy(all[0].facts.machine_id, all[1].facts.machine_id);
     finds(1, true, "it is the same machine as n1, and shares its daemon; list it once, with slots=\n");
-    strcpy(all[0].facts.station, all[1].facts.station);
+    strcpy(all[0].facts.machine_id, all[1].facts.machine_id);
     hosts[1].local = true;
     finds(1, true, "");
     hosts[1].local = false;

@@ -9,12 +9,12 @@ enum { HOSTS = 100 };
 
 static struct enl_pairs pairs;
 
-static void add(uint32_t asker, uint32_t other)
+static void add(uint32_t requester, uint32_t other)
 {
     uint8_t random[BCRI_SEAL_KEY_BYTES];
-    memset(random, (int)asker, sizeof random);
-    CHECK_PTR(enl_pair_find(&pairs, asker, other), NULL);
-    CHECK(enl_pair_add(&pairs, asker, other, random));
+    memset(random, (int)requester, sizeof random);
+    CHECK_PTR(enl_pair_find(&pairs, requester, other), NULL);
+    CHECK(enl_pair_add(&pairs, requester, other, random));
 }
 
 /* Each two; who asks is the lower or the higher one by turns. */
@@ -45,8 +45,9 @@ TEST(each_of_many_pairs_is_found_in_either_order_with_its_bytes)
             if (pair == NULL)
                 continue;
             CHECK(pair == enl_pair_find(&pairs, two, one));
-            CHECK(pair->asker + pair->other == one + two && (pair->asker == one || pair->asker == two));
-            CHECK_UINT(pair->random[0], pair->asker);
+            CHECK(pair->requester + pair->other == one + two &&
+                  (pair->requester == one || pair->requester == two));
+            CHECK_UINT(pair->random[0], pair->requester);
         }
     enl_pairs_free(&pairs);
 }

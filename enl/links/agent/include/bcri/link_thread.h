@@ -18,7 +18,7 @@
 #include "bcri/seal.h"
 
 #define BCRI_INTRODUCED_MAX 8u          /* addresses of a host */
-#define BCRI_CARRIED_MAX    2048u       /* bytes of a packet that goes over the tree */
+#define BCRI_TUNNELLED_MAX  2048u       /* bytes of a packet that goes over the tree */
 #define BCRI_LANE_BYTES_MAX 8192u       /* bytes of a message in the tree's lane */
 #define BCRI_LANE_WAITS_MAX (32u << 20) /* so much waits for a host there at most: it may read nothing */
 
@@ -91,10 +91,10 @@ void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_h
 /* A link whose UDP path is silent or narrow goes on over the tree of daemons. The oldest packet that is to go
  * there: its length, and the host that it is for; 0: there is none. */
 uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t *host_out,
-                                      uint8_t packet_out[BCRI_CARRIED_MAX]);
+                                      uint8_t packet_out[BCRI_TUNNELLED_MAX]);
 /* A packet has come over the tree; at most BCRI_CARRIED_MAX bytes. It is dropped, as a network would,
  * if too many wait or there is no memory. */
-void bcri_link_thread_carried(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
+void bcri_link_thread_tunnelled(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
 
 /* The tree's lane to `host`, which has been introduced: sends a message (copied), once and in the order of its
  * row, of which there are two. It may be dropped if the host is lost, or has no such lane. False: no memory,

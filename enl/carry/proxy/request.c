@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* visit.c -- a visitor's relay: here, or on another host. */
+/* visit.c -- a client's proxied stream: here, or on another host. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,15 +18,15 @@ static bool is_stream(int fd)
     return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-const char *enl_relay_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in)
+const char *enl_proxy_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in)
 {
     const struct bcri_control *message = &in->message;
     char reason[512] = "", ordinal[16], text[BCRI_CONTROL_TEXT_MAX + 1];
     int code = bcrE_ENLIST;
     if (!is_stream(in->fds[0]))
         return "relay without a stream";
-    struct enl_relay_wish wish = {
-        .kind = message->kind, .stream = in->fds[0], .asker = conn, .id = message->id};
+    struct enl_proxy_wish wish = {
+        .kind = message->kind, .stream = in->fds[0], .requester = conn, .id = message->id};
     snprintf(ordinal, sizeof ordinal, "%u", message->ordinal);
     bcri_view_copy(message->text, text, sizeof text);
     wish.arguments[0] = ordinal;
@@ -36,7 +36,7 @@ const char *enl_relay_ask(struct enl_carry *carry, struct enl_conn *conn, struct
                  carry->self->phase == ENL_PREPARING ? "not running yet" : "ending");
     else if ((message->present & BCRI_HAS(host)) != 0 && message->host != carry->self->host_number)
         code = enl_far_ask(carry, conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
-    else if (enl_relay_start(carry, &wish, reason, sizeof reason) > 0)
+    else if (enl_proxy_start(carry, &wish, reason, sizeof reason) > 0)
         code = 0;
     if (code == 0 && message->kind == BCRI_RELAY_DEBUG && strcmp(text, "pane") == 0)
         carry->ops->pane_wanted(carry->owner, message->host, message->ordinal);

@@ -20,9 +20,9 @@ enum { FARS_MAX = 1024, WINDOW = 65536, WINDOW_STEP = WINDOW / 4, FRAME_BYTES = 
 struct enl_far {
     LIST_ENTRY(enl_far) entry;
     struct enl_carry *carry;
-    struct enl_conn *peer;  /* to the other daemon; NULL: nothing more is sent there */
-    struct enl_conn *asker; /* the command; NULL: gone, or the helper is here */
-    uint32_t id, asker_id;
+    struct enl_conn *peer;      /* to the other daemon; NULL: nothing more is sent there */
+    struct enl_conn *requester; /* the command; NULL: gone, or the helper is here */
+    uint32_t id, requester_id;
     pid_t helper; /* here, not reaped; 0: none */
     int fd;       /* of the stream */
     uv_poll_t poll;
@@ -32,7 +32,7 @@ struct enl_far {
     uint32_t out_length; /* bytes in `out` that the stream has not taken */
     bool over;           /* nothing more is sent, but for `status` */
     bool shut;           /* the stream is of no use any more */
-    bool deaf;           /* the helper here reads no more */
+    bool write_failed;   /* the helper here reads no more */
     uint32_t status;
     char text[256];
     uint8_t out[WINDOW];
@@ -103,7 +103,7 @@ static void shut_stream(struct enl_far *far)
 
 /* ---- what is sent ---- */
 
-static void send_of_relay(struct enl_far *far, const struct bcri_control *message)
+static void send_of_proxy(struct enl_far *far, const struct bcri_control *message)
 {
     if (far->peer != NULL)
         enl_peer_send_output(far->peer->peer, message);
@@ -122,21 +122,21 @@ static struct bcri_control end_of(uint32_t id, uint32_t status, const char *text
 static void send_end(struct enl_far *far, uint32_t status, const char *text)
 {
     const struct bcri_control end = end_of(far->id, status, text);
-    send_of_relay(far, &end);
+    send_of_proxy(far, &end);
 }
 
-static void tell_asker(struct enl_far *far, uint32_t status, const char *text)
+static void tell_requester(struct enl_far *far, uint32_t status, const char *text)
 {
-    const struct bcri_control end = end_of(far->asker_id, status, text);
-    if (far->asker != NULL)
-        enl_conn_send(far->asker, &end, NULL, 0);
-    far->asker = NULL;
+    const struct bcri_control end = end_of(far->requester_id, status, text);
+    if (far->requester != NULL)
+        enl_conn_send(far->requester, &end, NULL, 0);
+    far->requester = NULL;
 }
 
 /* The helper here has ended, and all that it has written is sent. */
 static bool is_done_here(const struct enl_far *far)
 {
-    return far->asker_id == 0 && far->helper == 0 && far->over;
+    return far->requester_id == 0 && far->helper == 0 && far->over;
 }
 
 /* The stream has ended. At the root's that is the command, which wants no more. */
@@ -144,9 +144,9 @@ static void stream_ended(struct enl_far *far)
 {
     shut_stream(far);
     far->over = true;
-    if (far->asker_id != 0) {
+    if (far->requester_id != 0) {
         send_end(far, 0, "");
-        tell_asker(far, 0, "");
+        tell_requester(far, 0, "");
         far_free(far);
     } else if (is_done_here(far)) {
         send_end(far, far->status, far->text);
@@ -169,7 +169,7 @@ static bool read_stream(struct enl_far *far)
                                          .id = far->id,
                                          .bytes = {bytes, (uint32_t)got}};
     far->may_send -= (uint32_t)got;
-    send_of_relay(far, &message);
+    send_of_proxy(far, &message);
     return true;
 }
 
@@ -181,9 +181,9 @@ static bool write_some(struct enl_far *far)
     if (put < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (put < 0) {
-        far->deaf = true;
+        far->write_failed = true;
         far->out_length = 0;
-        return far->asker_id == 0;
+        return far->requester_id == 0;
     }
     far->out_length -= (uint32_t)put;
     memmove(far->out, far->out + put, far->out_length);
@@ -194,7 +194,7 @@ static bool write_some(struct enl_far *far)
                                             .id = far->id,
                                             .size = far->owed};
         far->owed = 0;
-        send_of_relay(far, &window);
+        send_of_proxy(far, &window);
     }
     return true;
 }
@@ -202,10 +202,10 @@ static bool write_some(struct enl_far *far)
 /* The other daemon has said the end, and all that came before it is written. */
 static bool end_at_root(struct enl_far *far)
 {
-    if (far->asker_id == 0 || !far->over || far->out_length != 0)
+    if (far->requester_id == 0 || !far->over || far->out_length != 0)
         return false;
     shut_stream(far);
-    tell_asker(far, far->status, far->text);
+    tell_requester(far, far->status, far->text);
     far_free(far);
     return true;
 }
@@ -231,12 +231,12 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 /* ---- the root's side ---- */
 
-int enl_far_ask(struct enl_carry *carry, struct enl_conn *asker, const struct bcri_control *message, int fd,
-                char *reason, unsigned reason_size)
+int enl_far_ask(struct enl_carry *carry, struct enl_conn *requester, const struct bcri_control *message,
+                int fd, char *reason, unsigned reason_size)
 {
     static uint32_t last_id;
     struct enl_conn *daemon = carry->ops->daemon_of(carry->owner, message->host);
-    struct bcri_control relay = *message;
+    struct bcri_control proxy = *message;
     if (daemon == NULL || message->id == 0) {
         close(fd);
         snprintf(reason, reason_size, "host %u is not part of the program, or no longer", message->host);
@@ -244,13 +244,13 @@ int enl_far_ask(struct enl_carry *carry, struct enl_conn *asker, const struct bc
     }
     struct enl_far *far = far_new(carry, daemon, ++last_id, fd);
     if (far == NULL) {
-        snprintf(reason, reason_size, "enl has no memory, or too much to do, for another relay");
+        snprintf(reason, reason_size, "enl has no memory, or too much to do, for another stream");
         return bcrE_NOMEM;
     }
-    far->asker = asker;
-    far->asker_id = message->id;
-    relay.id = far->id;
-    send_of_relay(far, &relay);
+    far->requester = requester;
+    far->requester_id = message->id;
+    proxy.id = far->id;
+    send_of_proxy(far, &proxy);
     watch(far);
     return 0;
 }
@@ -290,7 +290,7 @@ const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
     int pair[2];
     struct enl_far *far = NULL;
     if (message->host != carry->self->host_number)
-        return "it asks for a relay of another host";
+        return "it asks for a stream of another host";
     if (carry->self->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is ending");
     else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
@@ -306,12 +306,12 @@ const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
     }
     snprintf(ordinal, sizeof ordinal, "%u", message->ordinal);
     bcri_view_copy(message->text, text, sizeof text);
-    const struct enl_relay_wish wish = {.kind = message->kind,
+    const struct enl_proxy_wish wish = {.kind = message->kind,
                                         .arguments = {ordinal, text},
                                         .stream = pair[1],
                                         .done = helper_ended,
                                         .data = far};
-    far->helper = enl_relay_start(carry, &wish, reason, sizeof reason);
+    far->helper = enl_proxy_start(carry, &wish, reason, sizeof reason);
     close(pair[1]);
     if (far->helper < 0) {
         far->helper = 0;
@@ -328,8 +328,8 @@ const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
 static const char *take_bytes(struct enl_far *far, const struct bcri_control *message)
 {
     if (message->bytes.length > WINDOW - far->out_length - far->owed)
-        return "it sends more of a relay than it may";
-    if (far->shut || far->deaf) { /* nobody reads it, and the window stays shut */
+        return "it sends more of a stream than it may";
+    if (far->shut || far->write_failed) { /* nobody reads it, and the window stays shut */
         far->owed += message->bytes.length;
         return NULL;
     }
@@ -344,7 +344,7 @@ static const char *take_bytes(struct enl_far *far, const struct bcri_control *me
 
 static void take_end(struct enl_far *far, const struct bcri_control *message)
 {
-    if (far->asker_id == 0) {
+    if (far->requester_id == 0) {
         abandon(far);
         return;
     }
@@ -379,10 +379,10 @@ void enl_far_forget(struct enl_carry *carry, const struct enl_conn *conn)
 {
     for (struct enl_far *far = LIST_FIRST(&carry->fars), *next; far != NULL; far = next) {
         next = LIST_NEXT(far, entry);
-        if (far->asker == conn) {
-            far->asker = NULL;
+        if (far->requester == conn) {
+            far->requester = NULL;
             stream_ended(far);
-        } else if (far->peer == conn && far->asker_id == 0) {
+        } else if (far->peer == conn && far->requester_id == 0) {
             abandon(far);
         } else if (far->peer == conn) {
             far->peer = NULL;

@@ -1,65 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* See reserve.h. */
-#include "tree/reserve.h"
+/* See backup.h. */
+#include "tree/backup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The link is made once. A link's two ends must not differ in who has which bytes; `own` are this side's. */
-static bool make(struct enl_reserve *reserve, struct enl_introductions *all, const struct enl_member *other,
+static bool make(struct enl_backup *backup, struct enl_introductions *all, const struct enl_member *other,
                  bool listens)
 {
     const bool both_have_aes = all->self.has_aes && other->has_aes;
-    if (!reserve->is_there || reserve->is_made)
+    if (!backup->is_there || backup->is_made)
         return false;
     const char *wrong =
-        enl_member_link_lane(all, other, both_have_aes, reserve->own, reserve->other, listens);
+        enl_member_link_control_link(all, other, both_have_aes, backup->own, backup->other, listens);
     if (wrong == enl_no_memory_for_link)
         return false; /* there is no link, and no packet number was used: it is tried again */
-    reserve->is_made = true;
-    bcri_seal_wipe(reserve->own, sizeof reserve->own);
-    bcri_seal_wipe(reserve->other, sizeof reserve->other);
+    backup->is_made = true;
+    bcri_seal_wipe(backup->own, sizeof backup->own);
+    bcri_seal_wipe(backup->other, sizeof backup->other);
     if (wrong != NULL)
-        all->ops->no_reserve(all->owner, other->host, wrong);
+        all->ops->no_backup(all->owner, other->host, wrong);
     return wrong == NULL;
 }
 
 /* ---- the root's ---- */
 
-void enl_reserve_offer(struct enl_reserve *reserve, const struct enl_introductions *all,
-                       const struct enl_member *there, struct bcri_control *start,
-                       uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX])
+void enl_backup_offer(struct enl_backup *backup, const struct enl_introductions *all,
+                      const struct enl_member *there, struct bcri_control *start,
+                      uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX])
 {
     const struct enl_member *self = &all->self;
     const struct enl_member known = enl_member_known_to(there, self);
-    enl_keys_random(reserve->own);
+    enl_keys_random(backup->own);
     memcpy(addresses, known.addresses, sizeof known.addresses);
     start->present |= BCRI_HAS(public) | BCRI_HAS(random) | BCRI_HAS(addresses);
     start->public = enl_introduction_view(self->public, sizeof self->public);
-    start->random = enl_introduction_view(reserve->own, sizeof reserve->own);
+    start->random = enl_introduction_view(backup->own, sizeof backup->own);
     start->addresses = enl_introduction_view(addresses, known.addresses_length);
     start->flags |= self->has_aes ? BCRI_START_AES : 0;
-    reserve->is_offered = true;
+    backup->is_offered = true;
 }
 
-void enl_reserve_accept(struct enl_reserve *reserve, const struct bcri_control *announce)
+void enl_backup_accept(struct enl_backup *backup, const struct bcri_control *announce)
 {
-    if (!reserve->is_offered || !enl_introduction_is_key(announce->random))
+    if (!backup->is_offered || !enl_introduction_is_key(announce->random))
         return;
-    memcpy(reserve->other, announce->random.bytes, sizeof reserve->other);
-    reserve->is_there = true;
+    memcpy(backup->other, announce->random.bytes, sizeof backup->other);
+    backup->is_there = true;
 }
 
-void enl_reserve_listen(struct enl_reserve *reserve, struct enl_introductions *all, uint32_t host)
+void enl_backup_listen(struct enl_backup *backup, struct enl_introductions *all, uint32_t host)
 {
     const struct enl_member *member = enl_member_find(all, host);
     if (member == NULL)
         return;
     const struct enl_member known = enl_member_known_to(&all->self, member);
-    (void)make(reserve, all, &known, true);
+    (void)make(backup, all, &known, true);
 }
 
-bool enl_reserve_is_first(const uint8_t *content, uint32_t bytes)
+bool enl_backup_is_first(const uint8_t *content, uint32_t bytes)
 {
     struct bcri_control message;
     return bcri_control_decode(content, bytes, &message) == NULL && message.type == BCRI_MSG_beat &&
@@ -68,9 +68,9 @@ bool enl_reserve_is_first(const uint8_t *content, uint32_t bytes)
 
 /* ---- a child's ---- */
 
-struct enl_reserve_up *enl_reserve_take(const struct bcri_control *start)
+struct enl_backup_up *enl_backup_take(const struct bcri_control *start)
 {
-    struct enl_reserve_up *up = NULL;
+    struct enl_backup_up *up = NULL;
     if (!enl_introduction_is_key(start->public) || !enl_introduction_is_key(start->random) ||
         (up = calloc(1, sizeof *up)) == NULL)
         return NULL;
@@ -79,29 +79,29 @@ struct enl_reserve_up *enl_reserve_take(const struct bcri_control *start)
     memcpy(up->root.public, start->public.bytes, sizeof up->root.public);
     if (start->addresses.length != 0)
         memcpy(up->root.addresses, start->addresses.bytes, start->addresses.length);
-    memcpy(up->reserve.other, start->random.bytes, sizeof up->reserve.other);
-    enl_keys_random(up->reserve.own);
-    up->reserve.is_there = true;
+    memcpy(up->backup.other, start->random.bytes, sizeof up->backup.other);
+    enl_keys_random(up->backup.own);
+    up->backup.is_there = true;
     return up;
 }
 
-void enl_reserve_drop(struct enl_reserve_up *up)
+void enl_backup_drop(struct enl_backup_up *up)
 {
     if (up != NULL)
-        bcri_seal_wipe(&up->reserve, sizeof up->reserve);
+        bcri_seal_wipe(&up->backup, sizeof up->backup);
     free(up);
 }
 
-bool enl_reserve_answer(const struct enl_reserve_up *up, struct bcri_control *announce)
+bool enl_backup_answer(const struct enl_backup_up *up, struct bcri_control *announce)
 {
     if (up == NULL)
         return false;
     announce->present |= BCRI_HAS(random);
-    announce->random = enl_introduction_view(up->reserve.own, sizeof up->reserve.own);
+    announce->random = enl_introduction_view(up->backup.own, sizeof up->backup.own);
     return true;
 }
 
-bool enl_reserve_make(struct enl_reserve_up *up, struct enl_introductions *all)
+bool enl_backup_make(struct enl_backup_up *up, struct enl_introductions *all)
 {
-    return up != NULL && make(&up->reserve, all, &up->root, false);
+    return up != NULL && make(&up->backup, all, &up->root, false);
 }

@@ -16,7 +16,7 @@ static void send_down(struct enl_program *program, const struct bcri_control *me
         enl_peer_send_packet(child->conn->peer, message);
 }
 
-void enl_carried_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
+void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
 {
     const struct bcri_control message = {.type = BCRI_MSG_carry,
                                          .present = BCRI_HAS(host) | BCRI_HAS(bytes),
@@ -28,22 +28,22 @@ void enl_carried_send(struct enl_program *program, uint32_t host, const void *pa
         send_down(program, &message);
 }
 
-const char *enl_carried_of_child(struct enl_child *child, const struct bcri_control *message)
+const char *enl_tunnelled_of_child(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_program *program = child->program;
     if (message->host == child->number)
         return "it sends a packet to itself";
     if (message->host == program->self.host_number)
-        enl_links_carried(&program->links, message->bytes.bytes, message->bytes.length);
+        enl_links_tunnelled(&program->links, message->bytes.bytes, message->bytes.length);
     else
         send_down(program, message);
     return NULL;
 }
 
-const char *enl_carried_of_parent(struct enl_program *program, const struct bcri_control *message)
+const char *enl_tunnelled_of_parent(struct enl_program *program, const struct bcri_control *message)
 {
     if (message->host != program->self.host_number)
         return "it brings a packet for another host";
-    enl_links_carried(&program->links, message->bytes.bytes, message->bytes.length);
+    enl_links_tunnelled(&program->links, message->bytes.bytes, message->bytes.length);
     return NULL;
 }

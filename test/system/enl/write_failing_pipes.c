@@ -32,18 +32,18 @@ __attribute__((constructor)) static void begin(void)
     }
 }
 
-static int is_deaf(int fd)
+static int cannot_be_written_to(int fd)
 {
     struct stat file;
-    return board != NULL && board->deaf == getpid() && fstat(fd, &file) == 0 && S_ISFIFO(file.st_mode) &&
-           file.st_ino != up;
+    return board != NULL && board->write_failed == getpid() && fstat(fd, &file) == 0 &&
+           S_ISFIFO(file.st_mode) && file.st_ino != up;
 }
 
 ssize_t write(int fd, const void *bytes, size_t length)
 {
     if (system_write == NULL)
         begin();
-    if (!is_deaf(fd))
+    if (!cannot_be_written_to(fd))
         return system_write(fd, bytes, length);
     errno = ENOMEM;
     return -1;
@@ -53,7 +53,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
 {
     if (system_writev == NULL)
         begin();
-    if (!is_deaf(fd))
+    if (!cannot_be_written_to(fd))
         return system_writev(fd, parts, count);
     errno = ENOMEM;
     return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See turn.h. */
-#include "tree/turn.h"
+/* See round_robin.h. */
+#include "tree/round_robin.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "job/job.h"
 #include "tree/places.h"
 
-/* A station's first word is the boot ID. */
+/* A machine ID's first word is the boot ID. */
 static bool same_machine(const char *one, const char *other)
 {
     const size_t length = strcspn(one, " ");
@@ -17,7 +17,7 @@ static bool same_machine(const char *one, const char *other)
 
 static bool is_here(const struct enl_child *child)
 {
-    return child->host->local || same_machine(child->station, child->program->tree->station);
+    return child->host->local || same_machine(child->machine_id, child->program->tree->machine_id);
 }
 
 static const struct enl_child *first_child(const struct enl_program *program)
@@ -25,7 +25,7 @@ static const struct enl_child *first_child(const struct enl_program *program)
     return program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
 }
 
-bool enl_turn_is_shared(const struct enl_program *program)
+bool enl_round_robin_is_shared(const struct enl_program *program)
 {
     for (const struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         if (is_here(child))
@@ -33,7 +33,7 @@ bool enl_turn_is_shared(const struct enl_program *program)
     return false;
 }
 
-uint32_t enl_turn_next(struct enl_program *program, const struct enl_child *child)
+uint32_t enl_round_robin_next(struct enl_program *program, const struct enl_child *child)
 {
     const bool here = child == NULL || is_here(child);
     int64_t turn = 0;
@@ -43,7 +43,7 @@ uint32_t enl_turn_next(struct enl_program *program, const struct enl_child *chil
                enl_enlist_left(&program->jobs);
     }
     for (const struct enl_child *other = first_child(program); other != NULL; other = LIST_NEXT(other, entry))
-        if (here ? is_here(other) : same_machine(other->station, child->station))
-            turn += (int64_t)other->alive + enl_errands_start(&other->errands);
+        if (here ? is_here(other) : same_machine(other->machine_id, child->machine_id))
+            turn += (int64_t)other->alive + enl_forwards_start(&other->forwards);
     return (uint32_t)turn;
 }

@@ -18,14 +18,14 @@
 #include "bcri/refuse.h"
 #include "wire/wire.h"
 
-enum { RELAYS_MAX = 64, DEBUGS_MAX = 1024 };
+enum { PROXYS_MAX = 64, DEBUGS_MAX = 1024 };
 
-struct enl_relay {
-    LIST_ENTRY(enl_relay) entry;
-    struct enl_conn *asker;  /* NULL: the daemon itself, or gone */
-    struct enl_conn *helper; /* NULL: the helper has closed its socket */
+struct enl_proxy {
+    LIST_ENTRY(enl_proxy) entry;
+    struct enl_conn *requester; /* NULL: the daemon itself, or gone */
+    struct enl_conn *helper;    /* NULL: the helper has closed its socket */
     uint32_t kind;
-    uint32_t id; /* of the asker's request */
+    uint32_t id; /* of the requester's request */
     pid_t pid;
     void (*done)(void *data, int wait_status);
     void *data;
@@ -42,50 +42,50 @@ static const char *option_of(uint32_t kind)
     }
 }
 
-pid_t enl_relay_start(struct enl_carry *carry, const struct enl_relay_wish *wish, char *reason,
+pid_t enl_proxy_start(struct enl_carry *carry, const struct enl_proxy_wish *wish, char *reason,
                       size_t reason_size)
 {
     unsigned count = 0;
     int pair[2];
-    struct enl_relay *relay;
-    LIST_FOREACH (relay, &carry->relays, entry)
-        count += relay->kind == wish->kind;
+    struct enl_proxy *proxy;
+    LIST_FOREACH (proxy, &carry->proxies, entry)
+        count += proxy->kind == wish->kind;
     if (option_of(wish->kind) == NULL) {
         bcri_refuse(reason, reason_size, 0, "enl of this program knows no helper of kind %u", wish->kind);
         return -1;
     }
-    if (count >= (wish->kind == BCRI_RELAY_DEBUG ? DEBUGS_MAX : RELAYS_MAX)) {
+    if (count >= (wish->kind == BCRI_RELAY_DEBUG ? DEBUGS_MAX : PROXYS_MAX)) {
         bcri_refuse(reason, reason_size, 0, "%u helpers of enl are at work for this program; try again",
                     count);
         return -1;
     }
-    relay = calloc(1, sizeof *relay);
-    const int failed = relay != NULL ? bcri_channel_pair(pair) : -ENOMEM;
+    proxy = calloc(1, sizeof *proxy);
+    const int failed = proxy != NULL ? bcri_channel_pair(pair) : -ENOMEM;
     if (failed != 0) {
-        free(relay);
+        free(proxy);
         bcri_refuse(reason, reason_size, 0, "enl has no socket for a helper: %s", strerror(-failed));
         return -1;
     }
     const char *const words[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
     const struct enl_own_start start = {
         .words = words, .in = wish->stream, .out = wish->stream, .keep = pair[1]};
-    relay->pid = enl_own_start(carry->self, &start, reason, reason_size);
+    proxy->pid = enl_own_start(carry->self, &start, reason, reason_size);
     close(pair[1]);
-    if (relay->pid < 0) {
+    if (proxy->pid < 0) {
         close(pair[0]);
-        free(relay);
+        free(proxy);
         return -1;
     }
-    relay->asker = wish->asker;
-    relay->kind = wish->kind;
-    relay->id = wish->id;
-    relay->done = wish->done;
-    relay->data = wish->data;
-    relay->helper = enl_conn_new(carry->conns, ENL_HELPER, pair[0], NULL);
-    if (relay->helper != NULL)
-        relay->helper->pid = relay->pid;
-    LIST_INSERT_HEAD(&carry->relays, relay, entry);
-    return relay->pid;
+    proxy->requester = wish->requester;
+    proxy->kind = wish->kind;
+    proxy->id = wish->id;
+    proxy->done = wish->done;
+    proxy->data = wish->data;
+    proxy->helper = enl_conn_new(carry->conns, ENL_HELPER, pair[0], NULL);
+    if (proxy->helper != NULL)
+        proxy->helper->pid = proxy->pid;
+    LIST_INSERT_HEAD(&carry->proxies, proxy, entry);
+    return proxy->pid;
 }
 
 /* A descriptor of the same file, for reading only. */
@@ -96,7 +96,7 @@ static int read_only(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-const char *enl_relay_segment(struct bcri_host *host, struct enl_conn *conn,
+const char *enl_proxy_segment(struct bcri_host *host, struct enl_conn *conn,
                               const struct bcri_control *message)
 {
     const int own = bcri_host_segment_dup(host, message->seg);
@@ -106,45 +106,45 @@ const char *enl_relay_segment(struct bcri_host *host, struct enl_conn *conn,
     return NULL;
 }
 
-static void tell_end(const struct enl_relay *relay, int wait_status)
+static void tell_end(const struct enl_proxy *proxy, int wait_status)
 {
     const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
     const struct bcri_control end = {.type = BCRI_MSG_relay_end,
                                      .present = BCRI_HAS(id) | BCRI_HAS(status),
-                                     .id = relay->id,
+                                     .id = proxy->id,
                                      .status = (uint32_t)status & 0xffu};
-    if (relay->asker != NULL)
-        enl_conn_send(relay->asker, &end, NULL, 0);
-    if (relay->done != NULL)
-        relay->done(relay->data, wait_status);
+    if (proxy->requester != NULL)
+        enl_conn_send(proxy->requester, &end, NULL, 0);
+    if (proxy->done != NULL)
+        proxy->done(proxy->data, wait_status);
 }
 
-bool enl_relay_reaped(struct enl_carry *carry, pid_t pid, int wait_status)
+bool enl_proxy_reaped(struct enl_carry *carry, pid_t pid, int wait_status)
 {
-    struct enl_relay *relay;
-    LIST_FOREACH (relay, &carry->relays, entry)
-        if (relay->pid == pid)
+    struct enl_proxy *proxy;
+    LIST_FOREACH (proxy, &carry->proxies, entry)
+        if (proxy->pid == pid)
             break;
-    if (relay == NULL)
+    if (proxy == NULL)
         return false;
-    LIST_REMOVE(relay, entry);
-    tell_end(relay, wait_status);
-    struct enl_conn *helper = relay->helper;
-    free(relay);
+    LIST_REMOVE(proxy, entry);
+    tell_end(proxy, wait_status);
+    struct enl_conn *helper = proxy->helper;
+    free(proxy);
     if (helper != NULL)
         enl_conn_close(helper);
     return true;
 }
 
-void enl_relay_forget(struct enl_carry *carry, const struct enl_conn *conn)
+void enl_proxy_forget(struct enl_carry *carry, const struct enl_conn *conn)
 {
-    struct enl_relay *relay;
-    LIST_FOREACH (relay, &carry->relays, entry) {
-        if (relay->helper == conn)
-            relay->helper = NULL;
-        if (relay->asker != conn)
+    struct enl_proxy *proxy;
+    LIST_FOREACH (proxy, &carry->proxies, entry) {
+        if (proxy->helper == conn)
+            proxy->helper = NULL;
+        if (proxy->requester != conn)
             continue;
-        relay->asker = NULL;
-        kill(-relay->pid, SIGKILL);
+        proxy->requester = NULL;
+        kill(-proxy->pid, SIGKILL);
     }
 }

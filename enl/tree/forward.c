@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* See forwarded request.h. */
+#include "tree/forward.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "carry/carry.h"
+#include "host/host.h"
+#include "wire/wire.h"
+
+bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn, const struct bcri_control *request)
+{
+    uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
+    const size_t length = bcri_control_encode(request, bytes, sizeof bytes);
+    struct enl_forward *forward = length != 0 ? malloc(sizeof *forward + length) : NULL;
+    if (forward == NULL)
+        return false;
+    *forward = (struct enl_forward){
+        .conn = conn, .length = length, .starts = request->type == BCRI_MSG_enlist ? request->count : 0};
+    memcpy(forward->bytes, bytes, length);
+    STAILQ_INSERT_TAIL(&forwards->all, forward, entry);
+    return true;
+}
+
+void enl_forwards_send(struct enl_forwards *forwards, struct enl_peer *peer, uint32_t *turn)
+{
+    struct bcri_control request;
+    struct enl_forward *forward;
+    STAILQ_FOREACH (forward, &forwards->all, entry) {
+        if (forward->id != 0 || bcri_control_decode(forward->bytes, forward->length, &request) != NULL)
+            continue;
+        if (++forwards->last_id < ENL_FORWARD_ID1)
+            forwards->last_id = ENL_FORWARD_ID1;
+        request.id = forward->id = forwards->last_id;
+        if (turn != NULL && forward->starts != 0) {
+            request.present |= BCRI_HAS(turn);
+            request.turn = *turn;
+            *turn += forward->starts;
+        }
+        enl_peer_send(peer, &request);
+    }
+}
+
+uint32_t enl_forwards_start(const struct enl_forwards *forwards)
+{
+    uint32_t count = 0;
+    const struct enl_forward *forward;
+    STAILQ_FOREACH (forward, &forwards->all, entry)
+        count += forward->id != 0 ? forward->starts : 0;
+    return count;
+}
+
+bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply)
+{
+    struct enl_forward *forward;
+    struct bcri_control request, answer = *reply;
+    STAILQ_FOREACH (forward, &forwards->all, entry)
+        if (forward->id == reply->id)
+            break;
+    if (forward == NULL || reply->id == 0)
+        return false;
+    STAILQ_REMOVE(&forwards->all, forward, enl_forward, entry);
+    if (forward->conn != NULL && bcri_control_decode(forward->bytes, forward->length, &request) == NULL) {
+        answer.id = request.id;
+        enl_cce_answer(forward->conn, &answer);
+    }
+    free(forward);
+    return true;
+}
+
+struct enl_forward *enl_forward_take(struct enl_forwards *forwards, struct bcri_control *request_out)
+{
+    struct enl_forward *forward = STAILQ_FIRST(&forwards->all);
+    if (forward == NULL)
+        return NULL;
+    STAILQ_REMOVE_HEAD(&forwards->all, entry);
+    bcri_control_decode(forward->bytes, forward->length, request_out); /* this daemon has encoded it */
+    return forward;
+}
+
+void enl_forwards_forget(struct enl_forwards *forwards, const struct enl_conn *conn)
+{
+    struct enl_forward *forward;
+    STAILQ_FOREACH (forward, &forwards->all, entry)
+        if (forward->conn == conn)
+            forward->conn = NULL;
+}
+
+void enl_forwards_drop(struct enl_forwards *forwards)
+{
+    struct bcri_control request;
+    for (struct enl_forward *forward; (forward = enl_forward_take(forwards, &request)) != NULL;)
+        free(forward);
+}
