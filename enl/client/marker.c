@@ -3,7 +3,7 @@
  *
  * enlistpath may name another program by mistake. Once the original process has become that
  * program, no process is left that could end with status 127. So enl has a note (BCRI_ENL_NOTE in
- * its main.c), and bcr_init looks for the note first. Two kinds of file have none to be looked at: a
+ * its enl.c), and bcr_init looks for the note first. Two kinds of file have none to be looked at: a
  * script, which may have to start enl in a way of its own, and a file that may be run but not
  * read. They are asked (probe.c). */
 #include <elf.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c -- enl: the daemon that holds a BCR program together, and the command that speaks to
- * it. */
+/* enl.c -- enl: the daemon that holds a BCR program together, and the command that speaks to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
