@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* crash.c -- the daemon's part: crash.h. */
+/* crash.c -- the daemon's part: crashes under way, their tracers, and the program's end, which waits for both: crash.h. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/own_start.h"
+#include "base/watch.h"
 #include "bcri/clock.h"
 #include "host/host.h"
 #include "host/worker.h"
@@ -12,15 +15,15 @@
 
 /* A CCE waits 2,000 ms for its trace (enl/client/crash.c), and LOCALS_MSEC more if gdb is asked for its
  * variables. */
-enum { TRACE_MSEC = 1800, DEFER_MSEC = 2000, LOCALS_MSEC = 2000 };
+enum { TRACE_MSEC = 1800, DEFER_MSEC = 2000, LOCALS_MSEC = 2000, LOOK_MSEC = 50, TRACERS_MAX = 4 };
 
-static void on_look(uv_timer_t *timer);
+static void start_tracers(struct enl_crashes *crashes);
 
-/* How long something about a crash may take that takes `msec` without local variables. */
-static uint64_t patience_ns(const struct enl_self *self, unsigned msec)
+/* Until when something about a crash may take that takes `msec` without local variables. */
+static uint64_t patience_until_ns(const struct enl_self *self, unsigned msec)
 {
     const bool locals = self->config.crashreport == BCRI_CRASHREPORT_LOCALS;
-    return ((uint64_t)msec + (locals ? LOCALS_MSEC : 0)) * 1000000;
+    return bcri_clock_ns() + ((uint64_t)msec + (locals ? LOCALS_MSEC : 0)) * 1000000;
 }
 
 void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here,
@@ -31,7 +34,7 @@ void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct e
     crashes->ops = ops;
     crashes->owner = owner;
     TAILQ_INIT(&crashes->open);
-    STAILQ_INIT(&crashes->reports.all);
+    STAILQ_INIT(&crashes->reports);
     STAILQ_INIT(&crashes->parts);
 }
 
@@ -52,19 +55,107 @@ static bool is_one_dying(const struct enl_crashes *crashes)
     return false;
 }
 
-/* At the time when the first of what is open has had its time; that of the program's end comes later. */
-static void look_in_time(struct enl_crashes *crashes)
+/* ---------------------------------------------------------------------------- tracers --- */
+
+static void end_tracer(struct enl_crash *crash)
 {
-    uint64_t at_ns = crashes->defers_until_ns;
-    const struct enl_crash *crash;
-    TAILQ_FOREACH (crash, &crashes->open, entry)
-        if (crash == TAILQ_FIRST(&crashes->open) || crash->until_ns < at_ns)
-            at_ns = crash->until_ns;
-    const uint64_t now_ns = bcri_clock_ns();
-    const uint64_t msec = at_ns > now_ns ? (at_ns - now_ns) / 1000000 + 1 : 0;
-    uv_timer_start(&crashes->look, on_look, msec, 0);
+    if (crash->watch != NULL) {
+        enl_watch_stop(crash->watch);
+        crash->watch = NULL;
+        crash->crashes->tracers--;
+    }
+    if (crash->tracer != 0)
+        kill(crash->tracer, SIGKILL);
+    crash->traced = true;
 }
 
+/* The CCE may die; what the tracer has written until now is its trace. */
+static void let_die(struct enl_crash *crash)
+{
+    TAILQ_REMOVE(&crash->crashes->open, crash, entry);
+    end_tracer(crash);
+    close(crash->release);
+    crash->release = -1;
+}
+
+/* The same, once its trace and its waiters are known. */
+static void let_die_when_known(struct enl_crash *crash)
+{
+    if (crash->traced && !crash->asked)
+        let_die(crash);
+}
+
+/* Reads what its tracer has written and is not read; after the end of that it is traced. */
+static void read_trace(struct enl_crash *crash)
+{
+    char bytes[4096];
+    while (crash->watch != NULL) {
+        const ssize_t got = read(crash->watch->fd, bytes, sizeof bytes);
+        if (got > 0)
+            enl_crash_text_add(&crash->text, bytes, (size_t)got);
+        else if (got < 0 && errno == EAGAIN)
+            return;
+        else if (got == 0 || errno != EINTR)
+            end_tracer(crash);
+    }
+}
+
+static void on_trace(void *data)
+{
+    struct enl_crash *crash = data;
+    struct enl_crashes *crashes = crash->crashes;
+    read_trace(crash);
+    if (!crash->traced)
+        return;
+    let_die_when_known(crash);
+    start_tracers(crashes);
+}
+
+/* Returns whether a tracer runs. */
+static bool start_tracer(struct enl_crash *crash)
+{
+    struct enl_self *self = crash->crashes->self;
+    const uint64_t numbers[4] = {(uint64_t)crash->cce->pid, crash->thread, crash->context, crash->coroutines};
+    char texts[4][24];
+    for (unsigned i = 0; i < 4; i++)
+        snprintf(texts[i], sizeof texts[i], "%llu", (unsigned long long)numbers[i]);
+    const char *locals = self->config.crashreport == BCRI_CRASHREPORT_LOCALS ? "locals" : NULL;
+    const char *const words[] = {"enl", "--trace", texts[0], texts[1], texts[2], texts[3], locals, NULL};
+    char reason[256];
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return false;
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
+    const pid_t pid = enl_own_start(self, &start, reason, sizeof reason);
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return false;
+    }
+    crash->tracer = pid;
+    crash->watch = enl_watch_start(self, pair[0], on_trace, crash);
+    crash->crashes->tracers += crash->watch != NULL;
+    return crash->watch != NULL;
+}
+
+/* For the oldest crashes, as many as may run at a time. */
+static void start_tracers(struct enl_crashes *crashes)
+{
+    struct enl_crash *next;
+    for (struct enl_crash *crash = TAILQ_FIRST(&crashes->open);
+         crash != NULL && crashes->tracers < TRACERS_MAX; crash = next) {
+        next = TAILQ_NEXT(crash, entry);
+        if (crash->watch != NULL || crash->traced || start_tracer(crash))
+            continue;
+        end_tracer(crash);
+        let_die_when_known(crash);
+    }
+}
+
+/* ------------------------------------------------------------------------------- time --- */
+
+/* Again and again while a crash is open or the program's end is deferred. */
 static void on_look(uv_timer_t *timer)
 {
     struct enl_crashes *crashes = timer->data;
@@ -74,49 +165,45 @@ static void on_look(uv_timer_t *timer)
         next = TAILQ_NEXT(crash, entry);
         if (now_ns < crash->until_ns)
             continue;
-        enl_crash_take_trace(crashes, crash); /* the daemon may have stood still */
+        read_trace(crash); /* the daemon may have stood still */
         if (!crash->traced)
             enl_crash_text_cut(&crash->text, "... and more, but its time was up\n");
-        enl_crash_let_die(crashes, crash);
+        let_die(crash);
     }
-    enl_crash_start_tracers(crashes);
+    start_tracers(crashes);
     if (!TAILQ_EMPTY(&crashes->open) ||
-        (crashes->defers && now_ns < crashes->defers_until_ns && is_one_dying(crashes))) {
-        look_in_time(crashes);
-    } else if (crashes->defers) {
-        crashes->defers = false;
-        crashes->deferred = true;
-        if (crashes->self->phase != ENL_ENDED)
-            crashes->ops->end_is_due(crashes->owner);
-    }
+        (crashes->defers && now_ns < crashes->defers_until_ns && is_one_dying(crashes)))
+        return;
+    uv_timer_stop(timer);
+    if (!crashes->defers)
+        return;
+    crashes->defers = false;
+    crashes->deferred = true;
+    if (crashes->self->phase != ENL_ENDED)
+        crashes->ops->end_is_due(crashes->owner);
 }
 
-/* ---------------------------------------------------------------------------- waiters --- */
-
-/* Of those that sleep, what they have noted. */
-static struct enl_waiters *sleepers(const struct enl_cce *crashed)
+static void look_again(struct enl_crashes *crashes)
 {
-    struct enl_waiters *waiters = calloc(1, sizeof *waiters);
-    if (waiters == NULL)
-        return NULL;
-    waiters->owner = crashed->index;
-    const struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &crashed->here->all, entry) {
-        const struct bcri_bell_shm *bell = &cce->record->bell;
-        const struct bcri_sleep_shm *sleep = &cce->record->sleep;
-        const bcri_ref request = bcri_load(&sleep->waits_for) & BCRI_REF_MASK;
-        const bool locked = bcri_load(&bell->waits_on) == crashed->index + 1;
-        if (cce == crashed || cce->life != ENL_ALIVE || waiters->count == ENL_WAITERS_MAX ||
-            !(locked || (bcri_load(&bell->sleeping) != BCRI_AWAKE && request != BCRI_REF_NONE)))
-            continue;
-        waiters->at[waiters->count++] = (struct enl_waiter){.request = locked ? BCRI_REF_NONE : request,
-                                                            .index = cce->index,
-                                                            .since_ns = bcri_load(&sleep->since_ns)};
-    }
-    return waiters;
+    if (!uv_is_active((uv_handle_t *)&crashes->look))
+        uv_timer_start(&crashes->look, on_look, LOOK_MSEC, LOOK_MSEC);
 }
 
-static void take_waiters(struct enl_here *here, struct enl_call *call, int code)
+bool enl_crash_defers_end(struct enl_crashes *crashes)
+{
+    if (crashes->self->phase != ENL_RUNNING || crashes->deferred)
+        return false;
+    if (!crashes->defers && is_one_dying(crashes)) {
+        crashes->defers = true;
+        crashes->defers_until_ns = patience_until_ns(crashes->self, DEFER_MSEC);
+        look_again(crashes);
+    }
+    return crashes->defers;
+}
+
+/* ------------------------------------------------------------------- from begin to end --- */
+
+static void on_waiters(struct enl_here *here, struct enl_call *call, int code)
 {
     struct enl_waiters *waiters = (struct enl_waiters *)call;
     const struct enl_cce *cce = enl_cce_at(here, waiters->owner);
@@ -128,7 +215,7 @@ static void take_waiters(struct enl_here *here, struct enl_call *call, int code)
     }
     crash->asked = false;
     crash->waiters = waiters;
-    enl_crash_let_die_when_known(crash->crashes, crash);
+    let_die_when_known(crash);
 }
 
 static void drop_waiters(struct enl_call *call)
@@ -138,10 +225,10 @@ static void drop_waiters(struct enl_call *call)
 
 static void ask_for_waiters(struct enl_crash *crash)
 {
-    struct enl_waiters *waiters = sleepers(crash->cce);
+    struct enl_waiters *waiters = enl_waiters_new(crash->cce);
     if (waiters == NULL)
         return;
-    waiters->call = (struct enl_call){enl_waiters_resolve, take_waiters, drop_waiters};
+    waiters->call = (struct enl_call){enl_waiters_resolve, on_waiters, drop_waiters};
     const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &waiters->call};
     crash->asked = enl_worker_add(crash->cce->here->worker, &work);
     if (!crash->asked)
@@ -169,13 +256,13 @@ const char *enl_crash_begun(struct enl_crashes *crashes, struct enl_cce *cce, st
                                 .release = bcri_incoming_take(in, 0),
                                 .text = {.limit = ENL_CRASH_BYTES_MAX},
                                 .traced = cce->has_ended, /* its number may be another process's by now */
-                                .until_ns = bcri_clock_ns() + patience_ns(crashes->self, TRACE_MSEC)};
+                                .until_ns = patience_until_ns(crashes->self, TRACE_MSEC)};
     cce->crash = crash;
     TAILQ_INSERT_TAIL(&crashes->open, crash, entry);
     if (!cce->has_ended)
         ask_for_waiters(crash);
-    enl_crash_start_tracers(crashes);
-    look_in_time(crashes);
+    start_tracers(crashes);
+    look_again(crashes);
     return NULL;
 }
 
@@ -187,31 +274,13 @@ void enl_crash_reaped(struct enl_crashes *crashes, pid_t pid)
             cce->crash->tracer = 0;
 }
 
-void enl_crash_drop(struct enl_cce *cce)
-{
-    struct enl_crash *crash = cce->crash;
-    if (crash == NULL)
-        return;
-    struct enl_crashes *crashes = crash->crashes;
-    if (crash->release >= 0)
-        enl_crash_let_die(crashes, crash);
-    free(crash->text.bytes);
-    free(crash->waiters);
-    free(crash);
-    cce->crash = NULL;
-    if (crashes->defers && TAILQ_EMPTY(&crashes->open)) /* this may be the last that was waited for */
-        uv_timer_start(&crashes->look, on_look, 0, 0);
-}
-
-/* ------------------------------------------------------------------------- the reports --- */
-
 void enl_crash_ended(struct enl_crashes *crashes, struct enl_cce *cce, int signal, bool core_file)
 {
     struct enl_crash_report *report = calloc(1, sizeof *report);
     if (report == NULL)
         return;
     if (cce->crash != NULL)
-        enl_crash_take_trace(crashes, cce->crash);
+        read_trace(cce->crash);
     const struct enl_crash_text text = enl_crash_account(cce, core_file);
     *report = (struct enl_crash_report){.host = crashes->self->host_number,
                                         .signal = signal,
@@ -224,62 +293,20 @@ void enl_crash_ended(struct enl_crashes *crashes, struct enl_cce *cce, int signa
     enl_crash_gather(crashes, report);
 }
 
-/* That of which a part has come; else a new one. NULL: no memory. */
-static struct enl_crash_report *report_of(struct enl_crashes *crashes, uint32_t host)
+void enl_crash_drop(struct enl_cce *cce)
 {
-    struct enl_crash_report *report;
-    STAILQ_FOREACH (report, &crashes->parts, entry)
-        if (report->host == host)
-            return report;
-    if ((report = calloc(1, sizeof *report)) == NULL)
-        return NULL;
-    report->host = host;
-    report->text = malloc(ENL_CRASH_BYTES_MAX);
-    STAILQ_INSERT_TAIL(&crashes->parts, report, entry);
-    return report;
-}
-
-const char *enl_crash_of_host(struct enl_crashes *crashes, uint32_t host, const struct bcri_control *message)
-{
-    struct enl_crash_report *report = report_of(crashes, host);
-    if (report == NULL)
-        return NULL;
-    if (report->text != NULL && message->bytes.length <= ENL_CRASH_BYTES_MAX - report->length) {
-        if (message->bytes.length != 0)
-            memcpy(report->text + report->length, message->bytes.bytes, message->bytes.length);
-        report->length += message->bytes.length;
-    }
-    if (message->size != 0) /* more of it follows */
-        return NULL;
-    STAILQ_REMOVE(&crashes->parts, report, enl_crash_report, entry);
-    report->signal = (int)message->kind;
-    report->count = message->count;
-    report->ordinal = message->ordinal;
-    char ordinals[ENL_ORDINALS_TEXT_MAX];
-    if (!bcri_view_copy(message->object, report->who, sizeof report->who) ||
-        !bcri_view_copy(message->text, ordinals, sizeof ordinals)) {
-        enl_crash_report_free(report);
-        return "a crash report with too long a name";
-    }
-    enl_ordinals_read(&report->ordinals, ordinals);
-    enl_crash_gather(crashes, report);
-    return NULL;
-}
-
-/* ------------------------------------------------------------------------- the program --- */
-
-bool enl_crash_defers_end(struct enl_crashes *crashes)
-{
-    if (crashes->self->phase != ENL_RUNNING || crashes->deferred)
-        return false;
-    if (crashes->defers)
-        return true;
-    if (!is_one_dying(crashes))
-        return false;
-    crashes->defers = true;
-    crashes->defers_until_ns = bcri_clock_ns() + patience_ns(crashes->self, DEFER_MSEC);
-    look_in_time(crashes);
-    return true;
+    struct enl_crash *crash = cce->crash;
+    if (crash == NULL)
+        return;
+    struct enl_crashes *crashes = crash->crashes;
+    if (crash->release >= 0)
+        let_die(crash);
+    free(crash->text.bytes);
+    free(crash->waiters);
+    free(crash);
+    cce->crash = NULL;
+    if (crashes->defers && TAILQ_EMPTY(&crashes->open)) /* this may be the last that was waited for */
+        uv_timer_start(&crashes->look, on_look, 0, LOOK_MSEC);
 }
 
 void enl_crash_close(struct enl_crashes *crashes)
@@ -287,10 +314,7 @@ void enl_crash_close(struct enl_crashes *crashes)
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &crashes->here->all, entry)
         enl_crash_drop(cce);
-    STAILQ_CONCAT(&crashes->reports.all, &crashes->parts);
-    struct enl_crash_report *report;
-    while ((report = enl_crash_reports_take(&crashes->reports)) != NULL)
-        enl_crash_report_free(report);
+    enl_crash_reports_fini(crashes);
     uv_close((uv_handle_t *)&crashes->look, NULL);
     uv_close((uv_handle_t *)&crashes->gather, NULL);
 }

@@ -15,6 +15,7 @@
 
 struct enl_cce;
 struct enl_crash;
+struct enl_crash_report;
 struct enl_self;
 
 /* ordinals.c -- A bounded set of CCEs' ordinals, as ranges: which CCEs a report is about. */
@@ -41,54 +42,6 @@ void enl_ordinals_read(struct enl_ordinals *set, const char *text);
 /* What a report says of `cces` CCEs whose ordinals these are: the text, and how many it does not name, or that several have the
  * same ordinal, as bcr_enlist may give it to any. */
 void enl_ordinals_tell(const struct enl_ordinals *set, uint32_t cces, char *text_out, size_t size);
-
-/* report.c -- Reports of crashes. Those of CCEs that crashed alike are one: the same signal and the same stack. */
-
-/* Of one. */
-#define ENL_CRASH_BYTES_MAX 32768u
-
-struct enl_crash_report {
-    STAILQ_ENTRY(enl_crash_report) entry;
-    uint32_t host; /* that tells of it */
-    int signal;
-    uint32_t count;   /* of CCEs */
-    uint32_t ordinal; /* of the first, as the next */
-    char who[512];    /* "CCE 3 (ring, pid 1234) on alpha" */
-    struct enl_ordinals ordinals;
-    /* The stack where it crashed, by which reports are equal; then, after a NUL, the rest about the
-     * first. Lines that end in newlines, not escaped. */
-    char *text;
-    size_t length;
-};
-
-struct enl_crash_reports {
-    STAILQ_HEAD(, enl_crash_report) all; /* the oldest first */
-    uint32_t kinds, left_out;            /* reports there are; CCEs for whose there was no room */
-};
-
-/* Adds a report of one or more CCEs (taken, also if it becomes part of another). */
-void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_report *report);
-/* Takes the oldest; NULL: none is left. To be freed by enl_crash_report_free. */
-struct enl_crash_report *enl_crash_reports_take(struct enl_crash_reports *reports);
-void enl_crash_report_free(struct enl_crash_report *report);
-/* Writes it to stderr and into the log. */
-void enl_crash_report_show(struct enl_self *self, const struct enl_crash_report *report);
-
-/* A text that grows up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that
- * does; "... and more" stands there, and nothing is added until whoever raises the limit clears `cut`. */
-struct enl_crash_text {
-    char *bytes;
-    size_t length, limit;
-    bool cut;
-};
-/* The text ends behind its last whole line, where `why` (not longer than 40 bytes) is added. */
-void enl_crash_text_cut(struct enl_crash_text *text, const char *why);
-void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length);
-void enl_crash_text_line(struct enl_crash_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* last.c: what the CCE did last, by its record. */
-void enl_crash_last_operations(struct enl_crash_text *text, const struct enl_cce *cce);
 
 /* crash.c -- CCEs that crash, in the daemon: between the CCE's message and its end, and what is shown of it.
  *
@@ -118,13 +71,14 @@ struct enl_crashes {
     const struct enl_crash_ops *ops;
     void *owner; /* theirs */
 
-    TAILQ_HEAD(, enl_crash) open; /* that are not done, oldest first */
-    unsigned tracers;             /* that run */
-    struct enl_crash_reports reports;
-    STAILQ_HEAD(, enl_crash_report) parts; /* of reports of other hosts, whose rest has not come */
-    uv_timer_t look;                       /* while a crash is open, or the program's end is deferred */
-    uv_timer_t gather;                     /* while there are reports that are not shown */
-    bool defers, deferred;                 /* the program's end waits; has waited */
+    TAILQ_HEAD(, enl_crash) open;            /* that are not done, oldest first */
+    unsigned tracers;                        /* that run */
+    STAILQ_HEAD(, enl_crash_report) reports; /* that are not shown, the oldest first */
+    unsigned kinds, left_out;                /* reports there are; CCEs for whose there was no room */
+    STAILQ_HEAD(, enl_crash_report) parts;   /* of reports of other hosts, whose rest has not come */
+    uv_timer_t look;                         /* while a crash is open, or the program's end is deferred */
+    uv_timer_t gather;                       /* while there are reports that are not shown */
+    bool defers, deferred;                   /* the program's end waits; has waited */
     uint64_t defers_until_ns;
 };
 

@@ -12,8 +12,26 @@
 #include "host/worker.h"
 #include "inspect/crash/crash.h"
 
-/* crash_private -- What the files of the daemon's part share: crash.h. crash.c calls the others, and none of them
- * calls back. */
+/* account.c -- What a report says. */
+
+#define ENL_CRASH_BYTES_MAX 32768u /* of one */
+#define ENL_CRASH_LINE_MAX  512u
+
+/* A text that grows up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that
+ * does; "... and more" stands there, and nothing is added until the limit was raised and `cut` cleared. */
+struct enl_crash_text {
+    char *bytes;
+    size_t length, limit;
+    bool cut;
+};
+/* The text ends behind its last whole line, where `why` (not longer than 40 bytes) is added. */
+void enl_crash_text_cut(struct enl_crash_text *text, const char *why);
+void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length);
+
+/* What is known of the end of `cce`: the trace's two parts, and between them what brought it about. */
+struct enl_crash_text enl_crash_account(const struct enl_cce *cce, bool core_file);
+
+/* crash.c -- A crash between the CCE's message and its end. */
 
 struct enl_crash {
     TAILQ_ENTRY(enl_crash) entry; /* of those that are not done */
@@ -26,42 +44,44 @@ struct enl_crash {
     pid_t tracer;            /* 0: not started, or reaped */
     struct enl_watch *watch; /* of its output; NULL: not started, or ended */
     uint64_t until_ns;
-    struct enl_crash_text text;
+    struct enl_crash_text text;  /* what the tracer has written */
     struct enl_waiters *waiters; /* NULL: not known, or not yet */
     bool traced;                 /* the tracer has ended, or could not be started */
-    bool asked;                  /* the worker is to say who waits */
+    bool asked;                  /* the worker is to say which CCEs wait */
 };
 
-/* tracer.c: starts tracers for the oldest crashes, as many as may run at a time. */
-void enl_crash_start_tracers(struct enl_crashes *crashes);
-/* Reads what its tracer has said and is not read; after the end of that it is traced. */
-void enl_crash_take_trace(struct enl_crashes *crashes, struct enl_crash *crash);
-/* The CCE may die; what the tracer has said until now is its trace. */
-void enl_crash_let_die(struct enl_crashes *crashes, struct enl_crash *crash);
-/* The same, once its trace and its waiters are known. */
-void enl_crash_let_die_when_known(struct enl_crashes *crashes, struct enl_crash *crash);
+/* reports.c -- Reports of crashes. Those of CCEs that crashed alike are one: the same signal and the same stack. */
 
-/* account.c: what is known of the end of `cce`: the trace's two parts, and between them what brought it
- * about. */
-struct enl_crash_text enl_crash_account(const struct enl_cce *cce, bool core_file);
+struct enl_crash_report {
+    STAILQ_ENTRY(enl_crash_report) entry;
+    uint32_t host; /* that tells of it */
+    int signal;
+    uint32_t count;   /* of CCEs */
+    uint32_t ordinal; /* of the first, as the next */
+    char who[512];    /* "CCE 3 (ring, pid 1234) on alpha" */
+    struct enl_ordinals ordinals;
+    /* The stack where it crashed, by which reports are equal; then, after a NUL, the rest about the
+     * first. Lines that end in newlines, not escaped. */
+    char *text;
+    size_t length;
+};
 
-/* gathered.c: the report (taken) is shown, or sent up, together with those that follow soon. */
+/* The report (taken) is shown, or sent up, together with those that follow soon. */
 void enl_crash_gather(struct enl_crashes *crashes, struct enl_crash_report *report);
+/* Frees those that are not shown. */
+void enl_crash_reports_fini(struct enl_crashes *crashes);
 
 /* frames.c -- The frames of a stack, printed. */
 
-/* Registers in DWARF's order for this machine; the last one is the program counter. */
-#if defined(__x86_64__)
+/* Registers in DWARF's order for x86-64, the only machine whose stacks are read; the last one is the program counter. */
 enum { ENL_REGISTERS = 17, ENL_REGISTER_BP = 6, ENL_REGISTER_SP = 7, ENL_REGISTER_PC = 16 };
-#else
-enum { ENL_REGISTERS = 1, ENL_REGISTER_PC = 0 };
-#endif
 
 struct enl_registers {
     uint64_t at[ENL_REGISTERS];
 };
 
-/* Prepares. `pid` is any thread of the process that has not ended: of one that has, the system tells nothing. False: there is no libdw, and enl_frames_print prints the first frame only. */
+/* Prepares. `pid` is any thread of the process that has not ended: of one that has, the system tells nothing. False: there is no
+ * libdw, and enl_frames_print prints the first frame only. */
 bool enl_frames_open(pid_t pid);
 /* Prints the frames of a stack on which nothing runs meanwhile. With `in_call`, from the call of BCR's on in
  * which it stands. */
@@ -72,13 +92,6 @@ void enl_frames_print(pid_t pid, const struct enl_registers *registers, bool in_
 /* Prints the frames of `thread` of process `pid` above its signal handler, each with its variables; or why there
  * are none. May take seconds. */
 void enl_locals_print(pid_t pid, pid_t thread);
-
-/* mapped.c -- The file of which a part is mapped in another process: what is mapped, not what its path holds by
- * now. A file that was replaced or removed since the program started still has the names of what runs. */
-
-/* Opens the file that is mapped at `base`, where the first part of it lies. `thread` is any thread of the process that
- * has not ended. Returns the descriptor, or -1: it cannot be reached any more. */
-int enl_mapped_open(pid_t thread, uint64_t base);
 
 /* process.c -- What a tracer sees of a process by the system alone. `pid` is a thread of it that has not ended;
  * the first one may have. */
@@ -91,8 +104,12 @@ bool enl_process_is_code(pid_t pid, uint64_t address);
 void enl_process_print(pid_t pid, unsigned number, uint64_t pc);
 /* The last component of a path. */
 const char *enl_process_base(const char *path);
+/* Opens the file that is mapped at `base`, where the first part of it lies: that file, not what its path holds by now. A file
+ * that was replaced or removed since the program started still has the names of what runs. Returns the descriptor, or -1: it
+ * cannot be reached any more. */
+int enl_process_open_mapped(pid_t pid, uint64_t base);
 
-/* waiters.c -- Who waits for a CCE that has crashed: by what each CCE of this host has noted before it went to
+/* waiters.c -- Which CCEs wait for one that has crashed: by what each CCE of this host has noted before it went to
  * sleep (struct bcri_sleep_shm); and how many requests of CCEs elsewhere the agent has at its cells. The loop
  * copies the notes; the worker follows them, since it may map segments. What they find is a hint: nobody is
  * stopped for it. */
@@ -116,6 +133,8 @@ struct enl_waiters {
     struct enl_waiter at[ENL_WAITERS_MAX];
 };
 
+/* Of the CCEs that sleep, what they have noted. NULL: no memory. */
+struct enl_waiters *enl_waiters_new(const struct enl_cce *crashed);
 /* For the call: finds out for each whether it waits for the owner, and adds the agent's. */
 int enl_waiters_resolve(struct enl_call *call, struct bcri_ctx *ctx);
 

@@ -25,7 +25,6 @@ enum { FRAMES_MAX = 48 };
 
 #define LIBDW(X)                     \
     X(dwarf_attr)                    \
-    X(dwarf_decl_line)               \
     X(dwarf_diename)                 \
     X(dwarf_filesrc)                 \
     X(dwarf_formudata)               \
@@ -81,8 +80,7 @@ static struct {
 
 static pid_t next_thread(Dwfl *of, void *arg, void **thread_arg)
 {
-    (void)of, (void)thread_arg;
-    (void)arg;
+    (void)of, (void)arg, (void)thread_arg;
     return 0;
 }
 
@@ -127,7 +125,7 @@ static int find_mapped(Dwfl_Module *module, void **data, const char *name, Dwarf
                        Elf **elf_out)
 {
     static const char deleted[] = " (deleted)";
-    const int fd = name[0] == '/' ? enl_mapped_open(walk.pid, base) : -1;
+    const int fd = name[0] == '/' ? enl_process_open_mapped(walk.pid, base) : -1;
     if (fd < 0) /* by such a name libdw reads memory */
         return dw.dwfl_linux_proc_find_elf(module, data, name[0] == '/' ? "/proc/none (deleted)" : name, base,
                                            path_out, elf_out);
@@ -280,7 +278,7 @@ void enl_frames_print(pid_t pid, const struct enl_registers *registers, bool in_
     }
 }
 
-#else
+#elif defined(__x86_64__)
 
 bool enl_frames_open(pid_t pid)
 {

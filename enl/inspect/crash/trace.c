@@ -77,26 +77,6 @@ static bool registers_of(pid_t thread, struct enl_registers *out)
     return true;
 }
 
-#else
-
-/* The stacks of other machines are not read yet: their CCEs run under emulators, whose memory is not the
- * program's. */
-static bool saved_by_kernel(pid_t pid, uint64_t context, struct enl_registers *out)
-{
-    (void)pid, (void)context, (void)out;
-    return false;
-}
-static bool saved_by_boost(pid_t pid, uint64_t context, struct enl_registers *out)
-{
-    return saved_by_kernel(pid, context, out);
-}
-static bool registers_of(pid_t thread, struct enl_registers *out)
-{
-    return saved_by_kernel(thread, 0, out);
-}
-
-#endif
-
 /* ---- coroutines ---- */
 
 static uint64_t pointer_at(pid_t pid, uint64_t address)
@@ -200,9 +180,8 @@ static unsigned print_threads(pid_t pid, pid_t crashed, unsigned most)
 }
 
 /* EFAULT: there is nothing at that address; the process could be read. */
-static void say_why_not(pid_t pid)
+static void print_why_no_stack(pid_t pid)
 {
-#if defined(__x86_64__)
     char byte;
     struct iovec part = {&byte, 1};
     if (process_vm_readv(pid, &part, 1, &part, 1, 0) < 0 && errno != EFAULT && errno != ESRCH)
@@ -211,22 +190,14 @@ static void say_why_not(pid_t pid)
                    ? " (the process has made itself undumpable, a debugger has it, or a sandbox or "
                      "kernel.yama.ptrace_scope forbids it)"
                    : "");
-#else
-    (void)pid;
-#endif
 }
 
 void enl_trace_running(pid_t pid)
 {
-#if defined(__x86_64__)
-    static const char none[] =
-        "no stack: the system forbids enl to look into this process, or a debugger has it, or it has ended";
-#else
-    static const char none[] = "no stack: stacks are read on x86-64 only";
-#endif
     const bool whole = enl_frames_open((pid_t)bcri_process_thread((uint32_t)pid));
     if (print_threads(pid, 0, UINT_MAX) == 0)
-        printf("! %s\n", none);
+        puts("! no stack: the system forbids enl to look into this process, or a debugger has it, or it has "
+             "ended");
     else if (!whole)
         puts("! libdw is not there, which would find the callers");
 }
@@ -239,7 +210,7 @@ int enl_trace(int argc, char **argv)
     const uint64_t context = strtoull(argv[2], NULL, 10), coroutines = strtoull(argv[3], NULL, 10);
     struct enl_registers registers;
     if (!saved_by_kernel(thread, context, &registers)) {
-        say_why_not(thread);
+        print_why_no_stack(thread);
         return 1;
     }
     const bool whole = enl_frames_open(thread);
@@ -256,3 +227,20 @@ int enl_trace(int argc, char **argv)
     print_threads(pid, thread, THREADS_MAX);
     return fflush(stdout) == 0 ? 0 : 1;
 }
+
+#else
+
+/* The stacks of other machines are not read yet: their CCEs run under emulators, whose memory is not the program's. */
+void enl_trace_running(pid_t pid)
+{
+    (void)pid;
+    puts("! no stack: stacks are read on x86-64 only");
+}
+
+int enl_trace(int argc, char **argv)
+{
+    (void)argv;
+    return argc == 4 || argc == 5 ? 1 : 2;
+}
+
+#endif

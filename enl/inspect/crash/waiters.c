@@ -2,8 +2,33 @@
 /* waiters.c -- from a request to the cell where it waits. Each reference may be out of date by now. */
 #include "inspect/crash/crash_private.h"
 
+#include <stdlib.h>
+
 #include "bcri/cell.h"
 #include "bcri/slot.h"
+#include "host/host.h"
+
+struct enl_waiters *enl_waiters_new(const struct enl_cce *crashed)
+{
+    struct enl_waiters *waiters = calloc(1, sizeof *waiters);
+    if (waiters == NULL)
+        return NULL;
+    waiters->owner = crashed->index;
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &crashed->here->all, entry) {
+        const struct bcri_bell_shm *bell = &cce->record->bell;
+        const struct bcri_sleep_shm *sleep = &cce->record->sleep;
+        const bcri_ref request = bcri_load(&sleep->waits_for) & BCRI_REF_MASK;
+        const bool locked = bcri_load(&bell->waits_on) == crashed->index + 1;
+        if (cce == crashed || cce->life != ENL_ALIVE || waiters->count == ENL_WAITERS_MAX ||
+            !(locked || (bcri_load(&bell->sleeping) != BCRI_AWAKE && request != BCRI_REF_NONE)))
+            continue;
+        waiters->at[waiters->count++] = (struct enl_waiter){.request = locked ? BCRI_REF_NONE : request,
+                                                            .index = cce->index,
+                                                            .since_ns = bcri_load(&sleep->since_ns)};
+    }
+    return waiters;
+}
 
 static const void *object_at(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
 {

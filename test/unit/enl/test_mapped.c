@@ -55,7 +55,7 @@ static void done(void)
 static char found_at(uint64_t base)
 {
     char byte = 0;
-    const int fd = enl_mapped_open(getpid(), base);
+    const int fd = enl_process_open_mapped(getpid(), base);
     if (fd >= 0) {
         CHECK_INT(read(fd, &byte, 1), 1);
         close(fd);
@@ -116,7 +116,7 @@ TEST(the_program_itself_is_found_whatever_becomes_of_its_path)
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        const int fd = is_other_user() ? enl_mapped_open(getpid(), own_base) : -1;
+        const int fd = is_other_user() ? enl_process_open_mapped(getpid(), own_base) : -1;
         _exit(fd >= 0 && fstat(fd, &found) == 0 && found.st_ino == own.st_ino ? 0 : 1);
     }
     test_join(child, 0);
@@ -125,6 +125,6 @@ TEST(the_program_itself_is_found_whatever_becomes_of_its_path)
 TEST(where_no_file_is_mapped_none_is_found)
 {
     int here;
-    CHECK_INT(enl_mapped_open(getpid(), (uint64_t)(uintptr_t)&here), -1);
-    CHECK_INT(enl_mapped_open(getpid(), 16), -1);
+    CHECK_INT(enl_process_open_mapped(getpid(), (uint64_t)(uintptr_t)&here), -1);
+    CHECK_INT(enl_process_open_mapped(getpid(), 16), -1);
 }
