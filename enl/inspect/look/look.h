@@ -153,6 +153,8 @@ void look_view_fini(struct look_view *view);
 
 /* By binary search; NULL: it is not there. */
 const struct look_cce *look_view_cce(const struct look_view *view, uint64_t host, uint64_t index);
+/* The CCE that was there before, if it is the same one; NULL: it was not there, or there was no look before. */
+const struct look_cce *look_view_same(const struct look_view *before, const struct look_cce *cce);
 const struct look_cell *look_view_cell(const struct look_view *view, uint64_t host, uint64_t owner,
                                        uint64_t cell);
 const struct look_host *look_view_host(const struct look_view *view, uint64_t host);

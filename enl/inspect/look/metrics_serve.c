@@ -30,19 +30,16 @@ static struct {
     dev_t dev;
     ino_t ino; /* of the socket at `path`, which it takes away at its end */
     int listener, program;
-    char name[ENL_DAEMON_NAME_MAX];
+    const char *name;        /* of the program */
     struct look_view before; /* what the last answer was made of; no host: there was none */
 } server = {.listener = -1, .program = -1};
 
-static void complain(const char *where, const char *what)
-{
-    fprintf(stderr, "enl: metrics at %s: %s\n", where, what);
-}
+static const char complaint[] = "enl: metrics at %s: %s%s%s\n";
 
 /* ---- the socket ---- */
 
-/* Takes a socket away that nobody answers at. Returns what is wrong with the path, or NULL. */
-static const char *clear(const struct sockaddr_un *address)
+/* Removes a socket at which no process answers. Returns what is wrong with the path, or NULL. */
+static const char *remove_old_socket(const struct sockaddr_un *address)
 {
     struct stat there;
     if (lstat(address->sun_path, &there) != 0)
@@ -69,7 +66,7 @@ static const char *listen_at_path(const char *path)
     if (strlen(path) >= sizeof address.sun_path)
         return "the path of a socket has 107 bytes at most; give a shorter one";
     strcpy(address.sun_path, path);
-    const char *wrong = clear(&address);
+    const char *wrong = remove_old_socket(&address);
     if (wrong != NULL)
         return wrong;
     server.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -116,7 +113,7 @@ static int open_listener(const char *where)
         const char *number = where + strlen(local);
         const unsigned long port = strtoul(number, &end, 10);
         if (number[0] < '0' || number[0] > '9' || *end != '\0' || port > UINT16_MAX) {
-            complain(where, "a port is a number up to 65535, and 0 for a free one");
+            fprintf(stderr, complaint, where, "a port is a number up to 65535, and 0 for a free one", "", "");
             return 2;
         }
         wrong = listen_at_port((uint16_t)port);
@@ -124,7 +121,7 @@ static int open_listener(const char *where)
         wrong = listen_at_path(where);
     }
     if (wrong != NULL)
-        complain(where, wrong);
+        fprintf(stderr, complaint, where, wrong, "", "");
     return wrong != NULL ? 1 : 0;
 }
 
@@ -146,21 +143,31 @@ static void on_end(int number)
 
 /* ---- a request ---- */
 
-static bool wait_for(int fd, short events, uint64_t until_ns)
-{
-    for (;;) {
-        const uint64_t now_ns = bcri_clock_ns();
-        struct pollfd look = {.fd = fd, .events = events};
-        if (now_ns >= until_ns)
-            return false;
-        if (poll(&look, 1, (int)((until_ns - now_ns) / 1000000) + 1) > 0)
-            return true;
-    }
-}
-
 static uint64_t after(unsigned msec)
 {
     return bcri_clock_ns() + (uint64_t)msec * 1000000;
+}
+
+static bool wait_for(int fd, short events, uint64_t until_ns)
+{
+    struct pollfd look = {.fd = fd, .events = events};
+    for (uint64_t now_ns; (now_ns = bcri_clock_ns()) < until_ns;)
+        if (poll(&look, 1, (int)((until_ns - now_ns) / 1000000) + 1) > 0)
+            return true;
+    return false;
+}
+
+enum { CLIENT_LEFT = 0, TIME_UP = -1 };
+
+/* What comes next, of `room` bytes at most; or one of the above. */
+static ssize_t receive_some(int fd, char *to, size_t room, uint64_t until_ns)
+{
+    while (wait_for(fd, POLLIN, until_ns)) {
+        const ssize_t got = recv(fd, to, room, MSG_DONTWAIT);
+        if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+            return got > 0 ? got : CLIENT_LEFT;
+    }
+    return TIME_UP;
 }
 
 /* Reads up to the empty line that ends the head. Returns the status that the answer has. */
@@ -173,12 +180,12 @@ static int read_request(int fd, char text[REQUEST_BYTES_MAX + 1])
     while (strstr(text, "\r\n\r\n") == NULL && strstr(text, "\n\n") == NULL) {
         if (length == REQUEST_BYTES_MAX)
             return 431;
-        if (!wait_for(fd, POLLIN, until_ns))
+        const ssize_t got = receive_some(fd, text + length, REQUEST_BYTES_MAX - length, until_ns);
+        if (got == TIME_UP)
             return 408;
-        const ssize_t got = recv(fd, text + length, REQUEST_BYTES_MAX - length, MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-            return 0; /* nobody is there to be answered */
-        length += got > 0 ? (size_t)got : 0;
+        if (got == CLIENT_LEFT)
+            return 0; /* there is no answer */
+        length += (size_t)got;
         text[length] = '\0';
         if (strlen(text) != length)
             return 400;
@@ -202,29 +209,22 @@ static const char *reason_of(int status)
     }
 }
 
-static void answer_request(int fd, int status, const char *body, size_t length)
+/* Returns whether all of it was taken in time. */
+static bool answer_request(int fd, int status, const char *body, size_t length)
 {
-    char head[256];
     const uint64_t until_ns = after(ANSWER_MSEC);
-    const int head_length =
-        snprintf(head, sizeof head,
-                 "HTTP/1.0 %d %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
-                 "Content-Length: %zu\r\n%sConnection: close\r\n\r\n",
-                 status, reason_of(status), length, status == 405 ? "Allow: GET\r\n" : "");
-    const struct {
-        const char *bytes;
-        size_t length;
-    } parts[] = {{head, (size_t)head_length}, {body, length}};
-    for (unsigned i = 0; i < 2; i++)
-        for (size_t done = 0; done < parts[i].length;) {
-            const ssize_t put =
-                send(fd, parts[i].bytes + done, parts[i].length - done, MSG_DONTWAIT | MSG_NOSIGNAL);
-            if (put < 0 && errno != EAGAIN && errno != EINTR)
-                return;
-            done += put > 0 ? (size_t)put : 0;
-            if (put < 0 && !wait_for(fd, POLLOUT, until_ns))
-                return;
-        }
+    dprintf(fd, /* whose buffer is empty */
+            "HTTP/1.0 %d %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+            "Content-Length: %zu\r\n%sConnection: close\r\n\r\n",
+            status, reason_of(status), length, status == 405 ? "Allow: GET\r\n" : "");
+    while (length > 0 && wait_for(fd, POLLOUT, until_ns)) {
+        const ssize_t put = send(fd, body, length, MSG_DONTWAIT);
+        if (put < 0 && errno != EAGAIN && errno != EINTR)
+            return false;
+        body += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
+    }
+    return length == 0;
 }
 
 /* Looks into the program. Returns the answer's status; its body, or why there is none, is written. */
@@ -248,18 +248,6 @@ static int look_for_answer(FILE *out)
     return got ? 200 : 503;
 }
 
-/* What the client has sent besides is read: to close before would take the answer from it. */
-static void drain(int fd, char bytes[REQUEST_BYTES_MAX])
-{
-    const uint64_t until_ns = after(DRAIN_MSEC);
-    shutdown(fd, SHUT_WR);
-    while (wait_for(fd, POLLIN, until_ns)) {
-        const ssize_t got = recv(fd, bytes, REQUEST_BYTES_MAX, MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-            return;
-    }
-}
-
 static void serve_one(int fd)
 {
     static char request[REQUEST_BYTES_MAX + 1];
@@ -275,9 +263,12 @@ static void serve_one(int fd)
         status = look_for_answer(out);
     else
         fprintf(out, "%s: GET /metrics is what is answered here\n", reason_of(status));
-    if (fclose(out) == 0 && body != NULL) {
-        answer_request(fd, status, body, length);
-        drain(fd, request);
+    if (fclose(out) == 0 && answer_request(fd, status, body, length)) {
+        /* What the client has sent besides is read: to close before would take the answer from it. */
+        shutdown(fd, SHUT_WR);
+        const uint64_t until_ns = after(DRAIN_MSEC);
+        while (receive_some(fd, request, sizeof request, until_ns) > 0)
+            ;
     }
     free(body);
 }
@@ -302,47 +293,38 @@ static void serve(void)
     close_listener();
 }
 
-static void end_by(int number)
-{
-    const struct sigaction end = {.sa_handler = on_end};
-    struct sigaction before;
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(number, &end, NULL);
-}
-
+/* But by those that are ignored. */
 static void end_by_signals(void)
 {
-    end_by(SIGTERM);
-    end_by(SIGINT);
-    end_by(SIGHUP);
+    static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+    struct sigaction action = {.sa_handler = on_end}, before;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
 }
 
-/* ---- who serves ---- */
+/* ---- starting to serve ---- */
 
 int enl_command_metrics(char **argv)
 {
     struct ucred daemon = {.pid = 0};
     socklen_t size = sizeof daemon;
-    if (argv[1] == NULL && !enl_only_program(server.name))
-        return 1;
-    if (argv[1] != NULL)
-        snprintf(server.name, sizeof server.name, "%s", argv[1]);
     char only[ENL_DAEMON_NAME_MAX];
-    const char *name = server.name;
-    const int fd = enl_program_connect(&name, only);
+    server.name = argv[1];
+    const int fd = enl_program_connect(&server.name, only);
     if (fd < 0)
         return 1;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &size) == 0)
         server.program = (int)syscall(SYS_pidfd_open, daemon.pid, 0);
     const int error = errno;
-    char why[128];
-    snprintf(why, sizeof why, "pidfd_open: %s", strerror(error));
     close(fd);
     if (server.program < 0) {
-        complain(argv[0], daemon.pid == 0
-                              ? "its enl is in another pid namespace; serve its metrics from there"
-                          : error == ESRCH ? "the program has ended"
-                                           : why);
+        const bool known = daemon.pid == 0 || error == ESRCH;
+        fprintf(stderr, complaint, argv[0],
+                daemon.pid == 0  ? "its enl is in another pid namespace; serve its metrics from there"
+                : error == ESRCH ? "the program has ended"
+                                 : "pidfd_open: ",
+                known ? "" : strerror(error), "");
         return 1;
     }
     const int status = open_listener(argv[0]);
@@ -357,16 +339,14 @@ int enl_command_metrics(char **argv)
 static _Noreturn void be_server(void)
 {
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const unsigned low = (unsigned)(server.listener < server.program ? server.listener : server.program);
-    const unsigned high = (unsigned)(server.listener < server.program ? server.program : server.listener);
+    const int last = server.listener > server.program ? server.listener : server.program;
     setsid();
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
-    if (low > 3)
-        close_range(3, low - 1, 0);
-    if (high > low + 1)
-        close_range(low + 1, high - 1, 0);
-    close_range(high + 1, ~0u, 0);
+    for (int fd = 3; fd < last; fd++)
+        if (fd != server.listener && fd != server.program)
+            close(fd);
+    close_range((unsigned)last + 1, ~0u, 0);
     end_by_signals();
     serve();
     _exit(0);
@@ -395,14 +375,12 @@ int enl_metrics_start(const char *where, const char *name)
     const int status = open_listener(where);
     if (status != 0)
         return status;
-    snprintf(server.name, sizeof server.name, "%s", name);
+    server.name = name;
     server.program = (int)syscall(SYS_pidfd_open, getpid(), 0);
     const int error = server.program >= 0 ? start_server() : errno;
     if (error != 0) {
-        char why[256];
-        snprintf(why, sizeof why, "%s: %s%s", server.program >= 0 ? "fork" : "pidfd_open", strerror(error),
-                 server.program >= 0 ? bcri_fork_remedy(error) : "");
-        complain(where, why);
+        fprintf(stderr, complaint, where, server.program >= 0 ? "fork: " : "pidfd_open: ", strerror(error),
+                server.program >= 0 ? bcri_fork_remedy(error) : "");
         close_listener();
     }
     close(server.listener);

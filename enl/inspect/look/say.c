@@ -87,31 +87,21 @@ const char *look_say_age(uint64_t now_ns, uint64_t since_ns, char *out)
 
 const char *look_say_wait(const struct look_view *view, const struct look_wait *wait, char *out, size_t size)
 {
-    static const char *const forms[BCRI_ORDER_OPS] = {[BCRI_ORDER_TAKE] = "waits for a region from %s",
-                                                      [BCRI_ORDER_READ] = "waits to read %s",
-                                                      [BCRI_ORDER_LOCK] = "waits for the write lock of %s",
-                                                      [BCRI_ORDER_PUT] = "waits for room to put into %s",
-                                                      [BCRI_ORDER_WRITE] = "waits for room to write into %s",
-                                                      [BCRI_ORDER_RETURN] = "gives a region back to %s",
-                                                      [BCRI_ORDER_ZAP] = "waits for the zap of %s",
-                                                      [BCRI_ORDER_LENGTH] = "waits for the length of %s",
-                                                      [BCRI_ORDER_SYNC] =
-                                                          "waits until its puts to other hosts have arrived"};
+    static const char *const verbs[BCRI_ORDER_OPS] = {[BCRI_ORDER_TAKE] = "waits for a region from ",
+                                                      [BCRI_ORDER_READ] = "waits to read ",
+                                                      [BCRI_ORDER_LOCK] = "waits for the write lock of ",
+                                                      [BCRI_ORDER_PUT] = "waits for room to put into ",
+                                                      [BCRI_ORDER_WRITE] = "waits for room to write into ",
+                                                      [BCRI_ORDER_RETURN] = "gives a region back to ",
+                                                      [BCRI_ORDER_ZAP] = "waits for the zap of ",
+                                                      [BCRI_ORDER_LENGTH] = "waits for the length of "};
     char cell[LOOK_NAME_MAX];
-    const char *form = wait->want < BCRI_ORDER_OPS ? forms[wait->want] : "waits for something at %s";
-    look_say_cell(view, wait->owner_host, wait->owner, wait->cell, cell);
-    const char *at = form;
-    size_t used = 0;
-    for (; *at != '\0' && used + 1 < size; at++) {
-        if (at[0] == '%' && at[1] == 's') {
-            const int length = snprintf(out + used, size - used, "%s", cell);
-            used += (size_t)length < size - used ? (size_t)length : size - used - 1;
-            at++;
-        } else {
-            out[used++] = *at;
-        }
-    }
-    out[used] = '\0';
+    if (wait->want == BCRI_ORDER_SYNC)
+        snprintf(out, size, "waits until its puts to other hosts have arrived");
+    else
+        snprintf(out, size, "%s%s",
+                 wait->want < BCRI_ORDER_OPS ? verbs[wait->want] : "waits for something at ",
+                 look_say_cell(view, wait->owner_host, wait->owner, wait->cell, cell));
     return out;
 }
 

@@ -167,10 +167,10 @@ void look_show_stats(FILE *out, const struct look_view *view, const struct look_
             "READS", "ALLOCS", "FREES", "WAITS");
     for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
-        const struct look_cce *was = before != NULL ? look_view_cce(before, cce->host, cce->index) : NULL;
+        const struct look_cce *was = look_view_same(before, cce);
         const uint64_t ns =
-            before != NULL ? look_view_now(view, cce->host) - look_view_now(before, cce->host) : 0;
-        if (was == NULL || ns == 0 || was->identity1 != cce->identity1 || cce->state == BCRI_CCE_DEAD)
+            was != NULL ? look_view_now(view, cce->host) - look_view_now(before, cce->host) : 0;
+        if (ns == 0 || cce->state == BCRI_CCE_DEAD)
             continue;
 #define RATE(name) ((double)(cce->name - was->name) * 1e9 / (double)ns)
         fprintf(out, "%4" PRIu64 " %7" PRIu64 " %12.0f %12.0f %12.0f %12.0f %12.0f %10.0f\n", cce->host,

@@ -9,24 +9,22 @@
 #include "inspect/look/look.h"
 #include "inspect/look/look_private.h"
 
+/* Of a CCE; of all of them together. */
 struct row {
     const struct look_cce *cce;
     double puts, gets, bytes; /* per second */
     uint64_t regions;         /* in its cells */
+    uint64_t used, limit;     /* of its heap */
     uint64_t asleep_ns;       /* 0: it does not sleep */
-};
-
-struct sums {
-    double puts, gets, bytes;
-    uint64_t regions, used, limit;
+    double key;               /* those with a larger one come first */
 };
 
 enum { LINE_MAX_BYTES = 1024 };
 
 /* One line of ASCII, cut to the screen's width; names may have anything in them. */
-static void line(FILE *out, const struct look_top *top, const char *format, ...)
+static void show_line(FILE *out, const struct look_top *top, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void line(FILE *out, const struct look_top *top, const char *format, ...)
+static void show_line(FILE *out, const struct look_top *top, const char *format, ...)
 {
     char text[LINE_MAX_BYTES];
     va_list arguments;
@@ -39,7 +37,7 @@ static void line(FILE *out, const struct look_top *top, const char *format, ...)
     fputc('\n', out);
 }
 
-static void heading(FILE *out, const struct look_top *top, const char *text)
+static void show_heading(FILE *out, const struct look_top *top, const char *text)
 {
     fprintf(out, "\033[7m%.*s\033[0m\n", (int)top->columns, text);
 }
@@ -49,25 +47,30 @@ static const char *amount(double number, char out[16])
 {
     static const char units[] = "kMGTPE";
     unsigned unit = 0;
-    if (number < 9999.5) {
-        snprintf(out, 16, "%.0f", number);
+    snprintf(out, 16, "%.0f", number);
+    if (number < 9999.5)
         return out;
-    }
     for (number /= 1000; number >= 999.5 && units[unit + 1] != '\0'; number /= 1000)
         unit++;
     snprintf(out, 16, number < 99.95 ? "%.1f%c" : "%.0f%c", number, units[unit]);
     return out;
 }
 
-static void rates_of(struct row *row, const struct look_view *view, const struct look_view *before)
+/* There are none before the second look. */
+static const char *rate(const struct look_view *before, double number, char out[16])
+{
+    return before != NULL ? amount(number, out) : "-";
+}
+
+static void count_rates(struct row *row, const struct look_view *view, const struct look_view *before)
 {
     const struct look_cce *cce = row->cce;
-    const struct look_cce *was = before != NULL ? look_view_cce(before, cce->host, cce->index) : NULL;
+    const struct look_cce *was = look_view_same(before, cce);
     const uint64_t now_ns = look_view_now(view, cce->host);
-    const uint64_t ns = before != NULL ? now_ns - look_view_now(before, cce->host) : 0;
+    const uint64_t ns = was != NULL ? now_ns - look_view_now(before, cce->host) : 0;
     if (look_is_asleep(cce) && cce->since_ns != 0 && now_ns > cce->since_ns)
         row->asleep_ns = now_ns - cce->since_ns;
-    if (was == NULL || ns == 0 || was->identity0 != cce->identity0 || was->identity1 != cce->identity1)
+    if (ns == 0)
         return;
     row->puts = (double)(cce->puts - was->puts) * 1e9 / (double)ns;
     row->gets = (double)(cce->gets - was->gets + cce->reads - was->reads) * 1e9 / (double)ns;
@@ -75,53 +78,52 @@ static void rates_of(struct row *row, const struct look_view *view, const struct
         row->bytes = (row->puts + row->gets) * (double)cce->moved / (double)cce->moves;
 }
 
-/* The CCEs that have not ended, in the order of the view. NULL: no memory. */
-static struct row *rows_of(const struct look_view *view, const struct look_view *before, size_t *count_out)
+static double key_of(const struct row *row, enum look_top_order order)
+{
+    switch (order) {
+    case LOOK_TOP_BY_RATE: return row->puts + row->gets;
+    case LOOK_TOP_BY_HEAP: return (double)row->used;
+    case LOOK_TOP_BY_WAIT: return (double)row->asleep_ns;
+    default: return 0;
+    }
+}
+
+#define MORE(a, b) (((a) < (b)) - ((a) > (b)))
+
+static int by_key(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    return a->key != b->key ? MORE(a->key, b->key) : MORE(b->cce, a->cce);
+}
+
+/* The CCEs that have not ended, in that order, or in that of the view. NULL: no memory. */
+static struct row *rows_of(const struct look_view *view, const struct look_view *before,
+                           enum look_top_order order, size_t *count_out)
 {
     struct row *rows = calloc(view->cce.count + 1, sizeof *rows);
     size_t count = 0, cell = 0;
-    for (size_t i = 0; rows != NULL && i < view->cce.count; i++) {
+    if (rows == NULL)
+        return NULL;
+    for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
         if (cce->state == BCRI_CCE_DEAD)
             continue;
         struct row *row = &rows[count++];
-        row->cce = cce;
-        rates_of(row, view, before);
+        *row = (struct row){.cce = cce, .used = cce->used, .limit = cce->limit};
+        count_rates(row, view, before);
         for (; cell < view->cell.count; cell++) { /* sorted alike */
             const struct look_cell *at = &view->cell.at[cell];
             if (at->host > cce->host || (at->host == cce->host && at->owner > cce->index))
                 break;
             row->regions += at->host == cce->host && at->owner == cce->index ? at->length : 0;
         }
+        row->key = key_of(row, order);
     }
+    qsort(rows, count, sizeof *rows, by_key);
     *count_out = count;
     return rows;
 }
 
-#define MORE(a, b) (((a) < (b)) - ((a) > (b)))
-
-static int by_place(const struct row *a, const struct row *b)
-{
-    return a->cce < b->cce ? -1 : a->cce > b->cce;
-}
-static int by_rate(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    const int order = MORE(a->puts + a->gets, b->puts + b->gets);
-    return order != 0 ? order : by_place(a, b);
-}
-static int by_heap(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    const int order = MORE(a->cce->used, b->cce->used);
-    return order != 0 ? order : by_place(a, b);
-}
-static int by_wait(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    const int order = MORE(a->asleep_ns, b->asleep_ns);
-    return order != 0 ? order : by_place(a, b);
-}
 /* Those with most regions first, of those with equally many the one most put into. */
 static int by_depth(const void *left, const void *right)
 {
@@ -129,28 +131,28 @@ static int by_depth(const void *left, const void *right)
                            *b = *(const struct look_cell *const *)right;
     if (a->length != b->length)
         return MORE(a->length, b->length);
-    return a->puts != b->puts ? MORE(a->puts, b->puts) : a < b ? -1 : a > b;
+    return a->puts != b->puts ? MORE(a->puts, b->puts) : MORE(b, a);
 }
 
 static void show_sums(FILE *out, const struct look_top *top, const struct look_view *view,
                       const struct look_view *before, const struct row *rows, size_t count)
 {
-    struct sums all = {0};
+    struct row all = {.cce = NULL};
     char puts[16], gets[16], bytes[16], regions[16], used[16], limit[16];
     for (size_t i = 0; i < count; i++) {
         all.puts += rows[i].puts;
         all.gets += rows[i].gets;
         all.bytes += rows[i].bytes;
         all.regions += rows[i].regions;
-        all.used += rows[i].cce->used;
-        all.limit += rows[i].cce->limit;
+        all.used += rows[i].used;
+        all.limit += rows[i].limit;
     }
-    line(out, top, "enl top: program %s, %zu host%s, %zu CCE%s", top->program, view->host.count,
-         view->host.count == 1 ? "" : "s", count, count == 1 ? "" : "s");
-    line(out, top, "%s puts/s, %s gets/s, about %s bytes/s; %s regions in cells, heaps %s of %s bytes",
-         before != NULL ? amount(all.puts, puts) : "-", before != NULL ? amount(all.gets, gets) : "-",
-         before != NULL ? amount(all.bytes, bytes) : "-", amount((double)all.regions, regions),
-         amount((double)all.used, used), amount((double)all.limit, limit));
+    show_line(out, top, "enl top: program %s, %zu host%s, %zu CCE%s", top->program, view->host.count,
+              view->host.count == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    show_line(out, top, "%s puts/s, %s gets/s, about %s bytes/s; %s regions in cells, heaps %s of %s bytes",
+              rate(before, all.puts, puts), rate(before, all.gets, gets), rate(before, all.bytes, bytes),
+              amount((double)all.regions, regions), amount((double)all.used, used),
+              amount((double)all.limit, limit));
 }
 
 static void show_verdict(FILE *out, const struct look_top *top, const struct look_view *view,
@@ -158,17 +160,17 @@ static void show_verdict(FILE *out, const struct look_top *top, const struct loo
 {
     struct look_why why;
     if (before == NULL || !look_why(view, before, &why)) {
-        line(out, top, "%s", "");
+        fputc('\n', out);
         return;
     }
     if (why.all_stuck)
-        line(out, top, "deadlock: all CCEs wait for each other; enl why %s tells how", top->program);
+        show_line(out, top, "deadlock: all CCEs wait for each other; enl why %s tells how", top->program);
     else if (why.stuck != 0)
-        line(out, top, "%zu wait for CCEs that wait themselves (enl why %s), %zu run or can go on", why.stuck,
-             top->program, why.running + why.blocked);
+        show_line(out, top, "%zu wait for CCEs that wait themselves (enl why %s), %zu run or can go on",
+                  why.stuck, top->program, why.running + why.blocked);
     else
-        line(out, top, "%zu wait without a time limit, %zu run, or wait for a time", why.blocked,
-             why.running);
+        show_line(out, top, "%zu wait without a time limit, %zu run, or wait for a time", why.blocked,
+                  why.running);
     look_why_fini(&why);
 }
 
@@ -199,12 +201,11 @@ static void show_top_row(FILE *out, const struct look_top *top, const struct loo
     char puts[16], gets[16], bytes[16], used[16], regions[16], what[512];
     const struct look_cce *cce = row->cce;
     say_what(view, row, what, sizeof what);
-    line(out, top, "%4" PRIu64 " %5" PRIu64 " %8" PRIu64 " %-8s %5s %5s %5s %5s %3.0f%% %5s %s", cce->host,
-         cce->ordinal, cce->pid, look_say_state(cce), before != NULL ? amount(row->puts, puts) : "-",
-         before != NULL ? amount(row->gets, gets) : "-", before != NULL ? amount(row->bytes, bytes) : "-",
-         amount((double)cce->used, used),
-         cce->limit != 0 ? 100.0 * (double)cce->used / (double)cce->limit : 0.0,
-         amount((double)row->regions, regions), what);
+    show_line(out, top, "%4" PRIu64 " %5" PRIu64 " %8" PRIu64 " %-8s %5s %5s %5s %5s %3.0f%% %5s %s",
+              cce->host, cce->ordinal, cce->pid, look_say_state(cce), rate(before, row->puts, puts),
+              rate(before, row->gets, gets), rate(before, row->bytes, bytes), amount((double)cce->used, used),
+              cce->limit != 0 ? 100.0 * (double)cce->used / (double)cce->limit : 0.0,
+              amount((double)row->regions, regions), what);
 }
 
 static void show_cells(FILE *out, const struct look_top *top, const struct look_view *view, unsigned count)
@@ -215,7 +216,7 @@ static void show_cells(FILE *out, const struct look_top *top, const struct look_
     for (size_t i = 0; i < view->cell.count; i++)
         cells[i] = &view->cell.at[i];
     qsort(cells, view->cell.count, sizeof(void *), by_depth);
-    heading(out, top, "HOST   CCE    CELL KIND    REGNS  HIGH    OLDEST BYTES WAIT LOCK");
+    show_heading(out, top, "HOST   CCE    CELL KIND    REGNS  HIGH    OLDEST BYTES WAIT LOCK");
     for (unsigned i = 0; i < count; i++) {
         const struct look_cell *cell = cells[i];
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
@@ -223,12 +224,12 @@ static void show_cells(FILE *out, const struct look_top *top, const struct look_
         char regions[16], high[16], bytes[16], age[LOOK_NAME_MAX], who[LOOK_NAME_MAX];
         uint64_t age_ns;
         const bool old = cell->oldest_ns != 0 && cell->oldest_ns != now_ns;
-        line(out, top, "%4" PRIu64 " %5" PRIu64 " %7" PRIu64 " %-7s %5s %5s %9s %5s %4u %s", cell->host,
-             owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
-             amount((double)cell->length, regions), amount((double)cell->high, high),
-             old ? look_say_age(now_ns, cell->oldest_ns, age) : "-", amount((double)cell->bytes, bytes),
-             look_view_waiting(view, cell, &age_ns),
-             cell->locker != 0 ? look_say_cce(view, cell->host, cell->locker - 1, who) : "");
+        show_line(out, top, "%4" PRIu64 " %5" PRIu64 " %7" PRIu64 " %-7s %5s %5s %9s %5s %4u %s", cell->host,
+                  owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
+                  amount((double)cell->length, regions), amount((double)cell->high, high),
+                  old ? look_say_age(now_ns, cell->oldest_ns, age) : "-", amount((double)cell->bytes, bytes),
+                  look_view_waiting(view, cell, &age_ns),
+                  cell->locker != 0 ? look_say_cce(view, cell->host, cell->locker - 1, who) : "");
     }
     free(cells);
 }
@@ -237,28 +238,25 @@ static void show_keys(FILE *out, const struct look_top *top, size_t count, unsig
 {
     static const char *const orders[] = {"CCE", "rate", "heap", "wait"};
     if (top->complaint != NULL)
-        line(out, top, "%.*s", (int)strcspn(top->complaint, "\n"), top->complaint);
+        show_line(out, top, "%.*s", (int)strcspn(top->complaint, "\n"), top->complaint);
     else if (count > shown)
-        line(out, top, "q quit, s sort (by %s), space and b: CCEs %zu to %zu of %zu", orders[top->order],
-             top->first + 1, top->first + shown, count);
+        show_line(out, top, "q quit, s sort (by %s), space and b: CCEs %zu to %zu of %zu", orders[top->order],
+                  top->first + 1, top->first + shown, count);
     else
-        line(out, top, "q quit, s sort (by %s)", orders[top->order]);
+        show_line(out, top, "q quit, s sort (by %s)", orders[top->order]);
 }
 
 unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *view,
                        const struct look_view *before)
 {
-    static int (*const orders[])(const void *, const void *) = {NULL, by_rate, by_heap, by_wait};
     enum { ABOVE = 4, BELOW = 1, CELLS_HEADING = 2 };
     size_t count;
-    struct row *rows = rows_of(view, before, &count);
+    struct row *rows = rows_of(view, before, top->order, &count);
     if (rows == NULL || top->rows < LOOK_TOP_ROWS || top->columns < LOOK_TOP_COLUMNS) {
-        line(out, top, rows == NULL ? "no memory" : "too small; q quits");
+        show_line(out, top, rows == NULL ? "no memory" : "too small; q quits");
         free(rows);
         return 1;
     }
-    if (orders[top->order] != NULL)
-        qsort(rows, count, sizeof *rows, orders[top->order]);
     show_sums(out, top, view, before, rows, count);
     show_verdict(out, top, view, before);
     unsigned cells = top->rows >= 2 * LOOK_TOP_ROWS ? top->rows / 4 : 0, room = top->rows - ABOVE - BELOW;
@@ -269,7 +267,7 @@ unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *
     if (top->first >= count)
         top->first = count != 0 ? (count - 1) / room * room : 0;
     const unsigned shown = count - top->first < room ? (unsigned)(count - top->first) : room;
-    heading(out, top, "HOST   CCE      PID STATE    PUT/S GET/S BYT/S  HEAP USED REGNS WAITS");
+    show_heading(out, top, "HOST   CCE      PID STATE    PUT/S GET/S BYT/S  HEAP USED REGNS WAITS");
     for (unsigned i = 0; i < room; i++)
         if (i < shown)
             show_top_row(out, top, view, before, &rows[top->first + i]);

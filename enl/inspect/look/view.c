@@ -86,6 +86,11 @@ const struct look_cce *look_view_cce(const struct look_view *view, uint64_t host
     const struct look_cce key = {.host = host, .index = index};
     return FIND(view->cce, &key, by_cce);
 }
+const struct look_cce *look_view_same(const struct look_view *before, const struct look_cce *cce)
+{
+    const struct look_cce *was = before != NULL ? look_view_cce(before, cce->host, cce->index) : NULL;
+    return was != NULL && was->identity0 == cce->identity0 && was->identity1 == cce->identity1 ? was : NULL;
+}
 const struct look_cell *look_view_cell(const struct look_view *view, uint64_t host, uint64_t owner,
                                        uint64_t cell)
 {

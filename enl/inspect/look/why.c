@@ -24,24 +24,22 @@ static bool has_ended(const struct look_cce *cce)
     return cce->state == BCRI_CCE_DEAD || cce->state == BCRI_CCE_DYING || cce->state == BCRI_CCE_FREE;
 }
 
-/* Whether it has slept, without a time limit, from the first look to the second. */
-static bool sleeps(const struct look_cce *cce, const struct look_view *before)
-{
-    if (before != NULL) {
-        const struct look_cce *was = look_view_cce(before, cce->host, cce->index);
-        if (was == NULL || was->slept != cce->slept || was->bell != cce->bell ||
-            was->identity1 != cce->identity1 || was->asleep != cce->asleep || was->holder != cce->holder)
-            return false;
-    }
-    if (cce->state != BCRI_CCE_ALIVE || cce->process == 'T' || cce->process == 't')
-        return false;
-    return cce->holder != 0 ||
-           (cce->asleep == BCRI_SLEEPS_ON_FUTEX && cce->deadline_ns == UINT64_MAX && cce->news == 0);
-}
-
 static bool is_stopped(const struct look_cce *cce)
 {
     return cce->state == BCRI_CCE_ALIVE && (cce->process == 'T' || cce->process == 't');
+}
+
+/* Whether it has slept, without a time limit, from the first look to the second. */
+static bool sleeps(const struct look_cce *cce, const struct look_view *before)
+{
+    const struct look_cce *was = look_view_same(before, cce);
+    if (before != NULL && (was == NULL || was->slept != cce->slept || was->bell != cce->bell ||
+                           was->asleep != cce->asleep || was->holder != cce->holder))
+        return false;
+    if (cce->state != BCRI_CCE_ALIVE || is_stopped(cce))
+        return false;
+    return cce->holder != 0 ||
+           (cce->asleep == BCRI_SLEEPS_ON_FUTEX && cce->deadline_ns == UINT64_MAX && cce->news == 0);
 }
 
 static int by_waiter(const void *left, const void *right)
