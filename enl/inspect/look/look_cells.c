@@ -2,20 +2,12 @@
 /* Areas and cells, and the regions that lie in cells. A cell is read without its locks: a region that
  * moves meanwhile may be missed or met twice. */
 #include "bcri/cell.h"
-#include "bcri/region.h"
 
 #include "inspect/look/look_private.h"
 
-/* Counts a region that is queued in a cell of `owner`. Returns its bytes. */
 static uint64_t queued(struct look *look, bcri_ref region, uint32_t owner)
 {
-    const struct bcri_region_shm *header = look_at(&look->memory, region & BCRI_REF_MASK, sizeof *header);
-    if (header == NULL || BCRI_COUNT(bcri_load(&header->count)) == 0 || !look_step(look))
-        return 0;
-    const uint32_t length = header->length;
-    if (!look_regions_add(&look->regions, region & BCRI_REF_MASK, owner, true, header->home, length))
-        look->cut = true;
-    return length;
+    return look_at_region(look, region & BCRI_REF_MASK, owner, true);
 }
 
 static uint64_t chain(struct look *look, bcri_ref ref, uint64_t most, uint32_t owner)

@@ -2,7 +2,7 @@
 /* See look.h. */
 #include "inspect/look/look.h"
 
-#include <signal.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +15,6 @@
 #include "bcri/trace.h"
 #include "inspect/look/look_private.h"
 #include "wire/wire.h"
-
-static const void *map_for_look(void *data, uint32_t seg, size_t *size_out)
-{
-    const struct look *look = data;
-    return enl_far_end_map(look->socket, seg, size_out);
-}
-
-static uint64_t half(const uint8_t *bytes)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number = number << 8 | bytes[i];
-    return number;
-}
 
 /* Where a process sleeps that is outside BCR, by the kernel's name of the place, if it tells that. */
 static uint64_t outside_of(uint32_t pid)
@@ -47,16 +33,16 @@ static uint64_t outside_of(uint32_t pid)
 static void look_at_host(struct look *look)
 {
     const struct bcri_host_shm *host = look->memory.host;
-    struct look_row row = {.kind = LOOK_KIND_HOST};
-    row.host.version = LOOK_VERSION;
-    row.host.pid = host->enl_pid;
-    row.host.records = bcri_host_records(host);
-    row.host.segments = bcri_host_segments(host);
-    row.host.now_ns = bcri_clock_ns();
-    row.host.start_ns = bcri_load(&host->start_ns);
-    row.host.ended = bcri_load(&host->ended);
-    row.host.failed = bcri_load(&host->failed);
-    row.host.crashed = bcri_load(&host->crashed);
+    struct look_row row = {.kind = LOOK_KIND_HOST,
+                           .host = {.version = LOOK_VERSION,
+                                    .pid = host->enl_pid,
+                                    .records = bcri_host_records(host),
+                                    .segments = bcri_host_segments(host),
+                                    .now_ns = bcri_clock_ns(),
+                                    .start_ns = bcri_load(&host->start_ns),
+                                    .ended = bcri_load(&host->ended),
+                                    .failed = bcri_load(&host->failed),
+                                    .crashed = bcri_load(&host->crashed)}};
     memcpy(row.host.program, host->program, LOOK_TEXT_MAX);
     row.host.program[LOOK_TEXT_MAX - 1] = '\0';
     memcpy(row.host.hostname, host->name, sizeof host->name);
@@ -71,8 +57,10 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     struct look_row row = {.kind = LOOK_KIND_CCE};
     struct look_cce *cce = &row.cce;
     cce->index = index;
-    cce->identity0 = half(record->id.identity);
-    cce->identity1 = half(record->id.identity + 8);
+    memcpy(&cce->identity0, record->id.identity, sizeof cce->identity0);
+    memcpy(&cce->identity1, record->id.identity + sizeof cce->identity0, sizeof cce->identity1);
+    cce->identity0 = be64toh(cce->identity0);
+    cce->identity1 = be64toh(cce->identity1);
     cce->ordinal = record->id.ordinal;
     cce->pid = bcri_load(&record->id.pid);
     cce->state = bcri_load(&record->id.state);
@@ -95,36 +83,18 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     look_at_ids(look, cce, record);
     look_at_trace(look, record, cce);
     if (look->names)
-        enl_far_end_name(look->socket, index, cce->name, sizeof cce->name);
+        enl_far_end_name(look->memory.socket, index, cce->name, sizeof cce->name);
     look->cces[look->cce_count++] = row;
 }
 static_assert(offsetof(struct look_cce, untold) - offsetof(struct look_cce, allocs) ==
                   BCRI_COUNT_UNTOLD * sizeof(uint64_t),
               "a CCE's row has its counters in trace.h's order");
 
-/* The rows that are known when all else was looked at. */
-static void say_sums(struct look *look)
-{
-    const struct look_sum *sum;
-    for (size_t i = 0; i < look->cce_count; i++) {
-        look->cces[i].cce.used = look->regions.used[look->cces[i].cce.index];
-        look_say(look, &look->cces[i]);
-    }
-    for (size_t at = 0; (sum = look_regions_next(&look->regions, &at)) != NULL;) {
-        struct look_row row = {.kind = LOOK_KIND_HOLD};
-        row.hold.holder = sum->key >> 17;
-        row.hold.in_cells = sum->key >> 16 & 1;
-        row.hold.home = sum->key & 0xffffu;
-        row.hold.regions = sum->count;
-        row.hold.bytes = sum->bytes;
-        look_say(look, &row);
-    }
-}
-
 static void look_at_ways(struct look *look)
 {
     struct look_row row = {.kind = LOOK_KIND_WAY};
-    for (uint64_t peer = 0; enl_far_end_way(look->socket, peer, &row.way.peer, &row.way.way, &row.way.bytes);
+    for (uint64_t peer = 0;
+         enl_far_end_way(look->memory.socket, peer, &row.way.peer, &row.way.way, &row.way.bytes);
          peer = row.way.peer + 1)
         look_say(look, &row);
 }
@@ -132,16 +102,10 @@ static void look_at_ways(struct look *look)
 int enl_look_host(const char *what)
 {
     static struct look look;
-    look.socket = enl_far_end_socket();
-    look.memory.map = map_for_look;
-    look.memory.data = &look;
-    signal(SIGPIPE, SIG_IGN);
-    if (look.socket < 0) {
-        fprintf(stderr, "enl: --look-host is for enl itself; enl ps shows a program\n");
-        return 2;
-    }
-    if (look_memory_open(&look.memory) != NULL)
-        return 1;
+    const int status =
+        look_memory_open(&look.memory, "--look-host is for enl itself; enl ps shows a program");
+    if (status != 0)
+        return status;
     look.host = look.memory.host->number;
     look.names = strcmp(what, "names") == 0;
     const uint32_t records = bcri_host_records(look.memory.host);
@@ -151,8 +115,7 @@ int enl_look_host(const char *what)
     look_at_host(&look);
     for (uint32_t index = 1; index < records && look_step(&look); index++) {
         const struct bcri_record_shm *record = look_record(&look.memory, index);
-        if (record == NULL ||
-            bcri_load(&record->id.pid) == look.memory.host->enl_pid) /* the agent is no CCE */
+        if (record == NULL)
             continue;
         const uint32_t state = bcri_load_acquire(&record->id.state);
         if (state != BCRI_CCE_FREE)
@@ -160,13 +123,11 @@ int enl_look_host(const char *what)
         if (state == BCRI_CCE_FREE || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD)
             look_at_ended(&look, index, record);
     }
-    say_sums(&look);
+    look_say_held(&look);
     look_at_ways(&look);
-    struct look_row end = {.kind = LOOK_KIND_END};
-    end.end.rows = look.rows;
-    end.end.cut = look.cut;
+    struct look_row end = {.kind = LOOK_KIND_END, .end = {.rows = look.rows, .cut = look.cut}};
     look_say(&look, &end);
     free(look.cces);
-    look_regions_fini(&look.regions);
+    free(look.held);
     return fflush(stdout) == 0 && !look.gone ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The IDs of a CCE: the regions that they hold, and the requests that wait. */
-#include <string.h>
+#include <endian.h>
 
 #include "bcri/order.h"
 #include "bcri/region.h"
@@ -14,27 +14,6 @@ struct cce {
     bcri_ref slept_for; /* the first of the requests that it sleeps for */
     struct look_cce *row;
 };
-
-static uint64_t held(struct look *look, bcri_ref region, uint32_t holder)
-{
-    const struct bcri_region_shm *header = look_at(&look->memory, region, sizeof *header);
-    if (header == NULL || BCRI_COUNT(bcri_load(&header->count)) == 0)
-        return 0;
-    const uint32_t length = header->length;
-    if (!look_regions_add(&look->regions, region, holder, false, header->home, length))
-        look->cut = true;
-    return length;
-}
-
-static uint64_t half(uint64_t word)
-{
-    uint8_t bytes[8];
-    uint64_t number = 0;
-    memcpy(bytes, &word, sizeof bytes);
-    for (int i = 0; i < 8; i++)
-        number = number << 8 | bytes[i];
-    return number;
-}
 
 /* The answer of an order with a time is waited for without a limit: the other host's agent decides when that is over. */
 static void look_at_time(struct look_cce *cce, uint32_t op, int msec)
@@ -55,8 +34,8 @@ static void look_at_request(struct look *look, const struct cce *cce, const stru
     row.wait.bytes = bytes;
     row.wait.slept = ref == cce->slept_for;
     if (state == BCRI_SLOT_ORDERED) {
-        row.wait.identity0 = half(bcri_load(&slot->next));
-        row.wait.identity1 = half(bcri_load(&slot->prev));
+        row.wait.identity0 = be64toh(bcri_load(&slot->next));
+        row.wait.identity1 = be64toh(bcri_load(&slot->prev));
         row.wait.owner_host = row.wait.identity0 >> 48;
         row.wait.owner = row.wait.identity0 >> 32 & 0xffffu;
         row.wait.cell = bcri_load(&slot->sub);
@@ -82,7 +61,7 @@ static void look_at_id(struct look *look, const struct cce *cce, const struct bc
     if (state == BCRI_SLOT_FREE)
         return;
     if (region != BCRI_REF_NONE)
-        bytes = held(look, region, cce->index);
+        bytes = look_at_region(look, region, cce->index, false);
     if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED || state == BCRI_SLOT_PUTWAIT ||
         state == BCRI_SLOT_ORDERED)
         look_at_request(look, cce, slot, ref, state, bytes);

@@ -22,56 +22,41 @@
 
 struct look_memory {
     const struct bcri_host_shm *host;
-    /* How a segment is mapped: NULL where there is none. */
-    const void *(*map)(void *data, uint32_t seg, size_t *size_out);
-    void *data;
+    int socket; /* to the daemon, which has the segments */
     struct {
         const unsigned char *base;
         size_t size;
-        int tried;
+        bool tried;
     } segments[BCRI_SEG_MAX];
 };
 
-/* NULL, or why the host cannot be looked at. */
-const char *look_memory_open(struct look_memory *memory);
+/* For a process that the daemon has started. Returns 0; 2 after printing `usage`: no daemon has; 1: its memory cannot be had, or
+ * is of another version of BCR. */
+int look_memory_open(struct look_memory *memory, const char *usage);
 /* What lies at `ref`; NULL if `bytes` bytes do not lie there. */
 const void *look_at(struct look_memory *memory, bcri_ref ref, uint64_t bytes);
-/* The record of that index; NULL: there is none. */
+/* The record of that index, below bcri_host_records; NULL: there is none, or it is the agent's. */
 const struct bcri_record_shm *look_record(struct look_memory *memory, uint32_t index);
 
-/* regions.c -- Who holds regions of whose heap: sums over what a look has met. A region that several hold counts
- * with each holder, and once in the heap that it lies in. */
-
-struct look_sum {
-    uint64_t key;   /* holder << 17 | in_cells << 16 | home */
-    uint64_t count; /* 0: no sum */
-    uint64_t bytes;
-};
-
-struct look_regions {
-    bcri_ref *met; /* hash table; 0: free */
-    size_t met_room, met_count;
-    struct look_sum *sums; /* the same */
-    size_t sums_room, sums_count;
-    uint64_t used[65536]; /* bytes of the regions met, by home */
-};
-
-/* `holder` holds the region at `ref`, of `bytes` bytes in the heap of `home`. False: no memory. */
-bool look_regions_add(struct look_regions *regions, bcri_ref ref, uint32_t holder, bool in_cells,
-                      uint16_t home, uint64_t bytes);
-/* The `at`th sum and those after it; *at_out goes on from there. NULL: that was the last. */
-const struct look_sum *look_regions_next(const struct look_regions *regions, size_t *at);
-void look_regions_fini(struct look_regions *regions);
-
-/* look_private -- What the parts of enl --look-host share. */
+/* look_out.c -- What the parts of enl --look-host share. */
 
 /* What a look does at most, so that it ends also where shared memory makes no sense. */
 enum { LOOK_ROWS_MAX = 400000, LOOK_STEPS_MAX = 20000000 };
 
+/* A region that a CCE holds: in its cells, or by an ID. One that several hold counts with each, and once in the heap that it
+ * lies in. */
+struct look_held {
+    bcri_ref region;
+    uint32_t holder;
+    bool in_cells;
+    uint16_t home;
+    uint64_t bytes;
+};
+
 struct look {
     struct look_memory memory;
-    struct look_regions regions;
-    int socket;
+    struct look_held *held;
+    size_t held_count, held_room;
     uint64_t host; /* its number */
     uint64_t rows, steps;
     struct look_row *cces; /* told at the end, when it is known what lies in their heaps */
@@ -85,6 +70,10 @@ struct look {
 void look_say(struct look *look, struct look_row *row);
 /* One more thing is looked at. False: that was all for this snapshot. */
 bool look_step(struct look *look);
+/* Counts the region at `region`, which `holder` holds. Returns its bytes; 0: there is none. */
+uint64_t look_at_region(struct look *look, bcri_ref region, uint32_t holder, bool in_cells);
+/* When all was looked at: the rows of the CCEs, and the sums of who holds what. */
+void look_say_held(struct look *look);
 
 /* look_cells.c: the areas and cells of a CCE. Returns the bytes that its areas may hold. */
 uint64_t look_at_areas(struct look *look, uint32_t index, const struct bcri_record_shm *record);

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* See memory.h. */
+/* See look_private.h. */
 #include "inspect/look/look_private.h"
 
+#include <signal.h>
+
 #include "bcri/signature.h"
+#include "wire/wire.h"
 
 static const unsigned char *segment(struct look_memory *memory, uint32_t seg, size_t *size_out)
 {
     if (seg >= BCRI_SEG_MAX)
         return NULL;
     if (!memory->segments[seg].tried) {
-        memory->segments[seg].tried = 1;
-        memory->segments[seg].base = memory->map(memory->data, seg, &memory->segments[seg].size);
+        memory->segments[seg].tried = true;
+        memory->segments[seg].base = enl_far_end_map(memory->socket, seg, &memory->segments[seg].size);
     }
     *size_out = memory->segments[seg].size;
     return memory->segments[seg].base;
 }
 
-const char *look_memory_open(struct look_memory *memory)
+int look_memory_open(struct look_memory *memory, const char *usage)
 {
     size_t size = 0;
-    const struct bcri_host_shm *host = (const void *)segment(memory, BCRI_HOST_SEG, &size);
-    if (host == NULL)
-        return "the daemon gives no access to the program's memory";
-    if (size < sizeof *host || host->magic != BCRI_HOST_MAGIC)
-        return "the program's memory makes no sense";
-    if (host->layout != bcri_layout_signature())
-        return "the program was built for another version of BCR than this enl";
-    memory->host = host;
-    return NULL;
+    signal(SIGPIPE, SIG_IGN);
+    memory->socket = enl_far_end_socket();
+    if (memory->socket < 0) {
+        fprintf(stderr, "enl: %s\n", usage);
+        return 2;
+    }
+    memory->host = (const void *)segment(memory, BCRI_HOST_SEG, &size);
+    return memory->host != NULL && size >= sizeof *memory->host && memory->host->magic == BCRI_HOST_MAGIC &&
+                   memory->host->layout == bcri_layout_signature()
+               ? 0
+               : 1;
 }
 
 const void *look_at(struct look_memory *memory, bcri_ref ref, uint64_t bytes)
@@ -41,11 +46,8 @@ const void *look_at(struct look_memory *memory, bcri_ref ref, uint64_t bytes)
 
 const struct bcri_record_shm *look_record(struct look_memory *memory, uint32_t index)
 {
-    if (index >= bcri_host_records(memory->host))
-        return NULL;
     const uint32_t seg = bcri_load_acquire(&memory->host->record_seg[index / BCRI_RECORDS_PER_SEG]);
-    if (seg == 0)
-        return NULL;
-    return look_at(memory, bcri_ref_make(seg, (uint64_t)(index % BCRI_RECORDS_PER_SEG) * BCRI_RECORD_BYTES),
-                   BCRI_RECORD_BYTES);
+    const bcri_ref ref = bcri_ref_make(seg, (uint64_t)(index % BCRI_RECORDS_PER_SEG) * BCRI_RECORD_BYTES);
+    const struct bcri_record_shm *record = seg != 0 ? look_at(memory, ref, BCRI_RECORD_BYTES) : NULL;
+    return record != NULL && bcri_load(&record->id.pid) != memory->host->enl_pid ? record : NULL;
 }

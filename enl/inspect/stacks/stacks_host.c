@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See stacks.h. Each CCE is looked at by a process of its own, since debug information may hold anything, and libdw's
  * state is the process's. The threads of a CCE are stopped one after the other, each while its frames are found. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -12,14 +11,8 @@
 #include "inspect/crash/crash.h"
 #include "inspect/look/look_private.h"
 #include "inspect/stacks/stacks.h"
-#include "wire/wire.h"
 
-enum { SECONDS_MAX = 8 }; /* who gathers waits for ten (enl/inspect/look/gather.c) */
-
-static const void *map_for_stacks(void *data, uint32_t seg, size_t *size_out)
-{
-    return enl_far_end_map(*(const int *)data, seg, size_out);
-}
+enum { SECONDS_MAX = 8 }; /* the command waits for ten (enl/inspect/look/gather.c) */
 
 static void look_at_cce(const struct bcri_record_shm *record)
 {
@@ -40,22 +33,14 @@ static void look_at_cce(const struct bcri_record_shm *record)
 int enl_stacks_host(int count, char **words)
 {
     static struct look_memory memory;
-    int socket = enl_far_end_socket();
-    signal(SIGPIPE, SIG_IGN);
-    if (socket < 0 || count != 2) {
-        fprintf(stderr, "enl: --stacks-host is for enl itself; enl stacks shows stacks\n");
-        return 2;
-    }
-    memory.map = map_for_stacks;
-    memory.data = &socket;
-    if (look_memory_open(&memory) != NULL)
-        return 1;
+    const int status = look_memory_open(&memory, "--stacks-host is for enl itself; enl stacks shows stacks");
+    if (status != 0 || count != 2)
+        return status != 0 ? status : 2;
     printf("@%.*s\n", (int)BCRI_HOST_NAME_MAX - 1, memory.host->name);
     const uint32_t records = bcri_host_records(memory.host);
     for (uint32_t index = 1; index < records && !ferror(stdout); index++) {
         const struct bcri_record_shm *record = look_record(&memory, index);
         if (record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_ALIVE &&
-            bcri_load(&record->id.pid) != memory.host->enl_pid && /* the agent's */
             enl_number_list_has(words[1][0] != '\0' ? words[1] : NULL, record->id.ordinal))
             look_at_cce(record);
     }
