@@ -10,12 +10,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "bcri/channel.h"
 #include "bcri/escape.h"
 #include "wire/wire.h"
 
 /* Whether a daemon on another host is stopped is not known here: when only such are left, they have FAR_MS. */
-enum { HOSTS_MAX = 1024, SNAPSHOT_MAX = 256 << 20, TURN_MS = 250, FAR_MS = 10000 };
+enum {
+    HOSTS_MAX = 1024,
+    SNAPSHOT_MAX = 256 << 20,
+    READ_BYTES = 65536,
+    TURN_MS = 250,
+    FAR_MS = 10000,
+    PATIENCE_MS = 1000
+};
 
 /* One host that is asked; its number is its place in the list. */
 struct asked {
@@ -77,50 +85,46 @@ static void ask(struct gathering *all)
     close(pair[1]);
 }
 
-static void refused(struct asked *one, const struct bcri_control *message)
+static void disconnect(struct gathering *all)
 {
-    bcri_escape(message->text.bytes, message->text.length, one->reason, sizeof one->reason, NULL);
-    give_up_host(one, one->reason);
+    close(all->daemon);
+    all->daemon = -1;
 }
 
-/* What the daemon says of one of the proxied streams. False: it says nothing more. */
-static bool hear_daemon(struct gathering *all)
+/* What the daemon says of one of the proxied streams. */
+static void hear_daemon(struct gathering *all)
 {
     static struct bcri_incoming in;
     const int got = bcri_channel_recv(all->daemon, &in, false);
     const struct bcri_control *message = &in.message;
     if (got == -EAGAIN)
-        return true;
+        return;
     for (size_t i = 0; i < all->count && got == 1 && in.wrong != NULL; i++)
         give_up_host(&all->asked[i], in.wrong);
-    if (got != 1 || in.wrong != NULL)
-        return false;
+    if (got != 1 || in.wrong != NULL) {
+        disconnect(all);
+        return;
+    }
     bcri_incoming_close(&in);
     if (message->id < 1 || message->id > all->count)
-        return true;
+        return;
     struct asked *one = &all->asked[message->id - 1];
     if (message->type == BCRI_MSG_reply && message->status == 0) {
         one->tells = true;
         all->hosts = message->count < HOSTS_MAX ? message->count : HOSTS_MAX;
     } else if (message->type == BCRI_MSG_reply || (message->present & BCRI_HAS(text)) != 0) {
-        refused(one, message);
+        bcri_escape(message->text.bytes, message->text.length, one->reason, sizeof one->reason, NULL);
+        give_up_host(one, one->reason);
     } else if (message->type == BCRI_MSG_relay_end) {
         one->has_ended = true;
     }
-    return true;
 }
 
 static void read_more(struct asked *one)
 {
-    if (one->length == one->room) {
-        const size_t room = one->room != 0 ? one->room * 2 : 65536;
-        uint8_t *grown = room <= SNAPSHOT_MAX ? realloc(one->bytes, room) : NULL;
-        if (grown == NULL) {
-            give_up_host(one, "its snapshot is too large");
-            return;
-        }
-        one->bytes = grown;
-        one->room = room;
+    if (one->length >= SNAPSHOT_MAX || !enl_grow(&one->bytes, &one->room, one->length + READ_BYTES, 1)) {
+        give_up_host(one, "its snapshot is too large");
+        return;
     }
     const ssize_t got = recv(one->stream, one->bytes + one->length, one->room - one->length, MSG_DONTWAIT);
     if (got > 0) {
@@ -131,27 +135,12 @@ static void read_more(struct asked *one)
     }
 }
 
-static bool is_given_up(const struct gathering *all, unsigned waited_ms)
+/* The first stream has ended before anything came by it: the daemon says why, or ends its connection, too. */
+static bool lacks_reason(const struct gathering *all)
 {
-    const bool far = all->asked[0].stream < 0;
-    return enl_is_silent(all->daemon, waited_ms) || (far && waited_ms >= FAR_MS);
-}
-
-/* The stream has ended before anything came by it: the daemon says why, or ends its connection, too. */
-static void hear_why(struct gathering *all)
-{
-    struct pollfd look = {.fd = all->daemon, .events = POLLIN};
-    unsigned waited_ms = 0;
-    const struct asked *one = &all->asked[0];
-    while (one->wrong == NULL && one->length == 0 && !one->has_ended && all->daemon >= 0 &&
-           !enl_is_silent(all->daemon, waited_ms)) {
-        const int ready = poll(&look, 1, TURN_MS);
-        waited_ms += ready == 0 ? TURN_MS : 0;
-        if (ready > 0 && !hear_daemon(all)) {
-            close(all->daemon);
-            all->daemon = -1;
-        }
-    }
+    const struct asked *first = &all->asked[0];
+    return first->stream < 0 && first->wrong == NULL && first->length == 0 && !first->has_ended &&
+           all->daemon >= 0;
 }
 
 /* Reads from all that are left, until each has ended or none has said anything for a while. */
@@ -159,53 +148,50 @@ static void read_all(struct gathering *all)
 {
     static struct pollfd fds[HOSTS_MAX + 1];
     unsigned waited_ms = 0;
-    for (size_t open = 1; open != 0;) {
-        open = 0;
+    for (;;) {
+        size_t open = 0;
         while (all->daemon >= 0 && all->count < all->hosts)
             ask(all);
         for (size_t i = 0; i < all->count; i++) {
             fds[i] = (struct pollfd){.fd = all->asked[i].stream, .events = POLLIN};
             open += all->asked[i].stream >= 0;
         }
-        fds[all->count] = (struct pollfd){.fd = all->daemon, .events = POLLIN};
+        if (open == 0 && !lacks_reason(all))
+            return;
         const size_t count = all->count;
-        const int ready = open != 0 ? poll(fds, count + 1, TURN_MS) : 0;
+        fds[count] = (struct pollfd){.fd = all->daemon, .events = POLLIN};
+        const int ready = poll(fds, count + 1, TURN_MS);
         waited_ms = ready == 0 ? waited_ms + TURN_MS : 0;
-        if (open == 0 || (ready < 0 && errno != EINTR) || (ready == 0 && is_given_up(all, waited_ms)))
-            break;
+        const bool only_far = open != 0 && all->asked[0].stream < 0;
+        if ((ready < 0 && errno != EINTR) ||
+            (ready == 0 && (enl_is_silent(all->daemon, waited_ms) || (only_far && waited_ms >= FAR_MS))))
+            return;
         if (ready <= 0)
             continue;
-        if (fds[count].revents != 0 && !hear_daemon(all)) {
-            close(all->daemon);
-            all->daemon = -1;
-        }
+        if (fds[count].revents != 0)
+            hear_daemon(all);
         for (size_t i = 0; i < count; i++)
             if (fds[i].revents != 0 && all->asked[i].stream >= 0)
                 read_more(&all->asked[i]);
     }
-    if (all->asked[0].stream < 0)
-        hear_why(all);
-    for (size_t i = 0; i < all->count; i++)
-        if (all->asked[i].stream >= 0)
-            give_up_host(&all->asked[i], i == 0 || !all->asked[0].tells
-                                             ? enl_silence(all->daemon, all->silence)
-                                             : "it does not answer");
 }
 
 /* Adds what host `i` has told. */
-static void take_told(struct gathering *all, size_t i, FILE *complaints)
+static void add_told(struct gathering *all, size_t i, FILE *complaints)
 {
     struct asked *one = &all->asked[i];
+    const bool counts = i == 0 || one->tells;
+    if (one->stream >= 0)
+        give_up_host(one, i == 0 || !all->asked[0].tells ? enl_silence(all->daemon, all->silence)
+                                                         : "it does not answer");
     if (one->wrong == NULL)
         one->wrong = one->length != 0 ? all->wish->add(all->wish->data, one->bytes, one->length)
                                       : "it has ended, or could not be looked at";
     if (one->wrong != NULL && i == 0)
         fprintf(complaints, "enl: program %s: %s\n", all->program, one->wrong);
-    else if (one->wrong != NULL && one->tells)
+    else if (one->wrong != NULL && counts)
         fprintf(complaints, "enl: program %s, host %zu: %s\n", all->program, i, one->wrong);
-    all->missed |= one->wrong != NULL && (i == 0 || one->tells);
-    if (one->stream >= 0)
-        close(one->stream);
+    all->missed |= one->wrong != NULL && counts;
     free(one->bytes);
 }
 
@@ -213,7 +199,7 @@ bool look_collect(const char *name, const struct look_wish *wish, FILE *complain
 {
     struct gathering all = {
         .program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1, .wish = wish};
-    all.daemon = all.asked != NULL ? bcri_channel_connect(name, 1000) : -ENOMEM;
+    all.daemon = all.asked != NULL ? bcri_channel_connect(name, PATIENCE_MS) : -ENOMEM;
     if (all.daemon < 0) {
         fprintf(complaints, "enl: program %s: %s\n", name,
                 all.daemon == -ECONNREFUSED
@@ -225,9 +211,9 @@ bool look_collect(const char *name, const struct look_wish *wish, FILE *complain
     }
     read_all(&all);
     for (size_t i = 0; i < all.count; i++)
-        take_told(&all, i, complaints);
+        add_told(&all, i, complaints);
     if (all.daemon >= 0)
-        close(all.daemon);
+        disconnect(&all);
     free(all.asked);
     return !all.missed;
 }
@@ -252,4 +238,46 @@ bool look_gather(const char *name, bool names, FILE *complaints, struct look_vie
             view_out->partial = true;
         }
     return view_out->host.count != 0;
+}
+
+/* ---- what the daemon knows of hosts ---- */
+
+bool look_host_next(int daemon, uint64_t number, struct look_daemon *host_out)
+{
+    static const char *const words[] = {[0] = "?",
+                                        [BCRI_HOST_STARTING] = "starting",
+                                        [BCRI_HOST_UP] = "up",
+                                        [BCRI_HOST_ENDING] = "ending",
+                                        [BCRI_HOST_LOST] = "lost",
+                                        [BCRI_HOST_FAILED] = "failed"};
+    static struct bcri_incoming in;
+    const struct bcri_control *message = &in.message;
+    const struct bcri_control ask = {.type = BCRI_MSG_host_next,
+                                     .present = BCRI_HAS(id) | BCRI_HAS(host),
+                                     .id = 1,
+                                     .host = (uint32_t)number};
+    if (number > BCRI_HOST_NUMBER_MAX || bcri_channel_send(daemon, &ask, NULL, 0, true) != 0 ||
+        enl_hear(daemon, &in) != 1)
+        return false;
+    bcri_incoming_close(&in);
+    if (in.wrong != NULL || message->type != BCRI_MSG_host_state || message->host < number)
+        return false;
+    *host_out = (struct look_daemon){.host = message->host, .cces = message->count};
+    snprintf(host_out->standing, sizeof host_out->standing, "%s",
+             message->state < sizeof words / sizeof words[0] ? words[message->state] : "?");
+    bcri_escape(message->machine.bytes, message->machine.length, host_out->name, sizeof host_out->name, NULL);
+    bcri_escape(message->text.bytes, message->text.length, host_out->why, sizeof host_out->why, NULL);
+    return true;
+}
+
+void look_hosts_add(struct look_view *view, const char *name)
+{
+    struct look_row row = {.kind = LOOK_KIND_DAEMON};
+    const int daemon = bcri_channel_connect(name, PATIENCE_MS);
+    if (daemon < 0)
+        return;
+    for (uint64_t number = 0; look_host_next(daemon, number, &row.daemon); number = row.daemon.host + 1)
+        if (!look_view_keep(view, &row))
+            break;
+    close(daemon);
 }

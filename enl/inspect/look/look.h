@@ -52,7 +52,7 @@
  * LEFT  a CCE that has ended, and whose record no other has by now, by its last put into one cell of CCE `peer` of its
  *       host; `exit` is as in its record
  * END   how many rows came before it; `cut` if there was more than a snapshot may have
- * DAEMON a host as the root's daemon knows it (look_hosts.c): in no snapshot */
+ * DAEMON a host as the root's daemon knows it (gather.c): in no snapshot */
 /* clang-format off */
 #define LOOK_HOST(N, T)                                                                          \
     N(host) N(version) N(pid) N(records) N(segments) N(now_ns)                                   \
@@ -195,7 +195,7 @@ bool look_gather(const char *name, bool names, FILE *complaints, struct look_vie
 /* `what`: "names" if it shall ask the daemon for the names of CCEs. Returns the exit status. */
 int enl_look_host(const char *what);
 
-/* look_hosts.c -- A program's hosts as its root's daemon knows them, also those that cannot be looked at. */
+/* gather.c, too -- A program's hosts as its root's daemon knows them, also those that cannot be looked at. */
 
 /* Asks a daemon, at that socket, for its first host with at least that number. False: there is none,
  * or no answer. */
