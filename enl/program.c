@@ -47,28 +47,25 @@ static void close_all(struct enl_program *program)
 }
 
 /* A child's last words go to its parent. */
-static void flush_upward(void *owner)
+static void flush_upward(struct enl_program *program)
 {
-    struct enl_program *program = owner;
-    if (program->upward != NULL)
-        program->upward->flush(program, close_all);
+    if (program->self.upward != NULL)
+        program->self.upward->flush(program, close_all);
     else
         close_all(program);
 }
 
 /* And its log, to which nothing is added that anybody waits for. */
-static void bring_log(void *owner)
+static void bring_log(struct enl_program *program)
 {
-    struct enl_program *program = owner;
     if (program->parent != NULL)
         enl_bring_log(&program->carry, flush_upward);
     else
         flush_upward(program);
 }
 
-static void endscript_done(void *owner)
+static void endscript_done(struct enl_program *program)
 {
-    struct enl_program *program = owner;
     /* Processes that CCEs have left in the background may print for ever. */
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &program->here.all, entry)
@@ -95,8 +92,8 @@ static void end(struct enl_program *program)
 void enl_program_check_end(struct enl_program *program)
 {
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
-    if (program->upward != NULL && program->self.phase == ENL_RUNNING)
-        program->upward->alive(program);
+    if (program->self.upward != NULL && program->self.phase == ENL_RUNNING)
+        program->self.upward->alive(program);
     if (program->here.alive != 0 || !STAILQ_EMPTY(&program->jobs.queue) || program->self.phase == ENL_ENDED)
         return;
     if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
@@ -133,8 +130,8 @@ void enl_program_abort(struct enl_program *program, int status)
         return;
     }
     enl_crash_flush(&program->crashes);
-    if (program->upward != NULL && program->self.phase != ENL_ENDING)
-        program->upward->failed(program, status);
+    if (program->self.upward != NULL && program->self.phase != ENL_ENDING)
+        program->self.upward->failed(program, status);
     program->self.phase = ENL_ENDING;
     enl_jobs_decide(&program->jobs, status, true);
     enl_enlist_drop(&program->jobs);
@@ -156,9 +153,8 @@ static void tell_no_log(struct enl_program *program)
 }
 
 /* The startscript is done: starts the root, or begins to do what the parent says. */
-static void start_root(void *owner)
+static void start_root(struct enl_program *program)
 {
-    struct enl_program *program = owner;
     char reason[1024] = "no memory";
     if (program->self.phase != ENL_PREPARING)
         return;

@@ -30,13 +30,6 @@ struct enl_program;
 struct enl_backup_up;
 struct enl_tree;
 
-/* What a child daemon tells its parent, beside reports (report.h). */
-struct enl_parent_hooks {
-    void (*alive)(struct enl_program *program); /* program->here.alive may have changed */
-    void (*failed)(struct enl_program *program, int status);
-    void (*flush)(struct enl_program *program, void (*done)(struct enl_program *program));
-};
-
 struct enl_program {
     struct enl_self self;
     struct enl_conns conns;
@@ -55,8 +48,7 @@ struct enl_program {
     bool all_end;   /* the parent has told this daemon to end, as it then tells all others */
 
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
-    const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
-    struct enl_tree *tree;                   /* the root's; NULL: no other host has been used */
+    struct enl_tree *tree;   /* the root's; NULL: no other host has been used */
     struct enl_branches *branches;           /* a child's: daemons that it has begun; NULL: none */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
@@ -65,11 +57,7 @@ struct enl_program {
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)
 {
-    return conn->conns->owner;
-}
-static inline struct enl_program *enl_program_of_cce(const struct enl_cce *cce)
-{
-    return cce->here->owner;
+    return conn->conns->self->program;
 }
 /* What it does with connections: requests.c. */
 extern const struct enl_conn_ops enl_program_conn_ops;

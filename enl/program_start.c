@@ -120,17 +120,16 @@ static const char *why_no_thread(int said)
 }
 
 /* stdout or stderr has room again, or all is written. */
-static void on_written(void *owner)
+static void on_written(struct enl_program *program)
 {
-    struct enl_program *program = owner;
     enl_lines_resume(&program->here.lines);
     enl_tree_resume(program);
     enl_report_look(&program->self);
 }
 
-static void on_unwritten(void *owner, uint32_t ordinal, const char *bytes, size_t length, int error)
+static void on_unwritten(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length,
+                         int error)
 {
-    struct enl_program *program = owner;
     enl_lines_unwritten(&program->here.lines, ordinal, bytes, length, error);
 }
 
@@ -138,7 +137,6 @@ static int start_writers(struct enl_program *program)
 {
     static const struct enl_writer_hooks hooks = {on_written, on_unwritten};
     program->self.report.hooks = &hooks;
-    program->self.report.owner = program;
     const int failed =
         enl_report_start(&program->self, !program->self.is_child && enl_lines_wanted(&program->here.lines));
     return failed == 0 ? enl_lines_start(&program->here.lines) : failed;

@@ -225,9 +225,7 @@ static void on_closing(struct enl_conn *conn)
         conn->cce->control = NULL;
     if (conn == program->parent) {
         program->parent = NULL;
-        program->upward = NULL;
-        program->self.report.upward = NULL;
-        program->here.lines.upward = NULL;
+        program->self.upward = NULL;
     }
     enl_session_unseen(conn);
     enl_enlist_forget(&program->jobs, conn);

@@ -27,10 +27,10 @@ int enl_report_start(struct enl_self *self, bool apart)
     struct enl_report *report = &self->report;
     uv_timer_init(&self->loop, &report->patience);
     report->patience.data = self;
-    report->err = enl_writer_start(self, 2, report->hooks, report->owner);
+    report->err = enl_writer_start(self, 2, report->hooks);
     report->out = report->err;
     if (apart && !same_file(1, 2))
-        report->out = enl_writer_start(self, 1, report->hooks, report->owner);
+        report->out = enl_writer_start(self, 1, report->hooks);
     if (report->err != NULL && report->out != NULL)
         return 0;
     report->err = report->out = NULL; /* the report of this failure must be written before the process ends */
@@ -55,8 +55,8 @@ void enl_report_clear(struct enl_self *self)
 static void show_text(struct enl_self *self, enum bcri_log_level level, const char *text, size_t length)
 {
     enl_report_clear(self);
-    if (self->report.upward != NULL)
-        self->report.upward->report(self->report.owner, level, text, length);
+    if (self->upward != NULL)
+        self->upward->report(self->program, level, text, length);
     else if (self->report.err != NULL)
         enl_writer_text(self->report.err, text, length);
     else /* before there is a loop, this may wait */
@@ -123,8 +123,8 @@ bool enl_report_line(void *owner, const char *line, size_t length)
     if (inside)
         return false;
     inside = true;
-    if (self->report.upward != NULL) {
-        shown = self->report.upward->logged(self->report.owner, line, length);
+    if (self->upward != NULL) {
+        shown = self->upward->logged(self->program, line, length);
     } else if (self->is_child && self->report.is_over) {
         shown = false;
     } else if (self->report.err == NULL) {
@@ -149,10 +149,10 @@ static size_t left(const struct enl_self *self, size_t *lines_out)
 
 static void finish_flush(struct enl_self *self)
 {
-    void (*done)(void *owner) = self->report.flushed;
+    void (*done)(struct enl_program * program) = self->report.flushed;
     self->report.flushed = NULL;
     uv_timer_stop(&self->report.patience);
-    done(self->report.owner);
+    done(self->program);
 }
 
 static void on_patience(uv_timer_t *timer)
@@ -175,7 +175,7 @@ void enl_report_look(struct enl_self *self)
         uv_timer_start(&self->report.patience, on_patience, FLUSH_MSEC, 0);
 }
 
-void enl_report_flush(struct enl_self *self, void (*done)(void *owner))
+void enl_report_flush(struct enl_self *self, void (*done)(struct enl_program *program))
 {
     self->report.flushed = done;
     enl_report_look(self);

@@ -19,26 +19,34 @@
 
 #include "bcri/log.h"
 
+struct bcri_control;
+struct enl_printed;
+struct enl_program;
 struct enl_self;
 struct enl_writer;
 struct enl_writer_hooks;
 
-/* How a daemon that another has started speaks to its user: by that one. */
-struct enl_report_upward {
-    void (*report)(void *owner, enum bcri_log_level level, const char *text, size_t length);
+/* How a daemon that another has started speaks to its user and to the root: by that one (tree/parent.c). */
+struct enl_upward {
+    void (*send)(struct enl_program *program, const struct bcri_control *message);
+    void (*report)(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length);
     /* Takes a line of the log that goes to stderr (log stderr); false: there is no room. */
-    bool (*logged)(void *owner, const char *line, size_t length);
+    bool (*logged)(struct enl_program *program, const char *line, size_t length);
+    /* What CCEs print. is_full: no more should be printed now; enl_lines_resume is called when it should. */
+    void (*printed)(struct enl_program *program, const struct enl_printed *text);
+    bool (*is_full)(void);
+    void (*alive)(struct enl_program *program); /* program->here.alive may have changed */
+    void (*failed)(struct enl_program *program, int status);
+    void (*flush)(struct enl_program *program, void (*done)(struct enl_program *program));
 };
 
 struct enl_report {
     struct enl_writer *out, *err; /* one for both if they are one file, or nothing of CCEs is shown here */
-    const struct enl_report_upward *upward; /* NULL: to the writers */
     const struct enl_writer_hooks *hooks;
-    void *owner;     /* of both */
     size_t progress; /* characters of enl_report_progress that are shown */
     bool hurry;      /* the user wants the program to end */
     bool is_over;    /* the program has ended, and with it a child's way to its user */
-    void (*flushed)(void *owner);
+    void (*flushed)(struct enl_program *program);
     uv_timer_t patience; /* how long the last messages wait to be read */
 };
 
@@ -60,11 +68,11 @@ bool enl_report_log_has(const struct enl_self *self, uint64_t lost_before);
 void enl_report_progress(struct enl_self *self, unsigned done, unsigned all);
 /* Takes that line away. */
 void enl_report_clear(struct enl_self *self);
-/* Starts the writers, two if `apart` and stdout is another file than stderr; self->report has hooks and owner. Before
+/* Starts the writers, two if `apart` and stdout is another file than stderr; self->report has hooks. Before
  * that, messages are written at once. Returns 0 or -errno: no thread. */
 int enl_report_start(struct enl_self *self, bool apart);
-/* Calls `done` with the owner once everything is written that the end waits for. */
-void enl_report_flush(struct enl_self *self, void (*done)(void *owner));
+/* Calls `done` once everything is written that the end waits for. */
+void enl_report_flush(struct enl_self *self, void (*done)(struct enl_program *program));
 /* To be called by hooks->changed: whether what the end waits for is written. */
 void enl_report_look(struct enl_self *self);
 /* While `hold` is true nothing is written: something else has the terminal. */

@@ -15,6 +15,12 @@
 #include "bcri/host.h"
 #include "bcri/log.h"
 
+struct enl_crashes;
+struct enl_jobs;
+struct enl_links;
+struct enl_program;
+struct enl_session;
+
 /*   PREPARING --> RUNNING --> ENDING --> ENDED
  *   startscript   the root    all is     all processes have ended: endscript, then the last
  *   runs          is started  killed     messages are written (report.c), then the loop stops
@@ -24,7 +30,23 @@
  * the parent to end. */
 enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
 
+/* What any part asks of the program as a whole (program.h). */
+struct enl_program_ops {
+    void (*abort)(struct enl_program *program, int status);
+    void (*end_is_due)(
+        struct enl_program *program); /* it was deferred (enl_crash_defers_end), and need not be any more */
+    void (*something_ended)(struct enl_program *program);
+};
+
 struct enl_self {
+    /* What parts call by their ops stands above them: they have no more than its name. */
+    struct enl_program *program;
+    const struct enl_program_ops *ops;
+    struct enl_links *links;
+    struct enl_jobs *jobs;
+    struct enl_crashes *crashes;
+    struct enl_session *session;
+
     enum enl_phase phase; /* of the program here */
     uv_loop_t loop;
     struct bcri_config config;
@@ -43,6 +65,8 @@ struct enl_self {
     char address[64]; /* of this host, for the scripts */
 
     struct enl_report report; /* how it speaks to its user */
+    const struct enl_upward
+        *upward; /* NULL: this is the root's daemon, or the one that has started it is gone */
     struct enl_often often[ENL_OFTEN_KINDS];
 };
 

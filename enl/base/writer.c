@@ -27,7 +27,6 @@ struct piece {
 struct enl_writer {
     struct enl_self *self;
     const struct enl_writer_hooks *hooks;
-    void *owner; /* of the hooks */
     struct enl_helper *helper;
     int fd;
     bool hold;
@@ -143,7 +142,7 @@ static void written(void *owner, struct enl_mail *task)
     bool was_full = enl_writer_full(writer);
     const struct piece *piece = (const struct piece *)task;
     if (piece->printed && piece->error != 0)
-        writer->hooks->unwritten(writer->owner, piece->ordinal, piece->bytes + piece->written,
+        writer->hooks->unwritten(writer->self->program, piece->ordinal, piece->bytes + piece->written,
                                  piece->length - piece->written, piece->error);
     drop_piece(owner, task);
     /* Not as soon as there is any room: else a slow reader would get every other message, and a
@@ -151,11 +150,10 @@ static void written(void *owner, struct enl_mail *task)
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
         tell_dropped(writer);
     if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
-        writer->hooks->changed(writer->owner);
+        writer->hooks->changed(writer->self->program);
 }
 
-struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks,
-                                    void *owner)
+struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks)
 {
     static const struct enl_helper_ops ops = {write_piece, written, drop_piece};
     struct enl_writer *writer = calloc(1, sizeof *writer);
@@ -165,7 +163,6 @@ struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct 
     writer->fd = fd;
     STAILQ_INIT(&writer->held);
     writer->hooks = hooks;
-    writer->owner = owner;
     writer->helper = enl_helper_start(&self->loop, &ops, writer);
     if (writer->helper != NULL)
         return writer;

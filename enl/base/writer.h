@@ -22,19 +22,20 @@
 
 #define ENL_WRITER_FULL_BYTES (256u << 10)
 
+struct enl_program;
 struct enl_self;
 struct enl_writer;
 
 /* Called on the loop. */
 struct enl_writer_hooks {
-    void (*changed)(void *owner); /* there is room again, or all is written */
+    void (*changed)(struct enl_program *program); /* there is room again, or all is written */
     /* What a CCE has printed could not be written. */
-    void (*unwritten)(void *owner, uint32_t ordinal, const char *bytes, size_t length, int error);
+    void (*unwritten)(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length,
+                      int error);
 };
 
 /* Starts a writer for descriptor `fd`. NULL: no thread, no memory. */
-struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks,
-                                    void *owner);
+struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks);
 /* Adds what a CCE has printed. False: no memory. */
 bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length);
 /* Adds a message of enl's own, which ends in a newline. */

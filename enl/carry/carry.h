@@ -39,22 +39,23 @@ struct enl_watch;
 
 struct enl_carry_ops {
     /* The control link to a host (bcri/link_thread.h): sends; how much waits to be sent. */
-    bool (*control_link_send)(void *owner, uint32_t host, unsigned row, const void *content, uint32_t bytes);
-    uint32_t (*control_link_waits)(void *owner, uint32_t host);
+    bool (*control_link_send)(struct enl_links *links, uint32_t host, unsigned row, const void *content,
+                              uint32_t bytes);
+    uint32_t (*control_link_waits)(const struct enl_links *links, uint32_t host);
     /* The connection to the daemon of that host; NULL: it is not up, or not known here. */
-    struct enl_conn *(*daemon_of)(void *owner, uint32_t host);
+    struct enl_conn *(*daemon_of)(struct enl_program *program, uint32_t host);
     uint32_t (*host_numbers)(
-        void *owner); /* how many of them this daemon can name: 1 if it is not the root's */
-    void (*send_to_root)(void *owner, const struct bcri_control *message); /* what others may overtake */
+        struct enl_program *program); /* how many of them this daemon can name: 1 if it is not the root's */
+    void (*send_to_root)(struct enl_program *program,
+                         const struct bcri_control *message); /* what others may overtake */
     /* A pane has been asked for, for a CCE of another host. */
-    void (*pane_wanted)(void *owner, uint32_t host, uint32_t ordinal);
+    void (*pane_wanted)(struct enl_session *session, uint32_t host, uint32_t ordinal);
 };
 
 struct enl_carry {
     struct enl_self *self;
     struct enl_conns *conns;
     const struct enl_carry_ops *ops;
-    void *owner; /* theirs */
 
     struct enl_push *push;          /* what hosts get that have no BCR; NULL: nothing */
     LIST_HEAD(, enl_proxy) proxies; /* helpers of this host */
@@ -81,9 +82,9 @@ bool enl_launch(struct enl_launch *launch_out, struct enl_carry *carry, const st
 /* The status of a relay_end of relay 0: this host has no log, and has told why when it began. */
 enum { ENL_BRING_NO_LOG = 2 };
 
-/* Sends the log to the root if it wants logs, and calls `done` with the owner then: when it is sent, when the root
+/* Sends the log to the root if it wants logs, and calls `done` then: when it is sent, when the root
  * wants no more of it or is gone, or when that takes too long. Nothing that is logged later is sent. */
-void enl_bring_log(struct enl_carry *carry, void (*done)(void *owner));
+void enl_bring_log(struct enl_carry *carry, void (*done)(struct enl_program *program));
 /* relay_window or relay_end of relay 0, of the root. Returns NULL, or what is wrong with it. */
 const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *message);
 /* The root cannot be reached any more. */

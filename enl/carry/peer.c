@@ -72,11 +72,11 @@ static void send_in_control_link(struct enl_peer *peer, enum bcri_control_type t
     const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
     if (!peer->out.writes || peer->out.closed ||
         (haste == ENL_OR_DROPPED &&
-         peer->carry->ops->control_link_waits(peer->carry->owner, peer->to) >= ENL_PACKETS_MAX))
+         peer->carry->ops->control_link_waits(peer->carry->self->links, peer->to) >= ENL_PACKETS_MAX))
         return;
-    if (length == 0 ||
-        !peer->carry->ops->control_link_send(peer->carry->owner, peer->to, row, frame + BCRI_FRAME_HEAD_BYTES,
-                                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
+    if (length == 0 || !peer->carry->ops->control_link_send(peer->carry->self->links, peer->to, row,
+                                                            frame + BCRI_FRAME_HEAD_BYTES,
+                                                            (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
         enl_outgoing_give_up(&peer->out, bcri_control_name(type),
                              length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }

@@ -169,8 +169,7 @@ int enl_where_parse(const char *text, enum enl_where *where_out, const char **va
  *
  * A CCE of another host has its debugger there, held by that host's daemon, which tells the root's of it (debugged);
  * windows and panes are on the root's host, and reach it by a proxied stream (reach.c). The options of the session go to each
- * daemon with the settings of the program (tree/setup.c). What a session asks of the rest of the daemon it asks by
- * struct enl_session_ops. */
+ * daemon with the settings of the program (tree/setup.c). */
 
 /* A debugger that runs or is about to. */
 struct enl_pane {
@@ -189,19 +188,10 @@ struct enl_pane {
     struct enl_conn *viewer; /* that has the descriptor */
 };
 
-struct enl_session_ops {
-    /* Tells the daemon that has started this one. False: none has, or it is gone. */
-    bool (*send_up)(void *owner, const struct bcri_control *message);
-    void (*abort)(void *owner, int status);
-    void (*something_ended)(void *owner);
-};
-
 struct enl_session {
     struct enl_self *self;
     struct enl_here *here;
     const struct enl_debug_wish *wish;
-    const struct enl_session_ops *ops;
-    void *owner; /* theirs */
 
     enum enl_where where;
     const char *value;            /* the X display, or the script */
@@ -218,7 +208,7 @@ struct enl_session {
 
 /* Before all else. */
 void enl_session_init(struct enl_session *session, struct enl_self *self, struct enl_here *here,
-                      const struct enl_debug_wish *wish, const struct enl_session_ops *ops, void *owner);
+                      const struct enl_debug_wish *wish);
 /* Looks at the options and what they need. Returns 0, or -1 with a sentence. */
 int enl_session_prepare(struct enl_session *session, char *error, size_t error_size);
 /* What other hosts are told of a session: where it is ("": there is none), and its debugger. */
@@ -259,7 +249,7 @@ void enl_session_kill(struct enl_session *session);
 /* The person insists on the end: enl --windows gets no more time for its own. */
 void enl_session_cut(struct enl_session *session);
 /* All CCEs have ended: ends what is left of the session. False: windows are still being closed, and
- * ops->something_ended is called when that is done. */
+ * self->ops->something_ended is called when that is done. */
 bool enl_session_over(struct enl_session *session);
 void enl_session_free(struct enl_session *session);
 

@@ -51,7 +51,7 @@ static void windows_say(struct enl_session *session, const char *line)
     else
         enl_report(session->self, BCRI_LOG_ERROR,
                    "tmux opened no pane for CCE %u; try tmux by itself, or -D server", pane->ordinal);
-    session->ops->abort(session->owner, 1);
+    session->self->ops->abort(session->self->program, 1);
 }
 
 static void on_windows(void *data)
@@ -118,9 +118,9 @@ void enl_opener_reaped(struct enl_session *session, int wait_status)
     enl_report_hold(session->self, false);
     if (session->self->phase == ENL_RUNNING && wait_status != 0 && session->here->alive != 0) {
         enl_report(session->self, BCRI_LOG_ERROR, "the process that opens windows has ended");
-        session->ops->abort(session->owner, 1);
+        session->self->ops->abort(session->self->program, 1);
     }
-    session->ops->something_ended(session->owner);
+    session->self->ops->something_ended(session->self->program);
 }
 
 void enl_session_cut(struct enl_session *session)

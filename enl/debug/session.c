@@ -15,13 +15,11 @@
 #include "wire/wire.h"
 
 void enl_session_init(struct enl_session *session, struct enl_self *self, struct enl_here *here,
-                      const struct enl_debug_wish *wish, const struct enl_session_ops *ops, void *owner)
+                      const struct enl_debug_wish *wish)
 {
     session->self = self;
     session->here = here;
     session->wish = wish;
-    session->ops = ops;
-    session->owner = owner;
     LIST_INIT(&session->panes);
 }
 
@@ -78,7 +76,9 @@ void enl_session_started(struct enl_session *session, struct enl_cce *cce, pid_t
                                          .index = cce->index,
                                          .ordinal = cce->ordinal,
                                          .object = bcri_view_of(cce->object)};
-    if (!session->ops->send_up(session->owner, &message))
+    if (session->self->upward != NULL)
+        session->self->upward->send(session->self->program, &message);
+    else
         show_debugger(session, pane, cce->object);
 }
 
@@ -146,7 +146,7 @@ bool enl_session_reaped(struct enl_session *session, pid_t pid, int wait_status)
     let_on(pane);
     enl_pane_free(pane);
     if (attached)
-        session->ops->something_ended(session->owner);
+        session->self->ops->something_ended(session->self->program);
     return attached;
 }
 

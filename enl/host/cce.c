@@ -119,7 +119,7 @@ static void welcome(struct enl_cce *cce)
             message.flags |= BCRI_WELCOME_LOCALS;
     }
     const int fds[] = {bcri_host_segment_fd(here->host, BCRI_HOST_SEG), pair[1],
-                       here->ops->network_bell(here->owner)};
+                       here->ops->network_bell(here->self->links)};
     enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);
     close(pair[1]);
     bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,

@@ -124,7 +124,7 @@ static void finish_life(struct enl_cce *cce)
     here->alive--;
     enl_cores_give(&here->cores, cce->core);
     enl_cce_release(cce);
-    here->ops->something_ended(here->owner);
+    here->self->ops->something_ended(here->self->program);
 }
 
 static void repair(struct enl_cce *cce)
@@ -167,7 +167,7 @@ static void finish_cce(struct enl_cce *cce)
     if (here->self->phase != ENL_RUNNING)
         return;
     /* The agent first: it passes on holds that the repair would drop. */
-    if (cce->has_outbox && here->ops->forget(here->owner, cce->index)) {
+    if (cce->has_outbox && here->ops->forget(here->self->links, cce->index)) {
         cce->repairing = true;
         here->forgetting++;
     } else {
@@ -189,7 +189,7 @@ static void tell_host(struct enl_here *here, const struct enl_origin *origin, ui
                                          .enlistor = {(const char *)origin->identity, BCRI_IDENTITY_BYTES},
                                          .ordinal = ordinal,
                                          .status = (uint32_t)code};
-    here->ops->send_to_host(here->owner, bcri_identity_host(origin->identity), &message);
+    here->ops->send_to_host(here->self->program, bcri_identity_host(origin->identity), &message);
 }
 
 void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code)
@@ -240,7 +240,7 @@ static void fail_without_hello(struct enl_cce *cce)
     char how[128];
     text_of_end(end, how, sizeof how);
     if (cce == here->root)
-        here->ops->root_ended(here->owner, status_of(end) != 0 ? status_of(end) : 1, true);
+        here->ops->root_ended(here->self->jobs, status_of(end) != 0 ? status_of(end) : 1, true);
     if (cce->refused)
         enl_cce_fail(cce, bcrE_ENLIST, "it was refused, and then %s", how);
     else if (cce->misheard != NULL)
@@ -295,14 +295,15 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING, blamed = running && !is_normal(end);
     const struct enl_outcome verdict =
-        running ? here->ops->root_detector(here->owner, cce == here->root, !blamed) : (struct enl_outcome){0};
+        running ? enl_onfail_outcome(here->self->config.onfail, cce == here->root, !blamed)
+                : (struct enl_outcome){0};
     /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == here->root && (end.known || running))
-        here->ops->root_ended(here->owner, status_of(end), false);
+        here->ops->root_ended(here->self->jobs, status_of(end), false);
     if (blamed) {
         enl_report(here->self, BCRI_LOG_ERROR, "%s %s; %s", who, how, verdict.says);
         if (here->self->config.crashreport != 0 && end.signalled && is_crash(end.number))
-            here->ops->crashed(cce, end.number, waited && WCOREDUMP(wait_status));
+            here->ops->crashed(here->self->crashes, cce, end.number, waited && WCOREDUMP(wait_status));
         else
             enl_output_show_tail(cce);
     } else {
@@ -315,7 +316,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
                    (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
     finish_cce(cce);
     if (verdict.ends)
-        here->ops->abort(here->owner, status_of(end));
+        here->self->ops->abort(here->self->program, status_of(end));
     finish_life(cce);
 }
 

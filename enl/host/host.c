@@ -19,7 +19,7 @@ static void on_work_done(struct enl_here *here, const struct enl_work *work)
     } else if (work->kind == ENL_WORK_BLOCKED_BY) {
         enl_blocked_by(here, work->index, work->waiter);
     } else if (work->kind == ENL_WORK_POOL) {
-        here->ops->pool_grown(here->owner, &work->piece, work->code == 0);
+        here->ops->pool_grown(here->self->links, &work->piece, work->code == 0);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
         bcri_log_write(&here->self->log, BCRI_LOG_WARN,
                        "an error region about CCE %d could not be given to its enlistor: %s", work->ordinal,
@@ -28,9 +28,9 @@ static void on_work_done(struct enl_here *here, const struct enl_work *work)
 }
 
 void enl_here_init(struct enl_here *here, struct enl_self *self, struct enl_conns *conns,
-                   const struct enl_here_ops *ops, void *owner)
+                   const struct enl_here_ops *ops)
 {
-    *here = (struct enl_here){.self = self, .conns = conns, .ops = ops, .owner = owner};
+    *here = (struct enl_here){.self = self, .conns = conns, .ops = ops};
     TAILQ_INIT(&here->all);
     here->lines.here = here;
     here->lines.folder = -1;

@@ -61,46 +61,36 @@ void enl_cores_give(struct enl_cores *cores, int core);
 /* host.c -- This host of the program: its shared memory, its CCEs, and what they print. What it asks of the rest
  * of the daemon it asks by struct enl_here_ops. */
 
-/* What follows from the end of a CCE. */
-struct enl_outcome {
-    bool ends;        /* the program */
-    const char *says; /* that, as the end of a sentence; "": it is no more worth than a word in the log */
-};
-
 struct enl_here_ops {
     /* ---- starts ---- */
     /* Whether CCE `ordinal` starts under a debugger; how: see debug/session.c; `pid` has been started so, or -errno. */
-    bool (*is_debugged)(void *owner, uint32_t ordinal);
-    int (*dress)(struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out, char *error,
-                 size_t error_size);
-    void (*debugger_started)(struct enl_cce *cce, pid_t pid);
+    bool (*is_debugged)(const struct enl_session *session, uint32_t ordinal);
+    int (*dress)(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out,
+                 char *error, size_t error_size);
+    void (*debugger_started)(struct enl_session *session, struct enl_cce *cce, pid_t pid);
     /* The doorbell of the link thread, for a new CCE; -1: there is none. */
-    int (*network_bell)(void *owner);
+    int (*network_bell)(const struct enl_links *links);
     /* A CCE has an outbox in that segment: the agent is told. False: no memory for that, or no thread. */
-    bool (*outbox_made)(void *owner, uint32_t index, bcri_ref outbox);
+    bool (*outbox_made)(struct enl_links *links, uint32_t index, bcri_ref outbox);
     /* Sends a message to another host's daemon. */
-    void (*send_to_host)(void *owner, uint32_t number, const struct bcri_control *message);
+    void (*send_to_host)(struct enl_program *program, uint32_t number, const struct bcri_control *message);
 
     /* ---- ends ---- */
-    struct enl_outcome (*root_detector)(void *owner, bool is_root, bool is_normal);
     /* The root has ended; `is_known`: it has said how. */
-    void (*root_ended)(void *owner, int status, bool is_known);
+    void (*root_ended)(struct enl_jobs *jobs, int status, bool is_known);
     /* It was killed by a signal that is a crash: its report is made, before its record is repaired. */
-    void (*crashed)(struct enl_cce *cce, int signal, bool core_file);
+    void (*crashed)(struct enl_crashes *crashes, struct enl_cce *cce, int signal, bool core_file);
     void (*crash_dropped)(struct enl_cce *cce);
     /* Has the agent forget it; false: it does not know it. enl_cce_forgotten is called then. */
-    bool (*forget)(void *owner, uint32_t index);
-    void (*abort)(void *owner, int status);
-    void (*something_ended)(void *owner);
+    bool (*forget)(struct enl_links *links, uint32_t index);
     /* The worker has a piece for the agent's pool. */
-    void (*pool_grown)(void *owner, const struct bcri_heap_piece *piece, bool is_there);
+    void (*pool_grown)(struct enl_links *links, const struct bcri_heap_piece *piece, bool is_there);
 };
 
 struct enl_here {
     struct enl_self *self;
     struct enl_conns *conns;
     const struct enl_here_ops *ops;
-    void *owner; /* theirs */
 
     struct bcri_host *host; /* the shared memory */
     struct enl_cce **cces;  /* by index; NULL where there is none */
@@ -123,7 +113,7 @@ struct enl_here {
 
 /* Before all else. */
 void enl_here_init(struct enl_here *here, struct enl_self *self, struct enl_conns *conns,
-                   const struct enl_here_ops *ops, void *owner);
+                   const struct enl_here_ops *ops);
 /* Starts its timers and the worker, when here->host is there. Returns 0 or -errno. */
 int enl_here_start(struct enl_here *here);
 /* The loop ends. False: the worker's thread is stuck, and nothing that it uses may be freed. */
@@ -295,6 +285,16 @@ const char *enl_memory_pages_take(struct enl_conn *conn, const struct bcri_contr
 const char *enl_memory_pages_back(struct enl_conn *conn, const struct bcri_control *message);
 const char *enl_memory_fd_set(struct enl_conn *conn, struct bcri_incoming *in);
 const char *enl_memory_fd_ring(struct enl_conn *conn, const struct bcri_control *message);
+
+/* onfail.c -- What a CCE's end means under onfail, an enum bcri_onfail. */
+
+struct enl_outcome {
+    bool ends;        /* the program */
+    const char *says; /* that, as the end of a sentence */
+};
+struct enl_outcome enl_onfail_outcome(int onfail, bool is_root, bool is_normal);
+/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
+const char *enl_onfail_says(int onfail, bool ends);
 
 /* rows.c -- What enl ps and looks are told of this host's CCEs. */
 

@@ -98,8 +98,8 @@ static bool is_full(void *owner)
 {
     const struct enl_outlet *outlet = owner;
     const struct enl_lines *lines = outlet->lines;
-    if (lines->upward != NULL)
-        return lines->upward->is_full(lines->owner);
+    if (lines->here->self->upward != NULL)
+        return lines->here->self->upward->is_full();
     if (lines->here->self->is_child)
         return false;
     return enl_writer_full(outlet->fd == 1 ? lines->here->self->report.out : lines->here->self->report.err);
@@ -125,7 +125,7 @@ int enl_lines_start(struct enl_lines *lines)
 
 struct enl_mux *enl_lines_mux(const struct enl_lines *lines, int fd, bool root)
 {
-    if (lines->upward == NULL && !root && output_of(lines) == BCRI_OUTPUT_NONE)
+    if (lines->here->self->upward == NULL && !root && output_of(lines) == BCRI_OUTPUT_NONE)
         return NULL;
     if (!enl_lines_wanted(lines))
         return NULL;
@@ -301,8 +301,8 @@ static void pass_lines(void *owner, const struct enl_printed *text)
     struct enl_lines *lines = ((struct enl_outlet *)owner)->lines;
     const enum bcri_output output = output_of(lines);
     const bool label = output == BCRI_OUTPUT_LABEL || (output == BCRI_OUTPUT_YES && !text->root);
-    if (lines->upward != NULL)
-        lines->upward->printed(lines->owner, text);
+    if (lines->here->self->upward != NULL)
+        lines->here->self->upward->printed(lines->here->self->program, text);
     else if (lines->here->self->is_child) /* its parent is lost */
         enl_lines_log(lines, text->ordinal, text->bytes, text->length);
     else if (!put_prefixed(lines, text, label, show_lines))
@@ -311,7 +311,7 @@ static void pass_lines(void *owner, const struct enl_printed *text)
 
 void enl_lines_take(struct enl_lines *lines, struct enl_source *source, const struct enl_printed *text)
 {
-    if (lines->upward == NULL && lines->here->self->config.outputdir != NULL &&
+    if (lines->here->self->upward == NULL && lines->here->self->config.outputdir != NULL &&
         !put_prefixed(lines, text, false, put_in_file))
         tell_no_memory(lines);
     if (source != NULL && !enl_source_give(source, text))

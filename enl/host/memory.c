@@ -33,7 +33,7 @@ static bool cces_make(const struct enl_conn *conn, const struct bcri_control *me
 {
     const struct enl_here *here = conn->cce->here;
     if (message->kind == BCRI_SEG_OUTBOX)
-        return here->ops->network_bell(here->owner) >= 0 && message->size == BCRI_OUTBOX_BYTES &&
+        return here->ops->network_bell(here->self->links) >= 0 && message->size == BCRI_OUTBOX_BYTES &&
                !conn->cce->has_outbox;
     return message->kind == BCRI_SEG_HEAP || message->kind == BCRI_SEG_SLOTS;
 }
@@ -45,7 +45,8 @@ static int tell_agent(struct enl_conn *conn, uint32_t kind, uint32_t seg)
     if (kind != BCRI_SEG_OUTBOX)
         return 0;
     const struct enl_here *here = conn->cce->here;
-    conn->cce->has_outbox = here->ops->outbox_made(here->owner, conn->cce->index, bcri_ref_make(seg, 0));
+    conn->cce->has_outbox =
+        here->ops->outbox_made(here->self->links, conn->cce->index, bcri_ref_make(seg, 0));
     return conn->cce->has_outbox ? 0 : bcrE_NOMEM;
 }
 

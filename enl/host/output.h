@@ -71,20 +71,11 @@ void enl_source_end(struct enl_source *source);
  * into files (--output-dir). With --label or --output-dir the root's own comes here, too. In a daemon that another
  * has started it goes up. What goes nowhere else is logged (output.c). */
 
-/* What a daemon that another has started prints goes to that one. */
-struct enl_lines_upward {
-    void (*printed)(void *owner, const struct enl_printed *text);
-    bool (*is_full)(
-        void *owner); /* no more should be printed now; enl_lines_resume is called when it should */
-};
-
 struct enl_lines {
     struct enl_here *here;
-    const struct enl_lines_upward *upward; /* NULL: to the writers */
-    void *owner;                           /* its */
-    int folder;                            /* of --output-dir; -1: none */
-    bool is_lost;                          /* lines of CCEs could not be shown, other than by EPIPE */
-    struct enl_outlet {                    /* what CCEs print goes to stdout and stderr by these */
+    int folder;         /* of --output-dir; -1: none */
+    bool is_lost;       /* lines of CCEs could not be shown, other than by EPIPE */
+    struct enl_outlet { /* what CCEs print goes to stdout and stderr by these */
         struct enl_lines *lines;
         int fd;
         struct enl_mux *mux; /* NULL: that of the second is for both */

@@ -111,7 +111,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     struct enl_here *here = cce->here;
     bool root = cce == here->root;
     struct enl_started started;
-    const bool debugged = here->ops->is_debugged(here->owner, cce->ordinal);
+    const bool debugged = here->ops->is_debugged(here->self->session, cce->ordinal);
     char **words = NULL; /* of its debugger */
     int code =
         enl_started_make(&started, debugged ? NULL : here->self->config.wrap, path, argv, error, error_size);
@@ -147,10 +147,10 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     const char *step = "get its files";
     failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn, &step);
     if (failed == 0 && debugged)
-        code = here->ops->dress(cce, &spawn, &words, error, error_size);
+        code = here->ops->dress(here->self->session, cce, &spawn, &words, error, error_size);
     pid_t pid = code != 0 ? -EAGAIN : failed != 0 ? failed : enl_spawn(&spawn, &step);
     if (words != NULL)
-        here->ops->debugger_started(cce, pid);
+        here->ops->debugger_started(here->self->session, cce, pid);
     free(words);
     free(environment);
     enl_started_free(&started);

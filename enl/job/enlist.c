@@ -39,7 +39,8 @@ static void fill_job(struct enl_job *job, const struct bcri_control *request)
 static void answer_enlist(struct enl_jobs *jobs, struct enl_job *job)
 {
     bool ok = job->started > 0;
-    jobs->ops->counted(jobs->owner); /* the answer says that they are there */
+    if (jobs->self->upward != NULL) /* the answer says that they are there */
+        jobs->self->upward->alive(jobs->self->program);
     if (job->conn != NULL)
         enl_cce_reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
@@ -110,7 +111,7 @@ static void on_job_turn(uv_idle_t *idle)
         return;
     STAILQ_REMOVE_HEAD(&jobs->queue, entry);
     answer_enlist(jobs, job);
-    jobs->ops->something_ended(jobs->owner); /* this job may be all that was left */
+    jobs->self->ops->something_ended(jobs->self->program); /* this job may be all that was left */
 }
 
 void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
@@ -162,7 +163,7 @@ void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct 
     job->conn = conn;
     job->has_turn = (request->present & BCRI_HAS(turn)) != 0;
     job->turn = request->turn;
-    if (jobs->ops->turn(jobs->owner, &job->turn))
+    if (jobs->ops->turn(jobs->self->program, &job->turn))
         job->has_turn = true;
     job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conns *conns,
-                   struct enl_here *here, const struct enl_jobs_ops *ops, void *owner)
+                   struct enl_here *here, const struct enl_jobs_ops *ops)
 {
-    *jobs = (struct enl_jobs){.self = self, .conns = conns, .here = here, .ops = ops, .owner = owner};
+    *jobs = (struct enl_jobs){.self = self, .conns = conns, .here = here, .ops = ops};
     STAILQ_INIT(&jobs->queue);
 }
 

@@ -17,7 +17,7 @@ struct enl_conn;
 struct enl_watch;
 
 /* job.c -- What is to run, and what becomes of it: the root, what bcr_enlist asks for, the user's scripts; what a
- * signal and an end mean (meaning.c); and the exit status that comes of all that. What it asks of the rest of the
+ * signal means; and the exit status that comes of all that. What it asks of the rest of the
  * daemon it asks by struct enl_jobs_ops. */
 
 /* A description of CCEs that are alike: which file, with which words, for whom, how many. A CCE of it is started in each
@@ -62,22 +62,20 @@ struct enl_jobs_ops {
     enum enl_way (*way)(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
                         char *reason, size_t reason_size);
     /* Whether other daemons of this machine have CCEs of the program too, and if so, whose turn is next. */
-    bool (*turn)(void *owner, uint32_t *turn_out);
-    void (*counted)(void *owner); /* the number of CCEs here is to be told before the answer */
+    bool (*turn)(struct enl_program *program, uint32_t *turn_out);
 
     /* ---- signals: other hosts ---- */
-    void (*pass_on)(void *owner, int signal);
-    void (*stop)(void *owner); /* enl_signals_stopped is called when all are stopped, or will not be */
-    void (*go_on)(void *owner);
-    void (*kill)(void *owner); /* and the processes that hold a debugging session */
-    void (*cut)(void *owner);  /* gives those up that have not ended */
+    void (*pass_on)(struct enl_program *program, int signal);
+    void (*stop)(
+        struct enl_program *program); /* enl_signals_stopped is called when all are stopped, or will not be */
+    void (*go_on)(struct enl_program *program);
+    void (*kill)(struct enl_program *program); /* and the processes that hold a debugging session */
+    void (*cut)(struct enl_program *program);  /* gives those up that have not ended */
 
     /* ---- ends ---- */
     /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
-    bool (*reaped)(void *owner, pid_t pid, int wait_status);
-    bool (*is_spared)(void *owner, pid_t pid); /* by enl_signals_kill_children */
-    void (*abort)(void *owner, int status);
-    void (*something_ended)(void *owner);
+    bool (*reaped)(struct enl_program *program, pid_t pid, int wait_status);
+    bool (*is_spared)(const struct enl_program *program, pid_t pid); /* by enl_signals_kill_children */
 };
 
 struct enl_jobs {
@@ -85,7 +83,6 @@ struct enl_jobs {
     struct enl_conns *conns;
     struct enl_here *here;
     const struct enl_jobs_ops *ops;
-    void *owner; /* theirs */
 
     char **root_argv;
     char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
@@ -103,11 +100,11 @@ struct enl_jobs {
 
     pid_t script;           /* running now, or 0 */
     char script_name[4200]; /* "startscript" or "endscript", and the script's path */
-    void (*script_done)(void *owner);
+    void (*script_done)(struct enl_program *program);
 };
 
 void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conns *conns,
-                   struct enl_here *here, const struct enl_jobs_ops *ops, void *owner);
+                   struct enl_here *here, const struct enl_jobs_ops *ops);
 /* When there is a loop. Returns 0 or -errno. */
 int enl_jobs_start(struct enl_jobs *jobs);
 /* The loop ends. */
@@ -138,27 +135,13 @@ uint32_t enl_enlist_left(const struct enl_jobs *jobs);
 /* The program is ending: drops all jobs. */
 void enl_enlist_drop(struct enl_jobs *jobs);
 
-/* meaning.c -- What signals and ends mean for a program, as tables. */
-
-enum enl_meaning {
-    ENL_MEANS_END,   /* passed on to all; what has not ended within killafter is killed */
-    ENL_MEANS_STOP,  /* all are stopped, then the daemon */
-    ENL_MEANS_GO_ON, /* all go on */
-    ENL_MEANS_REAP,  /* a child of the daemon's has ended */
-};
-enum enl_meaning enl_meaning_of_signal(int signal);
-
-/* What a CCE's end means under onfail, an enum bcri_onfail. */
-struct enl_outcome enl_meaning_of_end(int onfail, bool is_root, bool is_normal);
-/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
-const char *enl_meaning_says(int onfail, bool ends);
-
 /* scripts.c -- startscript and endscript of bcrrc. */
 
 /* Runs `script` (as configured; NULL: none) with the guide's four arguments, of which the first is
- * `when` (0 start, 1 end). Calls `done` with the owner, on the loop when the script has ended, or at once if there
+ * `when` (0 start, 1 end). Calls `done`, on the loop when the script has ended, or at once if there
  * is nothing to run. */
-void enl_script_run(struct enl_jobs *jobs, const char *script, int when, void (*done)(void *owner));
+void enl_script_run(struct enl_jobs *jobs, const char *script, int when,
+                    void (*done)(struct enl_program *program));
 
 /* signals.c -- Signals that the daemon handles: ends of children, the terminal's keys, and requests to end. */
 

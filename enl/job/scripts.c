@@ -47,7 +47,8 @@ static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
     return pid;
 }
 
-void enl_script_run(struct enl_jobs *jobs, const char *script, int when, void (*done)(void *owner))
+void enl_script_run(struct enl_jobs *jobs, const char *script, int when,
+                    void (*done)(struct enl_program *program))
 {
     char *name = NULL;
     char path[PATH_MAX], reason[1024];
@@ -61,7 +62,7 @@ void enl_script_run(struct enl_jobs *jobs, const char *script, int when, void (*
     free(name);
     jobs->script_done = done;
     if (pid <= 0) {
-        done(jobs->owner);
+        done(jobs->self->program);
         return;
     }
     jobs->script = pid;

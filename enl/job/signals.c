@@ -42,7 +42,7 @@ bool enl_signals_reap(struct enl_jobs *jobs)
             return false;
         enl_cce_look_at_dead(jobs->here, pid);
         waitpid(pid, &wait_status, 0);
-        if (jobs->ops->reaped(jobs->owner, pid, wait_status)) {
+        if (jobs->ops->reaped(jobs->self->program, pid, wait_status)) {
             ; /* another host's daemon, or the command that reaches it; or a helper; or what serves a session */
         } else if (pid == jobs->script) {
             jobs->script = 0;
@@ -52,7 +52,7 @@ bool enl_signals_reap(struct enl_jobs *jobs)
                 enl_report(jobs->self, BCRI_LOG_WARN, "%s ended with %s %d", jobs->script_name,
                            WIFEXITED(wait_status) ? "status" : "signal",
                            WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
-            jobs->script_done(jobs->owner);
+            jobs->script_done(jobs->self->program);
         } else {
             enl_cce_reaped(jobs->here, pid, wait_status);
         }
@@ -69,7 +69,7 @@ int enl_signals_kill_children(const struct enl_jobs *jobs)
         return -1;
     while (fscanf(file, "%31s", word) == 1) {
         long pid = strtol(word, NULL, 10);
-        if (pid <= 1 || jobs->ops->is_spared(jobs->owner, (pid_t)pid))
+        if (pid <= 1 || jobs->ops->is_spared(jobs->self->program, (pid_t)pid))
             continue;
         kill((pid_t)pid, SIGKILL);
         count++;
@@ -104,7 +104,7 @@ static void go_on(struct enl_jobs *jobs)
 {
     jobs->stop_signal = 0;
     enl_signals_continue_cces(jobs);
-    jobs->ops->go_on(jobs->owner);
+    jobs->ops->go_on(jobs->self->program);
 }
 
 static void on_grace(uv_timer_t *timer)
@@ -112,7 +112,7 @@ static void on_grace(uv_timer_t *timer)
     struct enl_jobs *jobs = timer->data;
     if (jobs->script != 0)
         kill(-jobs->script, SIGKILL);
-    jobs->ops->abort(jobs->owner, jobs->status);
+    jobs->self->ops->abort(jobs->self->program, jobs->status);
 }
 
 void enl_signals_start_grace(struct enl_jobs *jobs)
@@ -130,10 +130,10 @@ static void end_by(struct enl_jobs *jobs, int signal, bool from_terminal)
     }
     enl_report_hurry(jobs->self);
     if (jobs->self->phase == ENL_ENDING && jobs->insists)
-        jobs->ops->cut(jobs->owner);
+        jobs->ops->cut(jobs->self->program);
     if (jobs->self->phase == ENL_ENDING) {
         jobs->insists = true;
-        jobs->ops->kill(jobs->owner);
+        jobs->ops->kill(jobs->self->program);
     }
     if (jobs->self->phase != ENL_PREPARING && jobs->self->phase != ENL_RUNNING)
         return;
@@ -144,10 +144,10 @@ static void end_by(struct enl_jobs *jobs, int signal, bool from_terminal)
         enl_report(jobs->self, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", jobs->self->name,
                    signal, strsignal(signal));
     enl_enlist_drop(jobs);
-    jobs->ops->pass_on(jobs->owner, signal);
+    jobs->ops->pass_on(jobs->self->program, signal);
     jobs->self->phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
     if (TAILQ_EMPTY(&jobs->here->all)) {
-        jobs->ops->abort(jobs->owner, 128 + signal);
+        jobs->self->ops->abort(jobs->self->program, 128 + signal);
         return;
     }
     jobs->status = 128 + signal; /* unless the root ends with another status */
@@ -180,7 +180,7 @@ static void stop_all(struct enl_jobs *jobs, int signal, bool from_terminal)
     jobs->stop_signal = signal;
     jobs->stop_from_terminal = from_terminal;
     enl_signals_stop_cces(jobs);
-    jobs->ops->stop(jobs->owner);
+    jobs->ops->stop(jobs->self->program);
 }
 
 static void on_signal(void *data)
@@ -189,17 +189,19 @@ static void on_signal(void *data)
     struct signalfd_siginfo info;
     while (jobs->signals != NULL && read(jobs->signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
         bool from_terminal = info.ssi_code == SI_KERNEL;
-        switch (enl_meaning_of_signal((int)info.ssi_signo)) {
-        case ENL_MEANS_REAP:
+        switch (info.ssi_signo) {
+        case SIGCHLD:
             if (enl_signals_reap(jobs) || jobs->self->phase == ENL_ENDING)
-                jobs->ops->something_ended(jobs->owner);
+                jobs->self->ops->something_ended(jobs->self->program);
             break;
-        case ENL_MEANS_STOP: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
-        case ENL_MEANS_GO_ON: /* else it has come while the daemon was stopped */
+        case SIGTSTP:
+        case SIGTTIN:
+        case SIGTTOU: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
+        case SIGCONT: /* else it has come while the daemon was stopped */
             if (jobs->stop_signal != 0)
                 go_on(jobs);
             break;
-        case ENL_MEANS_END: end_by(jobs, (int)info.ssi_signo, from_terminal); break;
+        default: end_by(jobs, (int)info.ssi_signo, from_terminal); break;
         }
     }
 }

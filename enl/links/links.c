@@ -181,7 +181,7 @@ static void backup(struct enl_links *links, const struct bcri_heap_piece *piece)
 static void log_note(struct enl_links *links, const struct bcri_link_news *news)
 {
     const char *name =
-        news->number != BCRI_NO_HOST ? links->ops->host_name(links->owner, news->number) : NULL;
+        news->number != BCRI_NO_HOST ? links->ops->host_name(links->self->program, news->number) : NULL;
     if (news->number == BCRI_NO_HOST)
         bcri_log_write(&links->self->log, BCRI_LOG_WARN, "%s", news->text);
     else if (name != NULL)
@@ -196,7 +196,7 @@ static void send_packets(struct enl_links *links, struct bcri_link_thread *threa
     uint8_t packet[BCRI_TUNNELLED_MAX];
     uint32_t host, bytes;
     while ((bytes = bcri_link_thread_take_packet(thread, &host, packet)) != 0)
-        links->ops->send_packet(links->owner, host, packet, bytes);
+        links->ops->send_packet(links->self->program, host, packet, bytes);
 }
 
 /* What daemons say in the control link. */
@@ -206,7 +206,7 @@ static void take_control_link(struct enl_agent *agent)
     uint32_t host, bytes;
     while (!uv_is_closing((uv_handle_t *)&agent->told) &&
            (bytes = bcri_link_thread_lane_take(agent->thread, &host, content)) != 0)
-        agent->links->ops->came_in_control_link(agent->links->owner, host, content, bytes);
+        agent->links->ops->came_in_control_link(agent->links->self->program, host, content, bytes);
 }
 
 static void on_told(uv_async_t *told)
@@ -217,13 +217,13 @@ static void on_told(uv_async_t *told)
     while (!uv_is_closing((uv_handle_t *)told) && bcri_link_thread_take(agent->thread, &news)) {
         struct enl_cce *cce = news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(links->here, news.number) : NULL;
         if (news.told == BCRI_TOLD_WANTS_LINK)
-            links->ops->wants_link(links->owner, news.number);
+            links->ops->wants_link(links->self->program, news.number);
         else if (news.told == BCRI_TOLD_POOL)
             backup(links, &news.piece);
         else if (news.told == BCRI_TOLD_WAY)
             enl_ways_changed(links, &news);
         else if (news.told == BCRI_TOLD_QUIET)
-            links->ops->is_quiet(links->owner, news.number, news.quiet, news.messages);
+            links->ops->is_quiet(links->self->program, news.number, news.quiet, news.messages);
         else if (news.told == BCRI_TOLD_NOTE)
             log_note(links, &news);
         else if (cce != NULL)

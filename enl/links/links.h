@@ -31,21 +31,21 @@ struct enl_links;
 /* What the loop does for it. */
 struct enl_links_ops {
     /* The name of that host; NULL: it is gone, or there has been none. */
-    const char *(*host_name)(void *owner, uint32_t number);
-    void (*wants_link)(void *owner, uint32_t number); /* an introduction to that host */
+    const char *(*host_name)(const struct enl_program *program, uint32_t number);
+    void (*wants_link)(struct enl_program *program, uint32_t number); /* an introduction to that host */
     /* Sends what is to go over the tree. */
-    void (*send_packet)(void *owner, uint32_t host, const void *packet, uint32_t bytes);
+    void (*send_packet)(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes);
     /* What a daemon says in the control link. */
-    void (*came_in_control_link)(void *owner, uint32_t host, const uint8_t *content, uint32_t bytes);
+    void (*came_in_control_link)(struct enl_program *program, uint32_t host, const uint8_t *content,
+                                 uint32_t bytes);
     /* The answer to enl_links_ask_quiet. */
-    void (*is_quiet)(void *owner, uint32_t question, bool quiet, uint64_t messages);
+    void (*is_quiet)(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages);
 };
 
 struct enl_links {
     struct enl_self *self;
     struct enl_here *here;
     const struct enl_links_ops *ops;
-    void *owner;             /* theirs */
     struct enl_agent *agent; /* NULL: the program will have no other host */
     LIST_HEAD(, enl_known_way) ways;
 };

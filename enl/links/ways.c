@@ -89,7 +89,7 @@ static void say_way(struct enl_links *links, const struct bcri_link_news *news, 
 
 void enl_ways_changed(struct enl_links *links, const struct bcri_link_news *news)
 {
-    const char *name = links->ops->host_name(links->owner, news->number);
+    const char *name = links->ops->host_name(links->self->program, news->number);
     struct enl_known_way *way = way_to(links, news->number);
     if (way != NULL) {
         way->way = news->way;
@@ -109,7 +109,7 @@ const char *enl_ways_ask(struct enl_links *links, struct enl_conn *conn, const s
     LIST_FOREACH (way, &links->ways, entry)
         if (way->host >= message->host && way->way != BCRI_WAY_USUAL &&
             (found == NULL || way->host < found->host) &&
-            links->ops->host_name(links->owner, way->host) != NULL)
+            links->ops->host_name(links->self->program, way->host) != NULL)
             found = way;
     struct bcri_control answer = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};

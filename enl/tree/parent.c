@@ -42,9 +42,8 @@ void enl_parent_send_output(struct enl_program *program, const struct bcri_contr
 }
 
 /* In pieces, if it is long. */
-static void up_report(void *owner, enum bcri_log_level level, const char *text, size_t length)
+static void up_report(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)
 {
-    struct enl_program *program = owner;
     while (length > 0) {
         const size_t part = length < 2048 ? length : 2048;
         const struct bcri_control message = {.type = BCRI_MSG_report,
@@ -75,14 +74,13 @@ static void send_output(struct enl_program *program, uint32_t kind, const struct
     }
 }
 
-static void up_printed(void *owner, const struct enl_printed *text)
+static void up_printed(struct enl_program *program, const struct enl_printed *text)
 {
-    send_output(owner, (uint32_t)text->fd, text);
+    send_output(program, (uint32_t)text->fd, text);
 }
 
-static bool up_logged(void *owner, const char *line, size_t length)
+static bool up_logged(struct enl_program *program, const char *line, size_t length)
 {
-    struct enl_program *program = owner;
     const struct enl_printed text = {.bytes = line, .length = length};
     if (program->parent == NULL || parent.window <= 0)
         return false;
@@ -90,9 +88,8 @@ static bool up_logged(void *owner, const char *line, size_t length)
     return true;
 }
 
-static bool up_full(void *owner)
+static bool up_full(void)
 {
-    (void)owner;
     return parent.window <= 0;
 }
 
@@ -113,9 +110,14 @@ static void up_failed(struct enl_program *program, int status)
     enl_uplink_send(program, &message);
 }
 
-static const struct enl_report_upward report_upward = {up_report, up_logged};
-static const struct enl_lines_upward lines_upward = {up_printed, up_full};
-static const struct enl_parent_hooks upward = {up_alive, up_failed, enl_uplink_flush};
+static const struct enl_upward upward = {.send = enl_uplink_send,
+                                         .report = up_report,
+                                         .logged = up_logged,
+                                         .printed = up_printed,
+                                         .is_full = up_full,
+                                         .alive = up_alive,
+                                         .failed = up_failed,
+                                         .flush = enl_uplink_flush};
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {
@@ -265,10 +267,7 @@ bool enl_parent_open(struct enl_program *program)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s", error);
         return false;
     }
-    program->upward = &upward;
-    program->self.report.upward = &report_upward;
-    program->here.lines.upward = &lines_upward;
-    program->here.lines.owner = program;
+    program->self.upward = &upward;
     parent.window = ENL_WINDOW_BYTES;
     enl_uplink_open(program, &control_link_ops);
     const bool has_backup = enl_introduce_announce(program);

@@ -80,10 +80,9 @@ void enl_conn_take_rest(struct enl_conn *const *place)
         ;
 }
 
-void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops,
-                    void *owner)
+void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops)
 {
-    *conns = (struct enl_conns){.self = self, .ops = ops, .owner = owner, .address_fd = -1, .spare_fd = -1};
+    *conns = (struct enl_conns){.self = self, .ops = ops, .address_fd = -1, .spare_fd = -1};
     LIST_INIT(&conns->all);
     TAILQ_INIT(&conns->waiting);
 }

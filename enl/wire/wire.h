@@ -69,7 +69,6 @@ struct enl_conn_ops {
 struct enl_conns {
     struct enl_self *self;
     const struct enl_conn_ops *ops;
-    void *owner; /* theirs */
     LIST_HEAD(, enl_conn) all;
     TAILQ_HEAD(enl_conns_waiting, enl_conn) waiting; /* processes started by enl --join, oldest first */
     unsigned clients;                                /* connections of kind ENL_VISITOR */
@@ -96,8 +95,7 @@ struct enl_conn {
     struct enl_audit *audit; /* VISITOR: the audit that it has asked for and that is under way */
 };
 
-void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops,
-                    void *owner);
+void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops);
 /* Closes all connections, and listens no more. */
 void enl_conns_close(struct enl_conns *conns);
 /* Closes those of processes that wait. */

@@ -14,15 +14,15 @@
 enum { FRAME_BYTES = 2048, BRING_MSEC = 60000 };
 
 static struct {
-    void (*done)(void *owner); /* NULL: nothing is under way */
-    int fds[2];                /* what is still to be read: the old log, the log */
+    void (*done)(struct enl_program *program); /* NULL: nothing is under way */
+    int fds[2];                                /* what is still to be read: the old log, the log */
     uint32_t may_send;
     uint64_t sent, until_ms;
 } bring = {.fds = {-1, -1}};
 
 static void finish_bringing(struct enl_carry *carry)
 {
-    void (*done)(void *owner) = bring.done;
+    void (*done)(struct enl_program * program) = bring.done;
     for (int i = 0; i < 2; i++) {
         if (bring.fds[i] >= 0)
             close(bring.fds[i]);
@@ -30,7 +30,7 @@ static void finish_bringing(struct enl_carry *carry)
     }
     bring.done = NULL;
     if (done != NULL)
-        done(carry->owner);
+        done(carry->self->program);
 }
 
 static void end_bringing(struct enl_carry *carry, uint32_t status, const char *text)
@@ -40,7 +40,7 @@ static void end_bringing(struct enl_carry *carry, uint32_t status, const char *t
                                                     (text[0] != '\0' ? BCRI_HAS(text) : 0),
                                          .status = status,
                                          .text = bcri_view_of(text)};
-    carry->ops->send_to_root(carry->owner, &message);
+    carry->ops->send_to_root(carry->self->program, &message);
     finish_bringing(carry);
 }
 
@@ -77,7 +77,7 @@ static void send_more(struct enl_carry *carry)
                                                  .bytes = {bytes, (uint32_t)got}};
             bring.may_send -= (uint32_t)got;
             bring.sent += (uint64_t)got;
-            carry->ops->send_to_root(carry->owner, &message);
+            carry->ops->send_to_root(carry->self->program, &message);
         }
     }
     if (bring.done != NULL && enl_boottime_ms() > bring.until_ms) {
@@ -87,11 +87,11 @@ static void send_more(struct enl_carry *carry)
     }
 }
 
-void enl_bring_log(struct enl_carry *carry, void (*done)(void *owner))
+void enl_bring_log(struct enl_carry *carry, void (*done)(struct enl_program *program))
 {
     char path[PATH_MAX + 8];
     if (carry->self->config.logdir == NULL || !carry->self->is_child || bring.done != NULL) {
-        done(carry->owner);
+        done(carry->self->program);
         return;
     }
     bcri_log_write(&carry->self->log, BCRI_LOG_INFO,

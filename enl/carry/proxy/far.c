@@ -235,7 +235,7 @@ int enl_far_ask(struct enl_carry *carry, struct enl_conn *requester, const struc
                 int fd, char *reason, unsigned reason_size)
 {
     static uint32_t last_id;
-    struct enl_conn *daemon = carry->ops->daemon_of(carry->owner, message->host);
+    struct enl_conn *daemon = carry->ops->daemon_of(carry->self->program, message->host);
     struct bcri_control proxy = *message;
     if (daemon == NULL || message->id == 0) {
         close(fd);

@@ -39,13 +39,13 @@ const char *enl_proxy_ask(struct enl_carry *carry, struct enl_conn *conn, struct
     else if (enl_proxy_start(carry, &wish, reason, sizeof reason) > 0)
         code = 0;
     if (code == 0 && message->kind == BCRI_RELAY_DEBUG && strcmp(text, "pane") == 0)
-        carry->ops->pane_wanted(carry->owner, message->host, message->ordinal);
+        carry->ops->pane_wanted(carry->self->session, message->host, message->ordinal);
     const struct bcri_control reply = {.type = BCRI_MSG_reply,
                                        .present = BCRI_HAS(id) | BCRI_HAS(status) |
                                                   (code == 0 ? BCRI_HAS(count) : BCRI_HAS(text)),
                                        .id = message->id,
                                        .status = (uint32_t)code,
-                                       .count = carry->ops->host_numbers(carry->owner),
+                                       .count = carry->ops->host_numbers(carry->self->program),
                                        .text = bcri_view_of(reason)};
     enl_conn_send(conn, &reply, NULL, 0);
     return NULL;

@@ -26,13 +26,10 @@ static uint64_t patience_until_ns(const struct enl_self *self, unsigned msec)
     return bcri_clock_ns() + ((uint64_t)msec + (locals ? LOCALS_MSEC : 0)) * 1000000;
 }
 
-void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here,
-                    const struct enl_crash_ops *ops, void *owner)
+void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here)
 {
     crashes->self = self;
     crashes->here = here;
-    crashes->ops = ops;
-    crashes->owner = owner;
     TAILQ_INIT(&crashes->open);
     STAILQ_INIT(&crashes->reports);
     STAILQ_INIT(&crashes->parts);
@@ -180,7 +177,7 @@ static void on_look(uv_timer_t *timer)
     crashes->defers = false;
     crashes->deferred = true;
     if (crashes->self->phase != ENL_ENDED)
-        crashes->ops->end_is_due(crashes->owner);
+        crashes->self->ops->end_is_due(crashes->self->program);
 }
 
 static void look_again(struct enl_crashes *crashes)

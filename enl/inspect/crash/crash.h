@@ -55,21 +55,11 @@ void enl_ordinals_tell(const struct enl_ordinals *set, uint32_t cces, char *text
  *
  * While a crash is being looked at, the end of the whole program (onfail abort, enl kill) waits for it, two
  * seconds at most. So of several CCEs that crash together each is seen.
- *
- * What this asks of the rest of the daemon it asks by struct enl_crash_ops. */
-
-struct enl_crash_ops {
-    /* Tells the daemon that has started this one. False: none has, or it is gone. */
-    bool (*send_up)(void *owner, const struct bcri_control *message);
-    /* The end of the program need not wait any longer. */
-    void (*end_is_due)(void *owner);
-};
+ */
 
 struct enl_crashes {
     struct enl_self *self;
     struct enl_here *here;
-    const struct enl_crash_ops *ops;
-    void *owner; /* theirs */
 
     TAILQ_HEAD(, enl_crash) open;            /* that are not done, oldest first */
     unsigned tracers;                        /* that run */
@@ -83,8 +73,7 @@ struct enl_crashes {
 };
 
 /* Before all else. */
-void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here,
-                    const struct enl_crash_ops *ops, void *owner);
+void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct enl_here *here);
 /* When there is a loop. */
 void enl_crash_start(struct enl_crashes *crashes);
 /* The loop ends. */
@@ -101,7 +90,7 @@ void enl_crash_drop(struct enl_cce *cce);
 /* A child of the daemon's has ended; it may be a tracer. */
 void enl_crash_reaped(struct enl_crashes *crashes, pid_t pid);
 
-/* Whether the end of the program waits: ops->end_is_due is called when it need not any more. */
+/* Whether the end of the program waits: self->ops->end_is_due is called when it need not any more. */
 bool enl_crash_defers_end(struct enl_crashes *crashes);
 
 /* Shows, or sends up, all reports there are. */

@@ -85,8 +85,9 @@ static bool send_report_up(const struct enl_crashes *crashes, const struct enl_c
                                              .text = bcri_view_of(ordinals),
                                              .bytes = {report->text + at, (uint32_t)part},
                                              .size = left - part};
-        if (!crashes->ops->send_up(crashes->owner, &message))
+        if (crashes->self->upward == NULL)
             return false;
+        crashes->self->upward->send(crashes->self->program, &message);
         at += part;
     } while (at < report->length);
     return true;

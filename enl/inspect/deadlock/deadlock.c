@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "host/host.h"
 #include "host/worker.h"
+#include "links/links.h"
 
 /* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to
  * tell that all wait; and after a vain search less often. */
@@ -47,7 +48,7 @@ static bool is_held_here(const struct enl_here *here, pid_t *held)
 static bool daemon_is_quiet(const struct enl_deadlock *deadlock)
 {
     const struct enl_here *here = deadlock->here;
-    return deadlock->self->phase == ENL_RUNNING && deadlock->ops->is_quiet(deadlock->owner) &&
+    return deadlock->self->phase == ENL_RUNNING && deadlock->ops->is_quiet(deadlock->self->program) &&
            TAILQ_EMPTY(&here->conns->waiting) && here->forgetting == 0 && enl_worker_is_idle(here->worker);
 }
 
@@ -106,7 +107,7 @@ static void act(struct enl_deadlock *deadlock)
     const int what = deadlock->self->config.ondeadlock;
     const struct bcri_control message = {
         .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
-    deadlock->ops->send_down(deadlock->owner, &message, true);
+    deadlock->ops->send_down(deadlock->self->program, &message, true);
     if (what == BCRI_ONDEADLOCK_HUP)
         hang_up(deadlock->here);
     else if (what == BCRI_ONDEADLOCK_DEBUG)
@@ -232,7 +233,9 @@ static void tell_root(struct enl_deadlock *deadlock)
                                          .who = told->who,
                                          .moves = told->moves,
                                          .since = told->since};
-    if (!deadlock->ops->send_up(deadlock->owner, &message) && deadlock->ops->is_roots(deadlock->owner))
+    if (deadlock->self->upward != NULL)
+        deadlock->self->upward->send(deadlock->self->program, &message);
+    else
         heed(deadlock,
              enl_root_detector_hear(&deadlock->root_detector, deadlock->self->host_number, message.id, told));
 }
@@ -244,9 +247,9 @@ static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
     struct enl_stillness seen = look_at_records(deadlock, &lockers);
     seen.still = seen.still && !is_held_here(deadlock->here, &deadlock->held);
     enum enl_host_detector_wants wants =
-        enl_host_detector_look(host_detector, round, &seen, deadlock->ops->has_network(deadlock->owner));
+        enl_host_detector_look(host_detector, round, &seen, enl_links_run(deadlock->self->links));
     if (wants == ENL_HOST_DETECTOR_ASK &&
-        !deadlock->ops->ask_network(deadlock->owner, host_detector->question))
+        !enl_links_ask_quiet(deadlock->self->links, host_detector->question))
         wants = enl_host_detector_answer(host_detector, host_detector->question, false, 0);
     if (wants == ENL_HOST_DETECTOR_TELL)
         tell_root(deadlock);
@@ -285,7 +288,7 @@ static void ask_all(struct enl_deadlock *deadlock)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_look, .present = BCRI_HAS(id), .id = deadlock->root_detector.round};
-    deadlock->ops->send_down(deadlock->owner, &message, false);
+    deadlock->ops->send_down(deadlock->self->program, &message, false);
     look_at_cces(deadlock, deadlock->root_detector.round);
 }
 
@@ -293,11 +296,11 @@ static void ask_all(struct enl_deadlock *deadlock)
 static bool know_hosts(struct enl_deadlock *deadlock)
 {
     uint32_t few[16], *numbers = few;
-    const size_t count = 1 + deadlock->ops->hosts(deadlock->owner, NULL, 0);
+    const size_t count = 1 + deadlock->ops->hosts(deadlock->self->program, NULL, 0);
     if (count > sizeof few / sizeof few[0] && (numbers = malloc(count * sizeof *numbers)) == NULL)
         return false;
     numbers[0] = deadlock->self->host_number;
-    deadlock->ops->hosts(deadlock->owner, numbers + 1, count - 1);
+    deadlock->ops->hosts(deadlock->self->program, numbers + 1, count - 1);
     const bool done = enl_root_detector_hosts(&deadlock->root_detector, numbers, count);
     if (numbers != few)
         free(numbers);
@@ -316,7 +319,7 @@ static void on_deadlock_timer(uv_timer_t *timer)
                    seen.still ? "and nothing else is under way" : "others do not");
     bound_text(deadlock);
     suspect(deadlock, lockers);
-    const bool root_detectors = deadlock->ops->is_roots(deadlock->owner);
+    const bool root_detectors = deadlock->self->upward == NULL;
     if (root_detectors && !know_hosts(deadlock))
         return;
     switch (enl_host_detector_second(&deadlock->host_detector, &seen)) {

@@ -135,18 +135,11 @@ enum enl_host_detector_wants enl_host_detector_answer(struct enl_host_detector *
 
 struct enl_deadlock_ops {
     /* Nothing that is to be started or stopped is under way. */
-    bool (*is_quiet)(void *owner);
-    /* Whether this host has a network, and is to be asked whether that is quiet: enl_deadlock_quiet is called with the
-     * answer. False: it cannot be asked. */
-    bool (*has_network)(void *owner);
-    bool (*ask_network)(void *owner, uint32_t question);
-    /* Whether this is the root's daemon, which judges; tells the daemon that has started this one, if it is there. */
-    bool (*is_roots)(void *owner);
-    bool (*send_up)(void *owner, const struct bcri_control *message);
+    bool (*is_quiet)(const struct enl_program *program);
     /* Of the root: to all other hosts, or to those alone that are up. */
-    void (*send_down)(void *owner, const struct bcri_control *message, bool up_alone);
+    void (*send_down)(const struct enl_program *program, const struct bcri_control *message, bool up_alone);
     /* Their numbers, as many as there is room for. Returns how many they are. */
-    size_t (*hosts)(void *owner, uint32_t *numbers_out, size_t room);
+    size_t (*hosts)(const struct enl_program *program, uint32_t *numbers_out, size_t room);
 };
 
 struct enl_deadlock {
@@ -154,7 +147,6 @@ struct enl_deadlock {
     struct enl_here *here;
     const struct enl_debug_wish *wish; /* where debuggers are opened */
     const struct enl_deadlock_ops *ops;
-    void *owner; /* theirs */
 
     bool looks; /* false: nobody looks for deadlocks */
     uv_timer_t timer;
@@ -182,7 +174,7 @@ void enl_deadlock_start(struct enl_deadlock *deadlock);
 /* The loop ends. */
 void enl_deadlock_stop(struct enl_deadlock *deadlock);
 
-/* The answer to ops->ask_network. */
+/* The answer to enl_links_ask_quiet. */
 void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages);
 /* still: another host's daemon tells of it. */
 void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const struct bcri_control *message);

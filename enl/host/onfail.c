@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See job.h. */
-#include "job/job.h"
-
-#include <signal.h>
-
+/* onfail.c -- what ends mean under each onfail, as a table. */
 #include "bcri/config.h"
-
-enum enl_meaning enl_meaning_of_signal(int signal)
-{
-    switch (signal) {
-    case SIGCHLD: return ENL_MEANS_REAP;
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU: return ENL_MEANS_STOP;
-    case SIGCONT: return ENL_MEANS_GO_ON;
-    default: return ENL_MEANS_END; /* Ctrl-C, Ctrl-\, SIGTERM, SIGHUP and the like */
-    }
-}
+#include "host/host.h"
 
 static const struct {
     bool failure_ends, root_ends; /* the program */
@@ -30,13 +15,13 @@ static const struct {
                           "the others go on (onfail root)"},
 };
 
-const char *enl_meaning_says(int onfail, bool ends)
+const char *enl_onfail_says(int onfail, bool ends)
 {
     return ends ? rules[onfail].ends : rules[onfail].goes_on;
 }
 
-struct enl_outcome enl_meaning_of_end(int onfail, bool is_root, bool is_normal)
+struct enl_outcome enl_onfail_outcome(int onfail, bool is_root, bool is_normal)
 {
     const bool ends = (rules[onfail].failure_ends && !is_normal) || (rules[onfail].root_ends && is_root);
-    return (struct enl_outcome){ends, enl_meaning_says(onfail, ends)};
+    return (struct enl_outcome){ends, enl_onfail_says(onfail, ends)};
 }
