@@ -50,7 +50,8 @@ static struct bcri_put put_of(struct bcri_ctx *ctx, uint64_t key, bool write, st
                              .slot_ref = bcri_slot_ref(ctx, slot),
                              .region = region,
                              .length = header->length,
-                             .write = write};
+                             .write = write,
+                             .msec = ctx->putwait_msec};
 }
 
 struct bcri_acted bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)

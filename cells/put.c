@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_put, bcr_rlswl, bcr_wl2rl, in two tiers (tiers.h). bcr.h is their manual.
+/* bcr_put, bcr_put_within, bcr_rlswl, bcr_wl2rl, in two tiers (tiers.h). bcr.h is their manual.
  *
  * The fast tier, put_fast, puts a region that its CCE gives away into an open cell that has room
  * and no watermark, and at which nobody sleeps. It calls no function, so the compiler saves no
@@ -40,7 +40,7 @@ enum { SPINS_FOR_ROOM = 2 };
 struct bcri_result bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
 {
     struct bcri_resolved *resolved;
-    const struct bcri_result found = bcri_resolved_find_within(ctx, put->key, ctx->putwait_msec, &resolved);
+    const struct bcri_result found = bcri_resolved_find_within(ctx, put->key, put->msec, &resolved);
     if (bcri_unlikely(!bcri_is_done(found)))
         return found.error == bcrE_TIMEOUT ? bcri_result(bcrE_FULL) : found;
     if (bcri_unlikely(!resolved->may_add))
@@ -123,7 +123,7 @@ BCRI_INLINE int count_put(struct bcri_ctx *ctx, const struct bcri_put *put)
 
 BCRI_INLINE int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held)
 {
-    const int error = put_resumed(ctx, put, held, bcri_deadline_after(ctx->putwait_msec));
+    const int error = put_resumed(ctx, put, held, bcri_deadline_after(put->msec));
     return bcri_likely(error == 0) ? count_put(ctx, put) : bcri_put_failed(ctx, error);
 }
 
@@ -139,14 +139,15 @@ static __attribute__((noinline)) int put_elsewhere(struct bcri_ctx *ctx, struct 
     return error == 0 ? count_put(ctx, put) : bcri_put_failed(ctx, error);
 }
 
-/* Puts from the start: nothing has been looked up yet. */
-static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, bool write, bool nofree)
+/* Puts from the start: nothing has been looked up yet. `msec` NULL: waits as bcr_putwait says. */
+static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, bool write, bool nofree,
+                                              const int *msec)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
         return -1;
     struct bcri_id id;
-    int error = bcri_id_look(ctx, rgid, &id);
+    int error = msec != NULL && *msec == bcr_PENDING ? bcrE_ARG : bcri_id_look(ctx, rgid, &id);
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
     const bcri_ref region = bcri_slot_region(id.word);
@@ -158,7 +159,7 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
                            .length = header->length,
                            .write = write,
                            .nofree = nofree,
-                           .msec = ctx->putwait_msec};
+                           .msec = msec != NULL ? *msec : ctx->putwait_msec};
     const struct bcri_result found = bcri_put_look_up(ctx, &put);
     if (bcri_unlikely(found.outcome == BCRI_ELSEWHERE))
         return put_elsewhere(ctx, &put);
@@ -182,7 +183,8 @@ static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_re
                            .region = region,
                            .length = header->length,
                            .owner = resolved->owner,
-                           .write = write};
+                           .write = write,
+                           .msec = ctx->putwait_msec};
     return put_resume(ctx, &put, held);
 }
 
@@ -227,12 +229,12 @@ BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
-        return put_anew(rgid, key, write, false);
+        return put_anew(rgid, key, write, false, NULL);
     struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->put_resolved, key);
     struct bcri_id id;
     bcri_ref region;
     if (bcri_unlikely(resolved == NULL || !resolved->may_add || !bcri_id_fast(ctx, rgid, &id, &region)))
-        return put_anew(rgid, key, write, false);
+        return put_anew(rgid, key, write, false, NULL);
     ctx->put_resolved = resolved;
     const struct bcri_region_shm *const header = bcri_at_held(ctx, region);
     const uint32_t length = header->length; /* read while the region is still this CCE's */
@@ -277,8 +279,14 @@ int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 {
     BCRI_CALL;
     if (bcri_unlikely(nofree != 0))
-        return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, true);
+        return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, true, NULL);
     return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
+}
+
+int bcr_put_within(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree, int msec)
+{
+    BCRI_CALL;
+    return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, nofree != 0, &msec);
 }
 
 int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell)
@@ -290,5 +298,5 @@ int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell)
 int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     BCRI_CALL;
-    return put_anew(rgid, bcri_resolved_key(cce, cell), true, true);
+    return put_anew(rgid, bcri_resolved_key(cce, cell), true, true, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_putm; bcr_putwait, bcr_putdone. bcr.h is their manual. */
+/* bcr_putm; bcr_putwait, bcr_getputwait, bcr_putdone. bcr.h is their manual. */
 #include <bcr.h>
 
 #include <stdlib.h>
@@ -151,6 +151,18 @@ int bcr_putwait(int msec)
     if (msec == bcr_PENDING)
         return bcri_fail(bcrE_ARG);
     ctx->putwait_msec = msec;
+    return 0;
+}
+
+int bcr_getputwait(int *msec)
+{
+    BCRI_CALL;
+    const struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (msec == NULL)
+        return bcri_fail(bcrE_ARG);
+    *msec = ctx->putwait_msec;
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions that this CCE holds. bcr.h is
+/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror, rgshared, heapleft: regions that this CCE holds. bcr.h is
  * their manual.
  *
  * rgalloc and rgfree of own blocks need no journal (drop.h). */
@@ -199,6 +199,20 @@ int bcr_rgerror(bcr_region rgid)
     BCRI_CALL;
     const struct bcri_region_shm *region = region_of(rgid);
     return region != NULL ? (int)region->error : -1;
+}
+
+int bcr_rgshared(bcr_region rgid)
+{
+    BCRI_CALL;
+    const struct bcri_region_shm *region = region_of(rgid);
+    return region != NULL ? bcri_load_acquire(&region->count) != BCRI_COUNT_ONE : -1;
+}
+
+long long bcr_heapleft(void)
+{
+    BCRI_CALL;
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    return ctx != NULL ? (long long)bcri_heap_left(ctx) : -1;
 }
 
 int bcr_rlsrl(bcr_region rgid)

@@ -23,14 +23,14 @@ static void *find_in(const char *library)
 }
 
 /* Of the library in which the handler is: it may have a runtime of its own (-static-libstdc++). */
-static void *find_beside(void (*handler)(int))
+static void *find_beside(uintptr_t handler)
 {
     Dl_info where;
-    const bool known = dladdr((const void *)(uintptr_t)handler, &where) != 0 && where.dli_fname != NULL;
+    const bool known = dladdr((const void *)handler, &where) != 0 && where.dli_fname != NULL;
     return known ? find_in(where.dli_fname) : NULL;
 }
 
-void bcri_exceptions_look(void (*handler)(int))
+void bcri_exceptions_look(uintptr_t handler)
 {
     if (bcri_exceptions_of != NULL)
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_handler, bcr_priority, bcr_allow, bcr_block. bcr.h is their manual. */
+/* bcr_handler, bcr_handler_arg, bcr_priority, bcr_getpriority, bcr_allow, bcr_block. bcr.h is their manual. */
 #include <bcr.h>
 
 #include "bcri/enter.h"
@@ -43,15 +43,31 @@ static int result(int error)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp)
+static int install(const struct bcri_handler *like, int watermark)
 {
-    BCRI_CALL;
     struct bcri_scheduler *sched = enter();
     if (sched == NULL)
         return -1;
-    if (handler != NULL && (activep < 0 || blockp < 0))
+    if ((like->run != NULL || like->run_with != NULL) && (like->activep < 0 || like->blockp < 0))
         return bcri_fail(bcrE_ARG);
-    return result(bcri_sched_install(sched, cell, handler, watermark, activep, blockp));
+    return result(bcri_sched_install(sched, like, watermark));
+}
+
+int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp)
+{
+    BCRI_CALL;
+    return install(&(struct bcri_handler){.run = handler, .cell = cell, .activep = activep, .blockp = blockp},
+                   watermark);
+}
+
+int bcr_handler_arg(int cell, void (*handler)(int, void *), void *argument, int watermark, int activep,
+                    int blockp)
+{
+    BCRI_CALL;
+    return install(
+        &(struct bcri_handler){
+            .run_with = handler, .argument = argument, .cell = cell, .activep = activep, .blockp = blockp},
+        watermark);
 }
 
 int bcr_priority(int activep, int blockp)
@@ -66,6 +82,20 @@ int bcr_priority(int activep, int blockp)
     if (error != 0)
         return bcri_fail(error);
     bcri_sched_yield(sched);
+    return 0;
+}
+
+int bcr_getpriority(int *activep, int *blockp)
+{
+    BCRI_CALL;
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_scheduler *sched = ctx != NULL ? find(ctx) : NULL;
+    if (sched == NULL)
+        return -1;
+    if (activep != NULL)
+        *activep = sched->current->activep;
+    if (blockp != NULL)
+        *blockp = sched->current->blockp;
     return 0;
 }
 

@@ -40,6 +40,8 @@ static int replace(struct bcri_scheduler *s, struct bcri_handler *handler, const
     if (level != handler->requested.level)
         bcri_run_queue_move(&s->queue, &handler->requested, level);
     handler->run = as->run;
+    handler->run_with = as->run_with;
+    handler->argument = as->argument;
     handler->activep = as->activep;
     handler->blockp = as->blockp;
     s->ctx->handlers.due = is_due(s); /* its queued requests may have a higher priority now */
@@ -75,17 +77,15 @@ free_handler:
     return error;
 }
 
-int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(int), int watermark,
-                       int activep, int blockp)
+int bcri_sched_install(struct bcri_scheduler *s, const struct bcri_handler *like, int watermark)
 {
-    struct bcri_handler *handler = bcri_registry_find(&s->registry, cell);
-    if (handler_run == NULL) {
-        int error = bcri_watermark_clear(s->ctx, cell);
+    struct bcri_handler *handler = bcri_registry_find(&s->registry, like->cell);
+    if (like->run == NULL && like->run_with == NULL) {
+        int error = bcri_watermark_clear(s->ctx, like->cell);
         if (error == 0 && handler != NULL)
             remove_handler(s, handler);
         return error;
     }
-    bcri_exceptions_look(handler_run);
-    const struct bcri_handler like = {.run = handler_run, .cell = cell, .activep = activep, .blockp = blockp};
-    return handler != NULL ? replace(s, handler, &like, watermark) : add(s, &like, watermark);
+    bcri_exceptions_look(like->run != NULL ? (uintptr_t)like->run : (uintptr_t)like->run_with);
+    return handler != NULL ? replace(s, handler, like, watermark) : add(s, like, watermark);
 }

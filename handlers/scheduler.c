@@ -289,10 +289,15 @@ static void body(struct bcri_coroutine *co)
     struct bcri_scheduler *s = self->sched;
     for (;;) {
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): whoever switches to a coroutine has given it a handler */
-        void (*run)(int) = self->handler->run;
+        void (*run)(int) = self->handler->run; /* read before it may remove the handler */
+        void (*run_with)(int, void *) = self->handler->run_with;
+        void *argument = self->handler->argument;
         begin_thread_locals();
         bcri_call_goes_on(s->ctx, NULL);
-        run(self->cell);
+        if (run != NULL)
+            run(self->cell);
+        else
+            run_with(self->cell, argument);
         bcri_call_goes_on(s->ctx, "the end of a handler");
         end_fork_if_forked(s);
         self->handler = NULL;

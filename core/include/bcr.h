@@ -256,6 +256,21 @@ BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
 BCR_API int bcr_rglen(bcr_region rgid, int *archtype);
 BCR_API int bcr_rgerror(bcr_region rgid);
 
+/* bcr_rgshared -- tell whether anything but this ID holds a region.
+ * A region is shared while another CCE, a cell, or another ID of this CCE holds it: bcr_rgmod would
+ * copy it, bcr_rgrealloc refuse it. So a sender that keeps a region (bcr_NOFREE) sees that all
+ * receivers have freed it. What this CCE does not share stays its own until it shares it.
+ * Returns: 1 if it is shared, else 0. A 1 may be out of date when it is read.
+ * Errors: bcrE_RGID, bcrE_PENDING */
+BCR_API int bcr_rgshared(bcr_region rgid);
+
+/* bcr_heapleft -- tell how many bytes of regions this CCE may still allocate.
+ * It is what the nbytes of all its areas are together, less what its live regions are charged there
+ * (bcr_cagrow); regions that other CCEs have freed are collected first. Several areas, and pieces of
+ * one, may be too small for a single region of that length.
+ * Returns: the number of bytes, 0 or more; there is no failure of its own. */
+BCR_API long long bcr_heapleft(void);
+
 /* bcr_rgwait, bcr_rgwaitm -- wait until a pending get, or one of several, has its region.
  * rgid came from a get or lock with bcr_PENDING; an ordinary region is ready at once. rgids is an
  * array of nids such IDs, nids at least 1; NULL entries, which failed gets have returned, are
@@ -314,6 +329,17 @@ BCR_API int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell);
 BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
 #define bcr_write(rgid, cce, cell, nofree) bcr_put(0, rgid, cce, cell, nofree)
 #define bcr_enq(rgid, cce, cell, nofree)   bcr_put(1, rgid, cce, cell, nofree)
+
+/* bcr_put_within -- add a region to a cell, with a time of its own.
+ * It is bcr_put, except that it waits up to msec, whatever bcr_putwait has said; msec is not
+ * bcr_PENDING. 0 fails at once with bcrE_FULL if there is no room; bcr_BLOCK waits for ever, and at
+ * another host returns when the put is ordered.
+ * Owns: as bcr_put.
+ * Returns: as bcr_put; at another host, with any msec but bcr_BLOCK, what came of the put.
+ * Errors: bcrE_ARG, as bcr_put.
+ * Blocks: as bcr_put, up to msec. May run handlers; their own puts wait as bcr_putwait says.
+ * Order: as bcr_put. */
+BCR_API int bcr_put_within(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree, int msec);
 
 /* bcr_get, bcr_deq, bcr_read -- obtain the first region of a cell.
  * qlike nonzero takes the region out of the cell; 0 reads it, and it stays there. cce and cell are
@@ -386,16 +412,18 @@ BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
 BCR_API int bcr_zap(bcr_cce_id cce, int cell);
 BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
 
-/* bcr_putwait -- set how long this CCE's puts wait for room.
+/* bcr_putwait, bcr_getputwait -- set, or tell, how long this CCE's puts wait for room.
  * msec holds for bcr_put, bcr_putm and what is made of them, from now on; it is not bcr_PENDING. 0:
  * fail at once with bcrE_FULL. A CCE starts with bcr_BLOCK. Under that a put to another host
  * returns when it is ordered; what becomes of it is told later, as bcr_put says. Any other msec is
  * waited at the cell, from the put's arrival there, as that of a get is (0: bcrE_FULL if there is
  * no room when it arrives; memory for what arrives, recvpool in bcrrc, is room too), after earlier
  * puts of this CCE to the same CCE, also those that wait for such memory. The call returns what
- * came of it, a round trip later: put, or not and the caller has the region.
+ * came of it, a round trip later: put, or not and the caller has the region. bcr_getputwait stores
+ * at its msec, not NULL, what was set last, so that a library can restore it.
  * Errors: bcrE_ARG */
 BCR_API int bcr_putwait(int msec);
+BCR_API int bcr_getputwait(int *msec);
 
 /* bcr_putdone -- wait until all earlier puts of this CCE have reached their cells.
  * msec is not bcr_PENDING; 0 only looks. Within a host, and with a bcr_putwait other than bcr_BLOCK, puts
@@ -477,15 +505,16 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cc
                      int msec);
 
 /* --------------------------------------------------------------------------------- handlers --- */
-/* bcr_handler -- have a routine called when a cell fills or falls short.
- * cell is a cell of this CCE, 0 included. handler is called with its number; NULL removes the
- * cell's handler, whatever the other arguments. watermark > 0 requests it after each put that
- * leaves at least so many regions in the cell; 0 at each get or lock that finds the cell empty; < 0
- * at each get that takes and finds at most |watermark|, before it removes one. It does not matter
- * who puts or gets. A get that waits requests once; regions that the cell holds already request
- * nothing. Each request is one call; none is lost, and no two are made one. A new handler of the
- * cell gets the requests of the old one that have not begun; bcr_cafree, or NULL, drops them.
- * Invocations that have begun go on.
+/* bcr_handler, bcr_handler_arg -- have a routine called when a cell fills or falls short.
+ * cell is a cell of this CCE, 0 included. handler is called with its number, by bcr_handler_arg
+ * also with argument, which the library never looks at; NULL removes the cell's handler, whatever
+ * the other arguments. A cell has one handler, by whichever routine. watermark > 0 requests it
+ * after each put that leaves at least so many regions in the cell; 0 at each get or lock that finds
+ * the cell empty; < 0 at each get that takes and finds at most |watermark|, before it removes one.
+ * It does not matter who puts or gets. A get that waits requests once; regions that the cell holds
+ * already request nothing. Each request is one call; none is lost, and no two are made one. A new
+ * handler of the cell gets the requests of the old one that have not begun; bcr_cafree, or NULL,
+ * drops them. Invocations that have begun go on.
  *
  * A call of a handler is an invocation, which has a stack of its own and may wait in any routine.
  * activep is its priority while it executes or could, blockp while a routine makes it wait; neither
@@ -495,6 +524,8 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cc
  * Order: requests of one cell start in the order of the puts or gets that made them.
  * Crash: a caller that dies in a put or get has requested once if that is done, else not at all. */
 BCR_API int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp);
+BCR_API int bcr_handler_arg(int cell, void (*handler)(int, void *), void *argument, int watermark,
+                            int activep, int blockp);
 
 /* bcr_priority -- set the priorities of the calling invocation.
  * activep and blockp are as in bcr_handler; the main program begins with 0 and 0. A higher activep
@@ -504,6 +535,11 @@ BCR_API int bcr_handler(int cell, void (*handler)(int), int watermark, int activ
  * Blocks: no; may run handlers.
  * Order: it holds from the return on, until the invocation ends or calls again. */
 BCR_API int bcr_priority(int activep, int blockp);
+
+/* bcr_getpriority -- tell the priorities of the calling invocation.
+ * activep and blockp are NULL, or where a success stores what bcr_priority or bcr_handler has set.
+ * Errors: bcrE_NOMEM */
+BCR_API int bcr_getpriority(int *activep, int *blockp);
 
 /* bcr_allow, bcr_block -- run handlers that were requested; go on in handlers only.
  * priority is the lowest that may run, and the caller's meanwhile; negative: its activep. bcr_allow

@@ -206,6 +206,18 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
     return 0;
 }
 
+uint64_t bcri_heap_left(struct bcri_ctx *ctx)
+{
+    uint64_t bytes = 0;
+    if (ctx->heap == NULL)
+        return 0;
+    bcri_heap_collect(ctx);
+    for (const struct bcri_heap_area *area = ctx->heap->areas; area != NULL; area = area->next)
+        if (!area->reserve && area->limit > area->charged)
+            bytes += area->limit - area->charged;
+    return bytes;
+}
+
 uint64_t bcri_heap_charged(const struct bcri_ctx *ctx)
 {
     uint64_t bytes = 0;

@@ -42,7 +42,7 @@ spoil() { spoil_file "$header" "$@"; }
 for label in Owns Returns Errors Blocks Crash; do
     spoil "a missing label $label" -e "/bcr_get, .* -- /,/\*\//s/^ \* $label: / *     /"
 done
-spoil "a block without a description" -e '/bcr_putwait -- /,/\*\//{/^ \* [a-z]/d}'
+spoil "a block without a description" -e '/bcr_putwait, .* -- /,/\*\//{/^ \* [a-z]/d}'
 spoil "a label that says the default" -e '/bcr_put, .* -- /,/\*\//s/ \*\/$/\n * Crash: wholly or not at all. *\//'
 spoil "an unknown label" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order: / * Ordering: /'
 spoil "labels out of order" -e '/bcr_put, .* -- /,/\*\//{s/^ \* Blocks: / * Order: /;t;s/^ \* Order: / * Blocks: /}'

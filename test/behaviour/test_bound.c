@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* nrgns, bcr_putwait, and puts that wait: how many regions the cells of an area hold together, and
  * who gets room that becomes free. */
+#include <limits.h>
+
 #include "behave.h"
 
 /* The cells are full for this CCE, which keeps the region. */
@@ -150,6 +152,67 @@ BEHAVIOUR_OF_OTHERS(putwait_says_how_long_a_put_waits_and_never_ends_early)
     CHECK_INT(take(cell), 1);
     FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT); /* what gave up did not come */
     CHECK_INT(value_of(more), 2);
+}
+
+BEHAVIOUR(put_within_waits_its_own_time_whatever_putwait_says)
+{
+    const int cell = grow(1, 1, 1024);
+    int msec = 77;
+    CHECK_INT(put(cell, 1), 0);
+    bcr_region more = number(2);
+    putwait(TIMED_MSEC);
+    for (int within = 0; within <= 20; within += 5) {
+        const int64_t start_ns = clock_ns();
+        FAILS(bcr_put_within(1, more, there, cell, bcr_FREE, within), bcrE_FULL);
+        CHECK(place->own || clock_ns() - start_ns >= within * INT64_C(1000000));
+    }
+    CHECK_INT(bcr_getputwait(&msec), 0);
+    CHECK_INT(msec, TIMED_MSEC);
+    CHECK_INT(take(cell), 1);
+    FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT); /* what gave up did not come */
+    CHECK_INT(bcr_put_within(1, more, there, cell, bcr_NOFREE, 0), 0);
+    CHECK_INT(take(cell), 2);
+    CHECK_INT(value_of(more), 2);
+}
+
+BEHAVIOUR_OF_OTHERS(put_within_gets_the_room_that_comes_in_its_time)
+{
+    const int cell = grow(1, 1, 1024);
+    CHECK_INT(put(cell, 1), 0);
+    putwait(0);
+    begin(another(), "within %d 1 %d 2", TIMED_MSEC, cell);
+    CHECK_INT(by(owner, "get 1 %d 0", cell), 1);
+    CHECK_INT(result_of(another()), 0);
+    CHECK_INT(by(owner, "get 1 %d 0", cell), 2);
+}
+
+BEHAVIOUR(put_within_replaces_and_refuses_as_put_does)
+{
+    const int cell = grow(1, 1, 1024);
+    CHECK_INT(put(cell, 1), 0);
+    CHECK_INT(bcr_put_within(0, number(2), there, cell, bcr_FREE, 0), 0);
+    CHECK_INT(take(cell), 2);
+    bcr_region rgid = number(3);
+    FAILS(bcr_put_within(1, rgid, there, cell, bcr_FREE, bcr_PENDING), bcrE_ARG);
+    FAILS(bcr_put_within(1, rgid, 4711, cell, bcr_FREE, 0), bcrE_NOCCE);
+    FAILS(bcr_put_within(1, NULL, there, cell, bcr_FREE, 0), bcrE_RGID);
+    REFUSED(bcr_put_within(1, rgid, there, cell + 1, bcr_FREE, place->timed ? TIMED_MSEC : bcr_BLOCK), rgid,
+            cell + 1, bcrE_NOCELL);
+}
+
+BEHAVIOUR_OF_OWN(getputwait_tells_what_was_set_last)
+{
+    const int msecs[] = {0, 5, bcr_BLOCK, INT_MAX, -7};
+    int msec = 77;
+    CHECK_INT(bcr_getputwait(&msec), 0);
+    CHECK_INT(msec, bcr_BLOCK);
+    for (size_t i = 0; i < sizeof msecs / sizeof msecs[0]; i++) {
+        putwait(msecs[i]);
+        FAILS(bcr_putwait(bcr_PENDING), bcrE_ARG);
+        CHECK_INT(bcr_getputwait(&msec), 0);
+        CHECK_INT(msec, msecs[i]);
+    }
+    FAILS(bcr_getputwait(NULL), bcrE_ARG);
 }
 
 BEHAVIOUR_OF_OTHERS(a_put_waits_for_ever_if_nobody_has_said_how_long)

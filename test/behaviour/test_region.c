@@ -350,3 +350,60 @@ BEHAVIOUR_OF_OWN(thousands_of_regions_are_held_at_once)
         CHECK_INT(value_of(ids[i]), i);
     FAILS(bcr_rgfree(ids[12345]), bcrE_RGID);
 }
+
+BEHAVIOUR(a_region_is_shared_while_a_cell_or_another_holds_it)
+{
+    const int cell = grow(1, 4, 1024);
+    bcr_region rgid = number(1);
+    CHECK_INT(bcr_rgshared(rgid), 0);
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    if (!place->far) { /* else it is sent, and the cell's is another */
+        CHECK_INT(bcr_rgshared(rgid), 1);
+        CHECK_INT(by(another(), "keep 1 %d 0", cell), 0);
+        CHECK_INT(bcr_rgshared(rgid), 1);
+        CHECK_INT(by(another(), "let_go 0"), 0);
+        CHECK_INT(bcr_rgshared(rgid), 0);
+    } else {
+        CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+        CHECK_INT(take(cell), 1);
+        while (bcr_rgshared(rgid) == 1) /* until the agent has let go of it */
+            CHECK_INT(bcr_celllen(there, cell), 0);
+    }
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    bcr_region pending = bcr_deq(there, cell, bcr_PENDING);
+    FAILS(bcr_rgshared(pending), bcrE_PENDING);
+    CHECK_INT(bcr_rgfree(pending), 0);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    FAILS(bcr_rgshared(rgid), bcrE_RGID);
+}
+
+BEHAVIOUR_OF_OWN(heapleft_counts_what_may_still_be_allocated)
+{
+    CHECK_INT(bcr_heapleft(), 0);
+    const int area = bcr_cagrow(0, 1, 0, 0, 0, 4, 1000);
+    CHECK_INT(bcr_heapleft(), 1000);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 4, 64) > 0);
+    CHECK_INT(bcr_heapleft(), 1064);
+    bcr_region first = bcr_rgalloc(600, 0), empty = bcr_rgalloc(0, 0);
+    CHECK_INT(bcr_heapleft(), 463);
+    FAILS_NULL(bcr_rgalloc(700, 0), bcrE_NBYTES);
+    CHECK_INT(bcr_rgrealloc(first, 500), 0);
+    CHECK_INT(bcr_heapleft(), 563);
+    CHECK_INT(bcr_rgfree(empty), 0);
+    CHECK_INT(bcr_rgfree(first), 0);
+    CHECK_INT(bcr_heapleft(), 1064);
+    CHECK_INT(bcr_cafree(area), 0);
+    CHECK_INT(bcr_heapleft(), 64);
+}
+
+BEHAVIOUR_OF_OTHERS_WITHIN(heapleft_collects_what_others_have_freed)
+{
+    const int cell = grow(1, 8, 1024);
+    const long long all = bcr_heapleft();
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(put(cell, i), 0);
+    CHECK_INT(bcr_heapleft(), all - 8 * (long long)sizeof(int));
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(by(owner, "get 1 %d 0", cell), i);
+    CHECK_INT(bcr_heapleft(), all);
+}

@@ -9,6 +9,7 @@
  *   get QLIKE CELL MSEC     what the region holds, which is freed
  *   keep QLIKE CELL MSEC    bcr_get;   lock CELL MSEC: bcr_acqwl
  *   put_kept N QLIKE CELL   bcr_put, which takes it
+ *   within MSEC QLIKE CELL VALUE  bcr_put_within: as put
  *   wait N MSEC FAILFREE    bcr_rgwait
  *   value N                 what it holds
  *   let_go N                bcr_rgfree
@@ -85,13 +86,15 @@ static int keep_there(bcr_cce_id cce, bcr_region rgid)
     return n;
 }
 
-static int put_new(int qlike, bcr_cce_id cce, int cell, int value)
+static int put_new(int qlike, bcr_cce_id cce, int cell, int value, const int *msec)
 {
     bcr_region rgid = bcr_rgalloc(sizeof value, 0);
     if (rgid == NULL)
         return -1;
     **(int **)rgid = value;
-    const int returned = bcr_put(qlike, rgid, cce, cell, bcr_FREE), error = bcr_errno;
+    const int returned = msec != NULL ? bcr_put_within(qlike, rgid, cce, cell, bcr_FREE, *msec)
+                                      : bcr_put(qlike, rgid, cce, cell, bcr_FREE),
+              error = bcr_errno;
     if (returned != 0)
         bcr_rgfree(rgid);
     bcr_errno = error;
@@ -144,7 +147,9 @@ int verb_do(const char *line, bcr_cce_id *owner)
     if (IS("free_area"))
         return bcr_cafree(n[0]);
     if (IS("put"))
-        return put_new(n[0], cce, n[1], n[2]);
+        return put_new(n[0], cce, n[1], n[2], NULL);
+    if (IS("within"))
+        return put_new(n[1], cce, n[2], n[3], &n[0]);
     if (IS("get"))
         return value_of(bcr_get(n[0], cce, n[1], n[2]));
     if (IS("keep"))

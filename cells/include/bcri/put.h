@@ -17,7 +17,7 @@ struct bcri_put {
     uint32_t length; /* of the region, which another CCE may free once it is put */
     uint32_t owner;  /* of the cell; a put that waits may forget the resolved cell */
     bool write, nofree;
-    int msec;                     /* of an order: what bcr_putwait had said when the call began */
+    int msec;                     /* how long it may wait: that of the call, or what bcr_putwait had said */
     bool shares;                  /* if it is an order: its host gets the region once, for several puts */
     struct bcri_slot_shm *answer; /* NULL, or the ID of an order that is to be waited for (order.h) */
 };

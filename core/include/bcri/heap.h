@@ -137,6 +137,9 @@ void bcri_heap_collect(struct bcri_ctx *ctx);
  * bcri_ctx_fini. */
 void bcri_heap_fini(struct bcri_ctx *ctx);
 
+/* How many bytes the accounts of all areas have left, after the blocks that others have freed are collected. */
+uint64_t bcri_heap_left(struct bcri_ctx *ctx);
+
 /* What the live blocks of all areas are charged with, in bytes. */
 uint64_t bcri_heap_charged(const struct bcri_ctx *ctx);
 

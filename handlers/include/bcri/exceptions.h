@@ -11,6 +11,8 @@
 #ifndef BCRI_EXCEPTIONS_H
 #define BCRI_EXCEPTIONS_H
 
+#include <stdint.h>
+
 struct bcri_exceptions {
     void *caught;      /* the stack of those in whose `catch` the thread is */
     unsigned uncaught; /* how many are on their way there */
@@ -24,6 +26,6 @@ extern struct bcri_exceptions *(*bcri_exceptions_of)(void);
 
 /* Looks whether there is C++ by now, in which `handler` may be written. Of several runtimes in one process, the first
  * that is found counts. */
-void bcri_exceptions_look(void (*handler)(int));
+void bcri_exceptions_look(uintptr_t handler);
 
 #endif

@@ -13,8 +13,10 @@
 #include "bcri/run_queue.h"
 
 struct bcri_handler {
-    struct bcri_requested requested; /* must be first */
-    void (*run)(int cell);
+    struct bcri_requested requested;            /* must be first */
+    void (*run)(int cell);                      /* of bcr_handler; or: */
+    void (*run_with)(int cell, void *argument); /* of bcr_handler_arg */
+    void *argument;
     int cell;
     int activep, blockp;
     const _Atomic uint64_t *counter; /* counts the requests of its cell */

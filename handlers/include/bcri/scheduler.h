@@ -94,10 +94,9 @@ struct bcri_scheduler {
 /* The scheduler of a CCE, made if there is none. NULL: no memory. */
 struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx);
 
-/* Installs, replaces or (run NULL) removes the handler of an own cell. 0; bcrE_NOCELL, bcrE_NOMEM,
- * bcrE_INTERNAL. */
-int bcri_sched_install(struct bcri_scheduler *sched, int cell, void (*run)(int), int watermark, int activep,
-                       int blockp);
+/* Installs, replaces or (without a routine) removes the handler of an own cell: routine, cell and priorities are those
+ * of `like`. 0; bcrE_NOCELL, bcrE_NOMEM, bcrE_INTERNAL. */
+int bcri_sched_install(struct bcri_scheduler *sched, const struct bcri_handler *like, int watermark);
 
 /* The code for a call that does not come from the executing invocation's stack: bcrE_LONGJMP. Ends
  * the process if the reason is that the stack was too small for a frame. */

@@ -110,7 +110,7 @@ static void regions(struct actor *self)
     bcr_region list[LIST];
     for (int i = 0; i < LIST; i++)
         list[i] = any_id(self);
-    switch (below(10)) {
+    switch (below(11)) {
     case 0:
     case 1:
     case 2:
@@ -125,6 +125,7 @@ static void regions(struct actor *self)
         bcr_rgwaitm((int)below(LIST + 3) - 2 > LIST ? LIST : (int)below(LIST + 1),
                     below(9) != 0 ? list : NULL, 0, (int)below(2));
         return;
+    case 9: bcr_rgshared(any_id(self)); return;
     default: bcr_rgerror(any_id(self)); return;
     }
 }
@@ -136,7 +137,7 @@ static void cells(struct actor *self)
         list[2 * i] = any_cce();
         list[2 * i + 1] = any_cell();
     }
-    switch (below(13)) {
+    switch (below(14)) {
     case 0:
     case 1: bcr_put(any_int(), any_id(self), any_cce(), any_cell(), any_int()); return;
     case 2:
@@ -151,6 +152,7 @@ static void cells(struct actor *self)
     case 9: bcr_wl2rl(any_id(self), any_cce(), any_cell()); return;
     case 10: bcr_celllen(any_cce(), any_cell()); return;
     case 11: bcr_rlsrl(any_id(self)); return;
+    case 12: bcr_put_within(any_int(), any_id(self), any_cce(), any_cell(), any_int(), any_msec()); return;
     default: {
         const int base = bcr_cagrow(any_int(), (int)below(3), (int)below(3), (int)below(3),
                                     below(9) != 0 ? 1 : -1, (int)below(9), (int)below(4096));

@@ -36,6 +36,10 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_rlsrl(rgid), code);
     FAILS(bcr_rlswl(rgid, 1, cell), code);
     FAILS(bcr_wl2rl(rgid, 1, cell), code);
+    FAILS(bcr_put_within(1, rgid, 1, cell, bcr_FREE, 0), code);
+    FAILS(bcr_rgshared(rgid), code);
+    FAILS(bcr_heapleft(), code);
+    FAILS(bcr_getputwait(&value), code);
     FAILS(bcr_putwait(0), code);
     FAILS(bcr_putdone(0), code);
     bcr_errno = 0;

@@ -70,6 +70,12 @@ TEST(the_additions_have_the_signatures_that_were_announced)
     CHECK(IS(&bcr_putdone, int (*)(int)));
     CHECK(IS(&bcr_celllen, int (*)(int, int)));
     CHECK(IS(&bcr_fd, int (*)(int)));
+    CHECK(IS(&bcr_put_within, int (*)(int, void **, int, int, int, int)));
+    CHECK(IS(&bcr_getputwait, int (*)(int *)));
+    CHECK(IS(&bcr_rgshared, int (*)(void **)));
+    CHECK(IS(&bcr_heapleft, long long (*)(void)));
+    CHECK(IS(&bcr_handler_arg, int (*)(int, void (*)(int, void *), void *, int, int, int)));
+    CHECK(IS(&bcr_getpriority, int (*)(int *, int *)));
 }
 
 /* What a macro stands for, as text: the arguments in their places, and nothing added. */

@@ -30,6 +30,30 @@ static void put(void)
 {
     CHECK_INT(bcr_put(1, region, bcr_cce, USED, bcr_NOFREE), 0);
 }
+static void put_within(void)
+{
+    CHECK_INT(bcr_put_within(1, region, bcr_cce, USED, bcr_NOFREE, 0), 0);
+}
+static void getputwait(void)
+{
+    CHECK_INT(bcr_getputwait(&value), 0);
+}
+static void rgshared(void)
+{
+    CHECK(bcr_rgshared(region) >= 0);
+}
+static void heapleft(void)
+{
+    CHECK(bcr_heapleft() > 0);
+}
+static void handler_arg(void)
+{
+    CHECK_INT(bcr_handler_arg(EMPTY, NULL, NULL, 0, 0, 0), 0);
+}
+static void getpriority_(void)
+{
+    CHECK_INT(bcr_getpriority(&value, NULL), 0);
+}
 static void putm(void)
 {
     const int cell[2] = {bcr_cce, USED};
@@ -199,6 +223,7 @@ static const struct {
 } routines[] = {
     {"get", get},
     {"put", put},
+    {"put_within", put_within},
     {"putm", putm},
     {"zap", zap},
     {"rgwait", rgwait},
@@ -206,7 +231,9 @@ static const struct {
     {"acqrl", acqrl},
     {"acqwl", acqwl},
     {"handler", handler},
+    {"handler_arg", handler_arg},
     {"priority", priority},
+    {"getpriority", getpriority_},
     {"putdone", putdone},
     {"celllen", celllen},
     {"cagrow", cagrow},
@@ -221,7 +248,10 @@ static const struct {
     {"copyto", copyto},
     {"copytosz", copytosz},
     {"rgerror", rgerror},
+    {"rgshared", rgshared},
+    {"heapleft", heapleft},
     {"putwait", putwait},
+    {"getputwait", getputwait},
     {"copytofm", copytofm},
     {"descshow", descshow},
 

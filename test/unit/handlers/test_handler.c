@@ -61,6 +61,66 @@ TEST(cells_take_turns_whichever_CCE_has_requested)
     end();
 }
 
+/* Counts its calls where its argument points, and removes itself at the third. */
+static void count_up(int cell, void *argument)
+{
+    int *const calls = argument;
+    int activep = -1, blockp = -1;
+    CHECK_INT(bcr_getpriority(&activep, &blockp), 0);
+    CHECK_INT(activep, 4);
+    CHECK_INT(blockp, 2);
+    if (++*calls == 3)
+        CHECK_INT(bcr_handler_arg(cell, NULL, NULL, 0, 0, 0), 0);
+}
+
+TEST(a_handler_with_an_argument_is_called_with_it_and_is_the_cells_only_one)
+{
+    int first = 0, second = 0;
+    start(2);
+    CHECK_INT(bcr_handler_arg(1, count_up, &first, 1, 4, 2), 0);
+    CHECK_INT(bcr_handler_arg(2, count_up, &second, 1, 4, 2), 0);
+    put_here(1, 1);
+    put_here(2, 1);
+    put_here(2, 2);
+    CHECK_INT(bcr_allow(0), 0);
+    CHECK_INT(first, 1);
+    CHECK_INT(second, 2);
+    CHECK_INT(bcr_handler(1, tell, 1, 0, 0), 0); /* replaces it */
+    put_here(1, 3);
+    put_here(2, 4);
+    put_here(2, 5); /* no handler is there any more */
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("1 ");
+    CHECK_INT(first, 1);
+    CHECK_INT(second, 3);
+    CHECK_INT(bcr_handler_arg(1, count_up, &first, 1, 4, 2), 0); /* and is replaced */
+    put_here(1, 6);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("");
+    CHECK_INT(first, 2);
+    FAILS(bcr_handler_arg(1, count_up, &first, 1, -1, 0), bcrE_ARG);
+    FAILS(bcr_handler_arg(1, count_up, &first, 1, 0, -1), bcrE_ARG);
+    FAILS(bcr_handler_arg(77, count_up, &first, 1, 0, 0), bcrE_NOCELL);
+    end();
+}
+
+TEST(getpriority_tells_what_priority_has_set)
+{
+    int activep = -1, blockp = -1;
+    start(1);
+    CHECK_INT(bcr_getpriority(&activep, &blockp), 0);
+    CHECK_INT(activep, 0);
+    CHECK_INT(blockp, 0);
+    CHECK_INT(bcr_priority(7, 3), 0);
+    CHECK_INT(bcr_getpriority(&activep, NULL), 0);
+    CHECK_INT(activep, 7);
+    CHECK_INT(bcr_getpriority(NULL, &blockp), 0);
+    CHECK_INT(blockp, 3);
+    CHECK_INT(bcr_getpriority(NULL, NULL), 0);
+    CHECK_INT(bcr_priority(0, 0), 0);
+    end();
+}
+
 static int twice;
 
 static void twice_itself(int cell)
