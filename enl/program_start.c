@@ -175,7 +175,7 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
     if (status != 0)
         return status;
     enl_host_name(program->self.hostname, sizeof program->self.hostname);
-    enl_host_address(program->self.address, sizeof program->self.address);
+    enl_host_address(program->self.address);
     if (program->self.is_child && enl_parent_await(program, error, error_size) != 0)
         return 2;
     if (!program->self.is_child)

@@ -28,32 +28,39 @@ void enl_host_name(char *out, size_t capacity)
     out[at] = '\0';
 }
 
-void enl_host_address(char *out, size_t capacity)
+/* The bytes of an IP address; NULL: it is none. */
+static const void *address_bytes(const struct sockaddr *address)
 {
-    struct ifaddrs *all;
-    snprintf(out, capacity, "127.0.0.1");
-    if (getifaddrs(&all) != 0)
-        return;
+    const void *at = address;
+    if (address != NULL && address->sa_family == AF_INET)
+        return &((const struct sockaddr_in *)at)->sin_addr;
+    if (address != NULL && address->sa_family == AF_INET6)
+        return &((const struct sockaddr_in6 *)at)->sin6_addr;
+    return NULL;
+}
+
+bool enl_address_text(const struct sockaddr *address, char out[ENL_ADDRESS_BYTES])
+{
+    const void *bytes = address_bytes(address);
+    return bytes != NULL && inet_ntop(address->sa_family, bytes, out, ENL_ADDRESS_BYTES) != NULL;
+}
+
+void enl_host_address(char out[ENL_ADDRESS_BYTES])
+{
+    static const int families[] = {AF_INET, AF_INET6};
+    struct ifaddrs *all = NULL;
     bool found = false;
-    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
-        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET ||
-            (one->ifa_flags & IFF_LOOPBACK) != 0 || (one->ifa_flags & IFF_UP) == 0)
-            continue;
-        struct sockaddr_in address;
-        memcpy(&address, one->ifa_addr, sizeof address);
-        found = inet_ntop(AF_INET, &address.sin_addr, out, (socklen_t)capacity) != NULL;
-    }
-    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
-        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET6 ||
-            (one->ifa_flags & IFF_LOOPBACK) != 0)
-            continue;
-        struct sockaddr_in6 address;
-        memcpy(&address, one->ifa_addr, sizeof address);
-        found = !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr) &&
-                inet_ntop(AF_INET6, &address.sin6_addr, out, (socklen_t)capacity) != NULL;
-    }
+    if (getifaddrs(&all) != 0)
+        all = NULL;
+    for (size_t i = 0; i < 2 && !found; i++)
+        for (const struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next)
+            found = (one->ifa_flags & (IFF_LOOPBACK | IFF_UP)) == IFF_UP && one->ifa_addr != NULL &&
+                    one->ifa_addr->sa_family == families[i] &&
+                    !(families[i] == AF_INET6 &&
+                      IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address_bytes(one->ifa_addr))) &&
+                    enl_address_text(one->ifa_addr, out);
     if (!found)
-        snprintf(out, capacity, "127.0.0.1");
+        strcpy(out, "127.0.0.1");
     freeifaddrs(all);
 }
 
@@ -68,20 +75,6 @@ void enl_host_machine_id(const char *abi, char *out, size_t capacity)
     out[0] = '\0';
     if (known)
         snprintf(out, capacity, "%s %s %lu %s", boot, net, (unsigned long)geteuid(), abi);
-}
-
-static bool is_own(const struct sockaddr *own, int family, const void *bytes)
-{
-    if (own == NULL || own->sa_family != family)
-        return false;
-    struct sockaddr_in four;
-    struct sockaddr_in6 six;
-    if (family == AF_INET) {
-        memcpy(&four, own, sizeof four);
-        return memcmp(&four.sin_addr, bytes, sizeof four.sin_addr) == 0;
-    }
-    memcpy(&six, own, sizeof six);
-    return memcmp(&six.sin6_addr, bytes, sizeof six.sin6_addr) == 0;
 }
 
 bool enl_host_is_address(const char *text)
@@ -102,7 +95,8 @@ bool enl_host_has_address(const char *text, struct ifaddrs **known)
         *known = NULL;
     bool found = false;
     for (const struct ifaddrs *one = *known; one != NULL && !found; one = one->ifa_next)
-        found = is_own(one->ifa_addr, family, &bytes);
+        found = one->ifa_addr != NULL && one->ifa_addr->sa_family == family &&
+                memcmp(address_bytes(one->ifa_addr), &bytes, family == AF_INET ? 4 : 16) == 0;
     return found;
 }
 
@@ -133,12 +127,11 @@ bool enl_abi_known(const char *name)
 {
     static const char names[] = ENL_ABIS;
     const size_t length = strlen(name);
-    for (const char *at = names;; at += strspn(at, ", ")) {
+    for (const char *at = names; *at != '\0'; at += strspn(at, ", ")) {
         const size_t part = strcspn(at, ",");
-        if (part != 0 && part == length && memcmp(at, name, part) == 0)
+        if (part == length && memcmp(at, name, part) == 0)
             return true;
         at += part;
-        if (*at == '\0')
-            return false;
     }
+    return false;
 }

@@ -7,12 +7,17 @@
 #include <stddef.h>
 
 struct ifaddrs;
+struct sockaddr;
+
+enum { ENL_ADDRESS_BYTES = 46 }; /* of the text of an IP address: INET6_ADDRSTRLEN */
 
 /* The host's name, of letters, digits, . _ and - only, the last not first. */
 void enl_host_name(char *out, size_t capacity);
 /* An address of this host, for the scripts: IPv4 if there is one; the loopback's only if there is
  * no other. */
-void enl_host_address(char *out, size_t capacity);
+void enl_host_address(char out[ENL_ADDRESS_BYTES]);
+/* An IP address as text; false: it is none. */
+bool enl_address_text(const struct sockaddr *address, char out[ENL_ADDRESS_BYTES]);
 /* Which machine this is, and as whom it is used: daemons with equal ones (and `abi`) can be one.
  * "": it is not known. */
 void enl_host_machine_id(const char *abi, char *out, size_t capacity);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* See ask.h.
+/* ask.c -- threads, each of which asks one machine after the other: it starts the command, reads the facts, measures
+ * how far away the machine and its clock are, and waits for the command's end.
  *
- *   BEGUN --facts--> TIMED --four answers--> ENDING --its end, or a second--> over
- *     |                |
- *     +----------------+-- its end, connecttimeout, nonsense --> over, failed
- */
+ * A thread waits in read_more alone. It stops waiting when the command has ended, when its time is up, and when the
+ * user interrupts enl hosts; then the command is ended with all that it has started. */
 #include "verbs/hosts/hosts_private.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,31 +28,40 @@
 #include "bcri/refuse.h"
 #include "carry/carry.h"
 
-enum { PINGS = 4, SAID_MAX = 1024, SAID_READ = 512, COMMAND_MAX = 1024 };
+/* Logins that are under way at once. sshd, as Debian configures it, begins to refuse at ten that have not been let in. */
+enum { ASKED_AT_ONCE = 8 };
 
-enum state { OVER, BEGUN, TIMED, ENDING };
+enum { PINGS = 4, LINE_MAX_BYTES = 1024, PIPE_BYTES = 65536 };
 
-struct ask {
-    struct enl_asked *asked;
-    struct enl_remote remote;
-    enum state state;
-    pid_t process;
-    int in, out, err, end; /* `end` is the process's pidfd */
-    unsigned pings;
-    uint64_t deadline_ns;
-    char *bytes;
-    size_t length, said_length;
-    uint64_t pinged_ns; /* CLOCK_MONOTONIC */
-    int64_t pinged_at;  /* CLOCK_REALTIME */
-    char said[SAID_MAX];
+/* What the threads share. */
+struct asking {
+    const struct bcri_config *config;
+    struct enl_asked *all;
+    size_t count;
+    atomic_size_t begun, done;
+    struct enl_inherited inherited;
+    int interrupt; /* can be read when a signal has come by which a person ends a command; -1: they end this one */
+    uint64_t quiet_ns;    /* until then no progress is shown; BCRI_DEADLINE_NEVER: none at all */
+    pthread_mutex_t lock; /* of what is below, and of enl_spawn, which is for one thread at a time */
+    size_t shown, shown_done;
 };
 
-static int64_t real_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+/* One machine that is asked. */
+struct ask {
+    struct asking *asking;
+    struct enl_asked *asked;
+    struct enl_remote remote;
+    struct enl_pipes pipes;
+    int end; /* the process's pidfd */
+    bool ended;
+    uint64_t deadline_ns;
+    const char *why; /* nothing came of it; "": its process has ended */
+    char timeout[128];
+    bool has_facts;
+    struct enl_said said;
+    size_t length; /* of what has come on its stdout */
+    char bytes[ENL_FACTS_BYTES_MAX], more[PIPE_BYTES];
+};
 
 static void close_one(int *fd)
 {
@@ -60,113 +70,186 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
-/* ---- begin and end ---- */
+/* Shows how many are done, unless that is shown; when all are, takes the line away. */
+static void show_progress(struct asking *asking)
+{
+    char line[ENL_PROGRESS_BYTES];
+    pthread_mutex_lock(&asking->lock);
+    const size_t done = atomic_load(&asking->done), all = done < asking->count ? asking->count : 0;
+    if (bcri_deadline_passed(asking->quiet_ns, bcri_clock_ns()) &&
+        (all == 0 || asking->shown == 0 || asking->shown_done != done)) {
+        asking->shown_done = done;
+        (void)!write(2, line, enl_progress_line(line, &asking->shown, (unsigned)done, (unsigned)all));
+    }
+    pthread_mutex_unlock(&asking->lock);
+}
 
-static bool begin_process(struct ask *ask, const struct enl_inherited *inherited, char *error,
-                          size_t error_size)
+/* Starts the command. False: asked->failed says why there is none. */
+static bool start_command(struct ask *ask)
 {
     extern char **environ;
-    struct enl_pipes pipes;
-    if (!enl_pipes_begin(&pipes, &ask->remote, ask->asked->host, environ, inherited, error, error_size))
-        return false;
-    ask->in = pipes.out;
-    ask->out = pipes.in;
-    ask->err = pipes.err;
-    ask->process = pipes.process;
-    ask->end = (int)syscall(SYS_pidfd_open, pipes.process, 0);
-    return ask->end >= 0 ||
-           bcri_refuse(error, error_size, false, "host %s cannot be used: %s could not be watched: %s",
-                       ask->asked->host->name, ask->remote.path, strerror(errno));
-}
-
-/* With all that it has started and that has not left its process group. */
-static void end_ask(struct ask *ask)
-{
-    if (ask->process > 0) {
-        kill(-ask->process, SIGKILL);
-        while (waitpid(ask->process, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    close_one(&ask->in);
-    close_one(&ask->out);
-    close_one(&ask->err);
-    close_one(&ask->end);
-    free(ask->bytes);
-    enl_remote_free(&ask->remote);
-    *ask = (struct ask){.state = OVER, .in = -1, .out = -1, .err = -1, .end = -1};
-}
-
-/* The command that asks it. This machine is asked by this enl, whatever a name of its own says of another. */
-static bool find_command(struct ask *ask, const struct bcri_config *config, char *error, size_t room)
-{
     char own[PATH_MAX];
-    struct enl_host host = *ask->asked->entry;
-    if (ask->asked->is_here && enl_remote_own_path(own, sizeof own)) {
+    struct enl_asked *asked = ask->asked;
+    struct enl_host host = *asked->entry;
+    char *error = asked->failed;
+    const size_t room = sizeof asked->failed;
+    /* This machine is asked by this enl, whatever a name of its own says of another. */
+    if (asked->is_here && enl_remote_own_path(own, sizeof own)) {
         host.local = true;
         host.enl = own;
     }
-    return enl_remote_command(&ask->remote, config, &host, ask->asked->address, "--host-facts", error, room);
+    if (!enl_remote_command(&ask->remote, ask->asking->config, &host, asked->address, "--host-facts", error,
+                            room))
+        return false;
+    pthread_mutex_lock(&ask->asking->lock);
+    const bool started = enl_pipes_begin(&ask->pipes, &ask->remote, asked->host, environ,
+                                         &ask->asking->inherited, error, room);
+    pthread_mutex_unlock(&ask->asking->lock);
+    if (!started)
+        return false;
+    ask->end = (int)syscall(SYS_pidfd_open, ask->pipes.process, 0);
+    return ask->end >= 0 ||
+           bcri_refuse(error, room, false, "host %s cannot be used: %s could not be watched: %s",
+                       asked->host->name, ask->remote.path, strerror(errno));
 }
 
-static void begin_ask(struct ask *ask, struct enl_asked *asked, const struct bcri_config *config,
-                      const struct enl_inherited *inherited)
+/* Ends what the command has started and that has not left its process group, unless `spare`. Returns its status. */
+static int end_command(struct ask *ask, bool spare)
 {
-    *ask = (struct ask){.state = BEGUN, .asked = asked, .in = -1, .out = -1, .err = -1, .end = -1};
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): an ask that is OVER has no memory (end_ask) */
-    ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
-    asked->round_trip_ns = UINT64_MAX;
-    asked->pushed = config->push != 0 && !asked->is_here && enl_push_takes(asked->entry);
-    char *error = asked->failed;
-    const size_t room = sizeof asked->failed;
-    if (!find_command(ask, config, error, room) || !begin_process(ask, inherited, error, room)) {
-        end_ask(ask);
-        return;
+    int status = 0;
+    if (ask->pipes.process > 0) {
+        if (!spare)
+            kill(-ask->pipes.process, SIGKILL); /* it keeps its number until it is waited for */
+        while (waitpid(ask->pipes.process, &status, 0) < 0 && errno == EINTR)
+            ;
     }
-    if ((ask->bytes = malloc(ENL_FACTS_BYTES_MAX)) == NULL) {
-        bcri_refuse(error, room, 0, "host %s cannot be used: no memory", asked->host->name);
-        end_ask(ask);
+    close_one(&ask->pipes.in);
+    close_one(&ask->pipes.out);
+    close_one(&ask->pipes.err);
+    close_one(&ask->end);
+    return status;
+}
+
+/* Waits until more has come on the command's stdout, and adds it to `bytes`; keeps what comes on its stderr. When the
+ * process has ended, what it has said before is there to be read; what others write from then on, which have its pipes,
+ * is not waited for. False: nothing more comes, and `why` is set. */
+static bool read_more(struct ask *ask)
+{
+    struct asking *asking = ask->asking;
+    for (;;) {
+        struct pollfd polls[] = {{.fd = ask->pipes.err, .events = POLLIN},
+                                 {.fd = ask->pipes.in, .events = POLLIN},
+                                 {.fd = ask->end, .events = POLLIN},
+                                 {.fd = asking->interrupt, .events = POLLIN}};
+        ssize_t got;
+        show_progress(asking);
+        const uint64_t now_ns = bcri_clock_ns();
+        const uint64_t until_ns = now_ns < asking->quiet_ns && asking->quiet_ns < ask->deadline_ns
+                                      ? asking->quiet_ns
+                                      : ask->deadline_ns;
+        ask->why = ask->length == sizeof ask->bytes ? "no enl speaks there" : ask->timeout;
+        if (ask->length == sizeof ask->bytes || bcri_deadline_passed(ask->deadline_ns, now_ns))
+            return false;
+        if (poll(polls, 4, ask->ended ? 0 : bcri_deadline_left_ms(until_ns, now_ns)) < 0)
+            continue;
+        if (polls[3].revents != 0) {
+            atomic_store(&asking->begun, asking->count);
+            return false;
+        }
+        if (polls[0].revents != 0) {
+            if ((got = read(ask->pipes.err, ask->more, sizeof ask->more)) > 0)
+                enl_said_take(&ask->said, ask->more, (size_t)got);
+            else
+                close_one(&ask->pipes.err);
+        }
+        if (polls[1].revents != 0) {
+            if ((got = read(ask->pipes.in, ask->bytes + ask->length, sizeof ask->bytes - ask->length)) > 0) {
+                ask->length += (size_t)got;
+                return true;
+            }
+            close_one(&ask->pipes.in);
+        }
+        ask->why = "";
+        if (ask->ended)
+            return false;
+        ask->ended = polls[2].revents != 0;
     }
 }
 
-/* ---- failures ---- */
+static bool read_facts(struct ask *ask)
+{
+    long used;
+    while ((used = enl_facts_read(&ask->asked->facts, ask->bytes, ask->length, &ask->why)) == 0)
+        if (!read_more(ask))
+            return false;
+    return ask->has_facts = used > 0;
+}
+
+static int64_t real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Asks for the time there, and again. The answer is a line, at whose newline strtoll ends if it begins with a digit; it
+ * would skip blanks, and so a line of nothing else, and what is behind the bytes. */
+static bool measure(struct ask *ask)
+{
+    struct enl_asked *asked = ask->asked;
+    for (int i = 0; i < PINGS; i++) {
+        const uint64_t sent_ns = bcri_clock_ns();
+        const int64_t sent_at_ns = real_ns();
+        ask->length = 0;                       /* it is silent until it is asked */
+        (void)!write(ask->pipes.out, "\n", 1); /* if that fails its end is near */
+        do
+            if (!read_more(ask))
+                return false;
+        while (memchr(ask->bytes, '\n', ask->length) == NULL);
+        const uint64_t round_trip_ns = bcri_clock_ns() - sent_ns;
+        char *rest;
+        errno = 0;
+        const long long there =
+            ask->bytes[0] >= '0' && ask->bytes[0] <= '9' ? strtoll(ask->bytes, &rest, 10) : -1;
+        ask->why = "what it says of its machine makes no sense; install the same version of BCR there";
+        if (there < 0 || *rest != '\n' || errno != 0)
+            return false;
+        if (round_trip_ns < asked->round_trip_ns) {
+            asked->round_trip_ns = round_trip_ns;
+            asked->clock_ns = (int64_t)there - (sent_at_ns + (int64_t)(round_trip_ns / 2));
+        }
+    }
+    return true;
+}
 
 /* The last line of a text, without what ends it, as it can be shown. */
-static void last_line(const char *text, size_t length, char *out, size_t size)
+static void last_line(const char *text, size_t length, char out[LINE_MAX_BYTES])
 {
-    size_t first;
     while (length > 0 && strchr("\r\n .", text[length - 1]) != NULL)
         length--;
-    for (first = length; first > 0 && text[first - 1] != '\n'; first--)
-        ;
-    bcri_escape(text + first, length - first, out, size, NULL);
+    const char *newline = memrchr(text, '\n', length), *first = newline != NULL ? newline + 1 : text;
+    bcri_escape(first, length - (size_t)(first - text), out, LINE_MAX_BYTES, NULL);
 }
 
-/* `why` "": it has ended with that status. */
-static void fail(struct ask *ask, const char *why, int status)
+/* Says why nothing came of it; if `why` is "", it has ended with that status. */
+static void explain_failure(struct ask *ask, int status)
 {
-    char line[SAID_MAX], printed[SAID_MAX] = "", text[COMMAND_MAX], how[256];
+    char line[LINE_MAX_BYTES], printed[LINE_MAX_BYTES] = "", text[LINE_MAX_BYTES], how[256];
     struct enl_asked *asked = ask->asked;
-    asked->no_enl = asked->pushed && why[0] == '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 127;
-    if (asked->no_enl) {
-        end_ask(ask);
-        return;
-    }
-    ask->said[ask->said_length < SAID_MAX ? ask->said_length : SAID_MAX - 1] = '\0';
-    last_line(ask->said, ask->said_length, line, sizeof line);
-    if (ask->state == BEGUN && why[0] == '\0') /* a login may refuse where facts would come */
-        last_line(ask->bytes, ask->length, printed, sizeof printed);
+    const char *said = enl_said_all(&ask->said);
+    last_line(said, strlen(said), line);
+    if (!ask->has_facts && ask->why[0] == '\0') /* a login may refuse where facts would come */
+        last_line(ask->bytes, ask->length, printed);
     enl_remote_text(&ask->remote, text, sizeof text);
-    if (why[0] != '\0')
-        snprintf(how, sizeof how, "%s", why);
-    else if (WIFSIGNALED(status))
-        snprintf(how, sizeof how, "%s was killed by signal %d", enl_remote_name(&ask->remote),
-                 WTERMSIG(status));
+    if (ask->why[0] != '\0')
+        snprintf(how, sizeof how, "%s", ask->why);
     else
-        snprintf(how, sizeof how, "%s ended with status %d", enl_remote_name(&ask->remote),
-                 WEXITSTATUS(status));
+        snprintf(how, sizeof how,
+                 WIFSIGNALED(status) ? "%s was killed by signal %d" : "%s ended with status %d",
+                 enl_remote_name(&ask->remote), WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     const char *remedy = strstr(line, "unknown option --host-facts") != NULL
                              ? "; enl there is older: install the same version of BCR there"
-                             : enl_remote_remedy(asked->host, why, ask->said, status);
+                             : enl_remote_remedy(asked->host, ask->why, said, status);
     bcri_refuse(asked->failed, sizeof asked->failed, 0,
                 "host %s cannot be used: %s%s%s%s%s%s; the command was: %s", asked->host->name, how,
                 line[0] != '\0' ? ": " : "", line,
@@ -174,218 +257,98 @@ static void fail(struct ask *ask, const char *why, int status)
                 : line[0] != '\0'  ? "; it printed: "
                                    : ": it printed: ",
                 printed, remedy, text);
-    end_ask(ask);
 }
 
-/* ---- what comes ---- */
-
-static void ping(struct ask *ask)
+static void ask_machine(struct ask *ask)
 {
-    ask->pinged_ns = bcri_clock_ns();
-    ask->pinged_at = real_ns();
-    (void)!write(ask->in, "\n", 1); /* if that fails its end is near */
-}
-
-/* A line with the time there. It has a newline, at which strtoll ends if it begins with a digit; it would skip
- * blanks, and so a line of nothing else, and what is behind the bytes. */
-static void take_time(struct ask *ask, const char *line)
-{
+    const struct bcri_config *config = ask->asking->config;
     struct enl_asked *asked = ask->asked;
-    const uint64_t round_trip = bcri_clock_ns() - ask->pinged_ns;
-    char *rest;
-    errno = 0;
-    const long long there = line[0] >= '0' && line[0] <= '9' ? strtoll(line, &rest, 10) : -1;
-    if (there < 0 || *rest != '\n' || errno != 0) {
-        fail(ask, "what it says of its machine makes no sense; install the same version of BCR there", 0);
-        return;
+    asked->round_trip_ns = UINT64_MAX;
+    asked->pushed = config->push != 0 && !asked->is_here && enl_push_takes(asked->entry);
+    ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
+    snprintf(ask->timeout, sizeof ask->timeout, "nothing came from it for %d ms (connecttimeout)",
+             config->connecttimeout);
+    const bool started = start_command(ask), answered = started && read_facts(ask) && measure(ask);
+    if (answered) {
+        close_one(&ask->pipes.out); /* at which it ends */
+        ask->deadline_ns = bcri_deadline_after(1000);
+        do
+            ask->length = 0;
+        while (read_more(ask));
     }
-    if (round_trip < asked->round_trip_ns) {
-        asked->round_trip_ns = round_trip;
-        asked->clock_ns = (int64_t)there - (ask->pinged_at + (int64_t)(round_trip / 2));
-    }
-    if (++ask->pings < PINGS) {
-        ping(ask);
-        return;
-    }
-    ask->state = ENDING;
-    ask->deadline_ns = bcri_deadline_after(1000);
-    close_one(&ask->in);
+    const int status = end_command(ask, answered && ask->ended);
+    asked->no_enl = started && asked->pushed && !answered && ask->why[0] == '\0' && WIFEXITED(status) &&
+                    WEXITSTATUS(status) == 127;
+    if (started && !answered && !asked->no_enl)
+        explain_failure(ask, status);
+    enl_remote_free(&ask->remote);
 }
 
-static void take_facts(struct ask *ask)
+static void *ask_machines(void *data)
 {
-    const char *why;
-    if (ask->state == BEGUN) {
-        const long used = enl_facts_read(&ask->asked->facts, ask->bytes, ask->length, &why);
-        if (used < 0)
-            fail(ask, why, 0);
-        if (used <= 0)
-            return;
-        ask->length = 0; /* it is silent now until it is asked */
-        ask->state = TIMED;
-        ping(ask);
-    } else if (ask->state == TIMED && memchr(ask->bytes, '\n', ask->length) != NULL) {
-        ask->length = 0;
-        take_time(ask, ask->bytes);
+    struct ask *ask = data;
+    struct asking *asking = ask->asking;
+    for (size_t next; (next = atomic_fetch_add(&asking->begun, 1)) < asking->count;) {
+        *ask = (struct ask){.asking = asking,
+                            .asked = &asking->all[next],
+                            .pipes = {.in = -1, .out = -1, .err = -1},
+                            .end = -1};
+        ask_machine(ask);
+        atomic_fetch_add(&asking->done, 1);
+        show_progress(asking);
     }
+    return NULL;
 }
 
-static void read_out(struct ask *ask)
+/* SIGINT, SIGTERM, SIGHUP and SIGQUIT, but for those that this process was started to ignore, become readable. Returns
+ * the descriptor, or -1. What has come is never read, so it stays pending until the signals have their effect again. */
+static int hold_signals(sigset_t *before_out)
 {
-    const ssize_t got = read(ask->out, ask->bytes + ask->length, ENL_FACTS_BYTES_MAX - ask->length);
-    if (got <= 0) {
-        if (got == 0 || errno != EINTR)
-            close_one(&ask->out);
-        return;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction now; /* a blocked signal is kept although it is ignored */
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaddset(&wanted, numbers[i]);
     }
-    ask->length += (size_t)got;
-    if (ask->state == ENDING)
-        ask->length = 0;
-    else
-        take_facts(ask);
-    if (ask->length == ENL_FACTS_BYTES_MAX)
-        fail(ask, "no enl speaks there", 0);
+    const int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd >= 0)
+        sigprocmask(SIG_BLOCK, &wanted, before_out);
+    return fd;
 }
 
-/* Keeps the end of what it says. */
-static void read_err(struct ask *ask)
+bool enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count)
 {
-    char more[SAID_READ];
-    const ssize_t got = read(ask->err, more, sizeof more);
-    if (got <= 0) {
-        if (got == 0 || errno != EINTR)
-            close_one(&ask->err);
-        return;
-    }
-    const size_t room = SAID_MAX - 1 - ask->said_length, new = (size_t)got;
-    if (new > room) {
-        memmove(ask->said, ask->said + (new - room), ask->said_length - (new - room));
-        ask->said_length -= new - room;
-    }
-    memcpy(ask->said + ask->said_length, more, new);
-    ask->said_length += new;
-}
-
-/* Its process has ended. What it has said before is there to be read; what others write from now on, which have
- * its pipes, is not waited for. */
-static void take_end(struct ask *ask)
-{
-    int status = 0, there = 0;
-    struct pollfd rest = {.fd = ask->out, .events = POLLIN};
-    if (ask->err >= 0 && ioctl(ask->err, FIONREAD, &there) == 0)
-        for (; there > 0 && ask->err >= 0; there -= SAID_READ)
-            read_err(ask);
-    while (ask->state == BEGUN && ask->out >= 0 && poll(&rest, 1, 0) > 0) {
-        read_out(ask);
-        rest.fd = ask->out;
-    }
-    if (ask->state == OVER)
-        return;
-    if (ask->state != ENDING)
-        kill(-ask->process, SIGKILL); /* it keeps its number until it is waited for */
-    while (waitpid(ask->process, &status, 0) < 0 && errno == EINTR)
-        ;
-    ask->process = 0;
-    if (ask->state == ENDING)
-        end_ask(ask);
-    else
-        fail(ask, "", status);
-}
-
-static void take_timeout(struct ask *ask, const struct bcri_config *config)
-{
-    char why[128];
-    if (ask->state == ENDING) {
-        end_ask(ask);
-        return;
-    }
-    snprintf(why, sizeof why, "nothing came from it for %d ms (connecttimeout)", config->connecttimeout);
-    fail(ask, why, 0);
-}
-
-/* ---- all ---- */
-
-/* What a terminal shows of it. */
-struct told {
-    uint64_t quiet_ns; /* until then nothing; BCRI_DEADLINE_NEVER: it is no terminal, or there is one host */
-    size_t shown;
-    unsigned done;
-};
-
-static void tell_progress(struct told *told, unsigned done, unsigned all)
-{
-    char line[ENL_PROGRESS_BYTES];
-    if (!bcri_deadline_passed(told->quiet_ns, bcri_clock_ns()) ||
-        (all != 0 && told->shown != 0 && told->done == done))
-        return;
-    told->done = done;
-    const size_t length = enl_progress_line(line, &told->shown, done, all);
-    (void)!write(2, line, length);
-}
-
-/* False: the command is interrupted. No more are polled than there are: the limit of descriptors is one of poll(2). */
-static bool wait_for(struct ask *asks, const struct bcri_config *config, int interrupt,
-                     const struct told *told)
-{
-    struct pollfd polls[3 * ENL_ASKED_AT_ONCE + 1];
-    struct ask *running[ENL_ASKED_AT_ONCE];
-    uint64_t deadline = told->shown == 0 ? told->quiet_ns : BCRI_DEADLINE_NEVER;
-    nfds_t used = 0, count = 0;
-    for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
-        struct ask *ask = &asks[i];
-        if (ask->state == OVER)
-            continue;
-        running[count++] = ask;
-        polls[used++] = (struct pollfd){.fd = ask->err, .events = POLLIN};
-        polls[used++] = (struct pollfd){.fd = ask->out, .events = POLLIN};
-        polls[used++] = (struct pollfd){.fd = ask->end, .events = POLLIN};
-        if (ask->deadline_ns < deadline)
-            deadline = ask->deadline_ns;
-    }
-    polls[used] = (struct pollfd){.fd = interrupt, .events = POLLIN};
-    if (poll(polls, used + 1, bcri_deadline_left_ms(deadline, bcri_clock_ns())) < 0)
-        return true;
-    if (polls[used].revents != 0)
+    struct asking asking = {.config = config,
+                            .all = all,
+                            .count = count,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .quiet_ns = count > 1 && isatty(2) ? bcri_deadline_after(ENL_PROGRESS_QUIET_MSEC)
+                                                               : BCRI_DEADLINE_NEVER};
+    struct ask *asks = calloc(ASKED_AT_ONCE, sizeof *asks);
+    pthread_t threads[ASKED_AT_ONCE];
+    size_t more = 0; /* threads besides this one */
+    sigset_t before;
+    if (asks == NULL)
         return false;
-    for (nfds_t i = 0; i < count; i++) {
-        struct ask *ask = running[i];
-        if (polls[3 * i].revents != 0)
-            read_err(ask);
-        if (polls[3 * i + 1].revents != 0)
-            read_out(ask);
-        if (ask->state != OVER && polls[3 * i + 2].revents != 0)
-            take_end(ask);
-        if (ask->state != OVER && bcri_deadline_passed(ask->deadline_ns, bcri_clock_ns()))
-            take_timeout(ask, config);
+    for (size_t i = 0; i < ASKED_AT_ONCE; i++)
+        asks[i].asking = &asking;
+    enl_inherited_take(&asking.inherited);
+    asking.interrupt = hold_signals(&before);
+    signal(SIGPIPE, SIG_IGN);
+    while (more < ASKED_AT_ONCE - 1 && more + 1 < count &&
+           pthread_create(&threads[more], NULL, ask_machines, &asks[more]) == 0)
+        more++;
+    ask_machines(&asks[more]);
+    while (more > 0)
+        pthread_join(threads[--more], NULL);
+    free(asks);
+    atomic_store(&asking.done, count);
+    show_progress(&asking);
+    if (asking.interrupt >= 0) {
+        close(asking.interrupt);
+        sigprocmask(SIG_SETMASK, &before, NULL); /* which is the end of this process, if it was interrupted */
     }
     return true;
-}
-
-void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count)
-{
-    struct ask asks[ENL_ASKED_AT_ONCE] = {{.state = OVER}};
-    struct enl_inherited inherited;
-    struct enl_interrupt interrupt;
-    struct told told = {.quiet_ns = count > 1 && isatty(2) ? bcri_deadline_after(ENL_PROGRESS_QUIET_MSEC)
-                                                           : BCRI_DEADLINE_NEVER};
-    size_t begun = 0;
-    bool more = count > 0;
-    enl_inherited_take(&inherited);
-    enl_interrupt_begin(&interrupt);
-    signal(SIGPIPE, SIG_IGN);
-    while (more) {
-        unsigned runs = 0;
-        for (int i = 0; i < ENL_ASKED_AT_ONCE; i++) {
-            while (asks[i].state == OVER && begun < count)
-                begin_ask(&asks[i], &all[begun++], config, &inherited);
-            runs += asks[i].state != OVER;
-        }
-        tell_progress(&told, (unsigned)begun - runs, runs != 0 ? (unsigned)count : 0);
-        more = runs != 0 && wait_for(asks, config, interrupt.fd, &told);
-    }
-    tell_progress(&told, 0, 0);
-    for (int i = 0; i < ENL_ASKED_AT_ONCE; i++)
-        if (asks[i].state != OVER)
-            end_ask(&asks[i]);
-    enl_interrupt_end(&interrupt); /* which is the end of this process, if it was interrupted */
 }

@@ -3,6 +3,7 @@
 #include "verbs/verbs.h"
 
 #include <ifaddrs.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,58 +14,45 @@
 #include "verbs/hosts/hosts_private.h"
 #include "verbs/options.h"
 
-enum { NAME_WIDTH_MAX = 40, FIGURE = 16 };
+enum { NAME_WIDTH_MAX = 40 };
 
+/* What is shown. */
 struct shown {
     const struct enl_asked *all;
     size_t count;
     struct enl_facts here;
-    bool json, first; /* the first finding of a machine */
-    const char *name;
-};
-
-struct figure {
-    char text[FIGURE * 2];
 };
 
 /* ---- a table ---- */
 
-static struct figure figure_of(uint64_t number, uint64_t unit)
+static double figure_of(uint64_t number, uint64_t unit)
 {
-    struct figure figure = {.text = "-"};
-    if (number != ENL_FACT_UNKNOWN)
-        snprintf(figure.text, sizeof figure.text, "%llu", (unsigned long long)(number / unit));
-    return figure;
+    return number != ENL_FACT_UNKNOWN ? (double)(number / unit) : NAN;
 }
 
-static struct figure load_of(const struct enl_facts *facts)
+static void show_figure(int width, int decimals, double figure)
 {
-    struct figure figure = {.text = "-"};
-    if (facts->load_percent != ENL_FACT_UNKNOWN)
-        snprintf(figure.text, sizeof figure.text, "%llu.%02llu",
-                 (unsigned long long)facts->load_percent / 100,
-                 (unsigned long long)facts->load_percent % 100);
-    return figure;
+    if (isnan(figure))
+        printf(" %*s", width, "-");
+    else
+        printf(" %*.*f", width, decimals, figure);
 }
 
-/* What is measured from here; "-" for this machine. */
-static struct figure ms_of(const struct enl_asked *asked, bool clock)
-{
-    struct figure figure = {.text = "-"};
-    if (asked != NULL && clock)
-        snprintf(figure.text, sizeof figure.text, "%+.1f", (double)asked->clock_ns / 1e6);
-    else if (asked != NULL)
-        snprintf(figure.text, sizeof figure.text, "%.1f", (double)asked->round_trip_ns / 1e6);
-    return figure;
-}
-
+/* `asked` NULL: this machine, for which nothing is measured. */
 static void show_host_row(int width, const char *name, const struct enl_facts *facts,
                           const struct enl_asked *asked)
 {
-    printf("%-*s  %-8s %-8s %5s %6s %9s %8s %6s %9s %9s\n", width, name, facts->version, facts->abi,
-           figure_of(facts->cores, 1).text, load_of(facts).text, ms_of(asked, true).text,
-           ms_of(asked, false).text, figure_of(facts->mtu, 1).text, figure_of(facts->rmem_max, 1024).text,
-           figure_of(facts->disk_bytes, 1 << 20).text);
+    printf("%-*s  %-8s %-8s", width, name, facts->version, facts->abi);
+    show_figure(5, 0, figure_of(facts->cores, 1));
+    show_figure(6, 2, figure_of(facts->load_percent, 1) / 100);
+    if (asked != NULL)
+        printf(" %+9.1f %8.1f", (double)asked->clock_ns / 1e6, (double)asked->round_trip_ns / 1e6);
+    else
+        printf(" %9s %8s", "-", "-");
+    show_figure(6, 0, figure_of(facts->mtu, 1));
+    show_figure(9, 0, figure_of(facts->rmem_max, 1024));
+    show_figure(9, 0, figure_of(facts->disk_bytes, 1 << 20));
+    putchar('\n');
 }
 
 static void show_table(const struct shown *shown)
@@ -85,6 +73,15 @@ static void show_table(const struct shown *shown)
             printf("%-*s  is sent enl (push)\n", width, shown->all[i].host->name);
         else
             show_host_row(width, shown->all[i].host->name, &shown->all[i].facts, &shown->all[i]);
+}
+
+static void show_sentences(const char *name, const struct enl_findings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (strncmp(found->all[i].text, "host ", 5) == 0)
+            printf("%s\n", found->all[i].text);
+        else
+            printf("%s: %s\n", name, found->all[i].text);
 }
 
 /* ---- JSON ---- */
@@ -113,74 +110,56 @@ static void show_facts(const struct enl_facts *facts)
     if (facts->load_percent == ENL_FACT_UNKNOWN)
         printf(",\"load\":null");
     else
-        printf(",\"load\":%s", load_of(facts).text);
+        printf(",\"load\":%.2f", (double)facts->load_percent / 100);
     show_number("mtu", facts->mtu);
     show_number("rmem_max", facts->rmem_max);
     show_number("disk_bytes", facts->disk_bytes);
 }
 
+static void show_object(const struct enl_asked *asked, const struct enl_findings *found)
+{
+    show_string("{\"name\":", asked->host->name);
+    printf(",\"slots\":%u,\"usable\":%s", asked->host->slots, found->usable ? "true" : "false");
+    if (asked->failed[0] == '\0' && !asked->no_enl) {
+        show_facts(&asked->facts);
+        printf(",\"clock_s\":%.6f,\"round_trip_s\":%.6f", (double)asked->clock_ns / 1e9,
+               (double)asked->round_trip_ns / 1e9);
+    }
+    printf(",\"findings\":[");
+    for (size_t i = 0; i < found->count; i++) {
+        printf("%s{\"bad\":%s", i > 0 ? "," : "", found->all[i].bad ? "true" : "false");
+        show_string(",\"text\":", found->all[i].text);
+        putchar('}');
+    }
+    printf("]}");
+}
+
 /* ---- both ---- */
 
-static void show_finding(void *data, const struct enl_finding *finding)
+static int show_hosts(const struct shown *shown, bool json)
 {
-    struct shown *shown = data;
-    if (!shown->json) {
-        const bool names_it = strncmp(finding->text, "host ", 5) == 0;
-        printf("%s%s%s\n", names_it ? "" : shown->name, names_it ? "" : ": ", finding->text);
-        return;
-    }
-    printf("%s{\"bad\":%s", shown->first ? "" : ",", finding->bad ? "true" : "false");
-    show_string(",\"text\":", finding->text);
-    putchar('}');
-    shown->first = false;
-}
-
-static void pass_over(void *data, const struct enl_finding *finding)
-{
-    (void)data;
-    (void)finding;
-}
-
-static bool findings(struct shown *shown, size_t which, bool show)
-{
-    shown->first = true;
-    shown->name = shown->all[which].host->name;
-    return enl_findings(shown->all, shown->count, which, &shown->here, show ? show_finding : pass_over,
-                        shown);
-}
-
-static void show_json(struct shown *shown)
-{
-    show_string("{\"here\":{\"name\":", shown->here.hostname);
-    show_facts(&shown->here);
-    printf("},\"hosts\":[");
-    for (size_t i = 0; i < shown->count; i++) {
-        const struct enl_asked *asked = &shown->all[i];
-        show_string(i > 0 ? ",{\"name\":" : "{\"name\":", asked->host->name);
-        printf(",\"slots\":%u,\"usable\":%s", asked->host->slots,
-               findings(shown, i, false) ? "true" : "false");
-        if (asked->failed[0] == '\0' && !asked->no_enl) {
-            show_facts(&asked->facts);
-            printf(",\"clock_s\":%.6f,\"round_trip_s\":%.6f", (double)asked->clock_ns / 1e9,
-                   (double)asked->round_trip_ns / 1e9);
-        }
-        printf(",\"findings\":[");
-        findings(shown, i, true);
-        printf("]}");
-    }
-    printf("]}\n");
-}
-
-static int show_hosts(struct shown *shown)
-{
+    struct enl_findings found;
     int status = 0;
-    if (shown->json)
-        show_json(shown);
-    else
+    if (json) {
+        show_string("{\"here\":{\"name\":", shown->here.hostname);
+        show_facts(&shown->here);
+        printf("},\"hosts\":[");
+    } else {
         show_table(shown);
-    for (size_t i = 0; i < shown->count; i++)
-        if (!findings(shown, i, !shown->json))
+    }
+    for (size_t i = 0; i < shown->count; i++) {
+        enl_findings(shown->all, i, &shown->here, &found);
+        if (!found.usable)
             status = 1;
+        if (json && i > 0)
+            putchar(',');
+        if (json)
+            show_object(&shown->all[i], &found);
+        else
+            show_sentences(shown->all[i].host->name, &found);
+    }
+    if (json)
+        printf("]}\n");
     return status;
 }
 
@@ -221,7 +200,6 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
     char error[1024];
     struct bcri_config config = {0};
     struct enl_hosts hosts = {0};
-    struct shown shown = {.json = options->json};
     struct enl_asked *all = NULL;
     int status = 2;
     if (load(&hosts, &config, options, file, error, sizeof error) != 0)
@@ -229,17 +207,16 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
     else if (hosts.count == 0)
         fprintf(stderr,
                 "enl: there is no list of machines: enl hosts FILE names one, or hostsfile in bcrrc\n");
-    else if ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare(all, &hosts, &config))
+    else if ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare(all, &hosts, &config) ||
+             !enl_ask_all(&config, all, hosts.count))
         fprintf(stderr, "enl: not enough memory for %zu hosts\n", hosts.count);
     else {
+        struct shown shown = {.all = all, .count = hosts.count};
         enl_facts_here(&config, &shown.here);
-        enl_ask_all(&config, all, hosts.count);
         for (size_t i = 0; i < hosts.count && config.log != BCRI_LOG_TO_FILE; i++)
-            all[i].facts.disk_bytes = ENL_FACT_UNKNOWN; /* nobody needs it */
+            all[i].facts.disk_bytes = ENL_FACT_UNKNOWN; /* no log is written there */
         enl_findings_compare(all, hosts.count);
-        shown.all = all;
-        shown.count = hosts.count;
-        status = show_hosts(&shown);
+        status = show_hosts(&shown, options->json);
     }
     for (size_t i = 0; all != NULL && i < hosts.count; i++)
         free(all[i].address);

@@ -3,10 +3,10 @@
 #ifndef ENL_HOSTS_PRIVATE_H
 #define ENL_HOSTS_PRIVATE_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "hosts/hosts.h"
 
@@ -40,16 +40,12 @@ struct enl_facts {
 };
 
 void enl_facts_clear(struct enl_facts *facts);
-/* Returns the length of the text, which is less than `size`: 2048 is enough. */
-size_t enl_facts_write(const struct enl_facts *facts, char *text, size_t size);
+void enl_facts_write(const struct enl_facts *facts, FILE *out);
 /* Reads the text in the first `length` bytes that have come. Returns the length up to its end; 0: more must
  * come; -1: it is wrong, and *why_out says what is. */
 long enl_facts_read(struct enl_facts *facts, const char *bytes, size_t length, const char **why_out);
 
 /* ask.c -- Asking the machines of a list what they are, by the commands that would start daemons there. */
-
-/* Logins that are under way at once. sshd, as Debian configures it, begins to refuse at ten that have not been let in. */
-enum { ENL_ASKED_AT_ONCE = 8 };
 
 struct enl_asked {
     const struct enl_host *host, *entry; /* what is listed, and the entry that a program uses for that name */
@@ -64,9 +60,10 @@ struct enl_asked {
     int64_t clock_ns; /* how far its clock is ahead of this one's */
 };
 
-/* Fills in what is below `is_here` in `count` of them; each has connecttimeout. Who waits at a
- * terminal for more than a second is shown how many are done. */
-void enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count);
+/* Fills in what is below `is_here` in `count` of them; each has connecttimeout. After a second a terminal shows how many
+ * are done. The signals by which a person ends a command end first what this has started, then the process. False: no
+ * memory. */
+bool enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t count);
 
 /* facts_here.c -- enl --host-facts: this machine, as enl hosts on another one wants to know it. */
 
@@ -76,29 +73,19 @@ int enl_host_facts(void);
 
 /* findings.c -- What is wrong with machines that were asked, and what to do about it. */
 
-struct enl_finding {
-    bool bad;        /* the machine cannot be used */
-    char text[2048]; /* a sentence, without the machine's name but in that of one that cannot be asked */
+struct enl_findings {
+    bool usable; /* the machine can be used */
+    size_t count;
+    struct enl_finding {
+        bool bad;        /* the machine cannot be used */
+        char text[2048]; /* a sentence, without the machine's name but in that of one that cannot be asked */
+    } all[9];            /* one for each line of findings.c that can add one beside the others */
 };
 
 /* Finds those that are one machine, to one user, whose names share a daemon. Without memory for that none are found. */
 void enl_findings_compare(struct enl_asked *all, size_t count);
-/* Calls `take` for each finding of machine number `which` of `count`; `here` is this one. Returns whether it
- * can be used. */
-bool enl_findings(const struct enl_asked *all, size_t count, size_t which, const struct enl_facts *here,
-                  void (*take)(void *data, const struct enl_finding *finding), void *data);
-
-/* interrupt.c -- The signals by which a person ends a command, as a descriptor, so that what it has started can be
- * ended first. */
-
-struct enl_interrupt {
-    int fd; /* can be read when one has come; -1: they end this process as ever */
-    sigset_t before;
-};
-
-/* SIGINT, SIGTERM, SIGHUP and SIGQUIT, but for those that this process was started to ignore. */
-void enl_interrupt_begin(struct enl_interrupt *interrupt_out);
-/* They have their effect again, also one that has come meanwhile. */
-void enl_interrupt_end(struct enl_interrupt *interrupt);
+/* Finds what is wrong with machine number `which`; `here` is this one. */
+void enl_findings(const struct enl_asked *all, size_t which, const struct enl_facts *here,
+                  struct enl_findings *found);
 
 #endif

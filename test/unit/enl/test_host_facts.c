@@ -24,16 +24,26 @@ static struct enl_facts facts_of_a_good_one(void)
     return facts;
 }
 
+static size_t text_of(const struct enl_facts *facts, char *text, size_t size)
+{
+    FILE *out = fmemopen(text, size, "w");
+    CHECK(out != NULL);
+    enl_facts_write(facts, out);
+    const long length = ftell(out);
+    fclose(out);
+    return (size_t)length;
+}
+
 TEST(facts_come_back_as_they_were_told)
 {
     char text[2048], again[2048], junk[4096];
     struct enl_facts facts = facts_of_a_good_one(), read;
     const char *why = "";
-    const size_t length = enl_facts_write(&facts, text, sizeof text);
+    const size_t length = text_of(&facts, text, sizeof text);
     CHECK_INT(enl_facts_read(&read, text, length, &why), length);
     CHECK_STR(read.machine_id, facts.machine_id);
     CHECK_UINT(read.disk_bytes, facts.disk_bytes);
-    CHECK_UINT(enl_facts_write(&read, again, sizeof again), length);
+    CHECK_UINT(text_of(&read, again, sizeof again), length);
     CHECK_STR(again, text);
     for (size_t part = 0; part < length; part++)
         CHECK_INT(enl_facts_read(&read, text, part, &why), 0);
@@ -43,7 +53,7 @@ TEST(facts_come_back_as_they_were_told)
     CHECK_INT(enl_facts_read(&read, junk, (size_t)before + length, &why), before + (int)length);
     CHECK_STR(read.abi, "x86_64");
     facts.mtu = ENL_FACT_UNKNOWN;
-    CHECK(enl_facts_write(&facts, text, sizeof text) < length);
+    CHECK(text_of(&facts, text, sizeof text) < length);
     CHECK(strstr(text, "mtu") == NULL);
 }
 
@@ -83,20 +93,6 @@ TEST(facts_that_cannot_be_are_refused)
     static const char little[] = "bcr host facts 1\nversion 1\nend\n";
     CHECK_INT(enl_facts_read(&facts, little, sizeof little - 1, &why), -1);
     CHECK_STR(why, "what it says of its machine is not all; install the same version of BCR there");
-    static char endless[ENL_FACTS_BYTES_MAX];
-    memset(endless, 'y', sizeof endless);
-    CHECK_INT(enl_facts_read(&facts, endless, sizeof endless - 1, &why), 0);
-    CHECK_INT(enl_facts_read(&facts, endless, sizeof endless, &why), -1);
-    CHECK_STR(why, "no enl speaks there");
-}
-
-static char found[8192];
-
-static void take(void *data, const struct enl_finding *finding)
-{
-    (void)data;
-    const size_t used = strlen(found);
-    snprintf(found + used, sizeof found - used, "%s%s\n", finding->bad ? "bad: " : "", finding->text);
 }
 
 static struct enl_host hosts[2] = {{.name = (char[]){"n1"}, .slots = 4},
@@ -115,9 +111,15 @@ static void reset(void)
 static void finds(size_t which, bool usable, const char *want)
 {
     const struct enl_facts here = facts_of_a_good_one();
-    found[0] = '\0';
+    static struct enl_findings findings;
+    char found[8192] = "";
+    size_t used = 0;
     enl_findings_compare(all, 2);
-    CHECK_INT(enl_findings(all, 2, which, &here, take, NULL), usable);
+    enl_findings(all, which, &here, &findings);
+    CHECK_INT(findings.usable, usable);
+    for (size_t i = 0; i < findings.count; i++)
+        used += (size_t)snprintf(found + used, sizeof found - used, "%s%s\n",
+                                 findings.all[i].bad ? "bad: " : "", findings.all[i].text);
     CHECK_STR(found, want);
     reset();
 }

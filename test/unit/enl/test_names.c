@@ -21,7 +21,7 @@ TEST(the_hosts_own_addresses_are_its_own_and_others_are_not)
 {
     char own[64];
     struct ifaddrs *known = NULL;
-    enl_host_address(own, sizeof own);
+    enl_host_address(own);
     looks = 0;
     const char *const mine[] = {own, "127.0.0.1", "127.1.2.3", "::1", "0:0:0:0:0:0:0:1"};
     for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
