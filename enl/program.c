@@ -205,7 +205,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     static struct enl_program program; /* static: the worker may outlive this routine */
     char error[2048];
     enl_program_init(&program, options, argv);
-    enl_inherited_take(&program.self.inherited);
+    getrlimit(RLIMIT_NOFILE, &program.self.inherited.files);
     enl_signals_quieten();
     int status = enl_program_prepare(&program, error, sizeof error);
     if (status == 0)

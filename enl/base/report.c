@@ -9,12 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/progress.h"
 #include "base/self.h"
 #include "base/writer.h"
 #include "bcri/escape.h"
 
-#define FLUSH_MSEC 1000u
+enum { FLUSH_MSEC = 1000, OFTEN_MSEC = 60000, OFTEN_LINES = 20 };
 
 static bool same_file(int one, int other)
 {
@@ -35,6 +34,20 @@ int enl_report_start(struct enl_self *self, bool apart)
         return 0;
     report->err = report->out = NULL; /* the report of this failure must be written before the process ends */
     return -EAGAIN;
+}
+
+size_t enl_progress_line(char out[ENL_PROGRESS_BYTES], size_t *shown_io, unsigned done, unsigned all)
+{
+    size_t used = 0;
+    if (*shown_io != 0)
+        used = (size_t)snprintf(out, ENL_PROGRESS_BYTES, "\r%*s\r", (int)*shown_io, "");
+    *shown_io = 0;
+    if (all != 0) {
+        const int length = snprintf(out + used, ENL_PROGRESS_BYTES - used, "%u of %u hosts\r", done, all);
+        *shown_io = (size_t)length - 1;
+        used += (size_t)length;
+    }
+    return used;
 }
 
 void enl_report_progress(struct enl_self *self, unsigned done, unsigned all)
@@ -100,6 +113,38 @@ void enl_report(struct enl_self *self, enum bcri_log_level level, const char *fo
     bcri_log_write(enl_report_log(self), level, "%s", text);
     free(shown);
     free(text);
+}
+
+void enl_log_often(struct enl_self *self, enum enl_often_kind kind, const char *format, ...)
+{
+    struct enl_often *often = &self->often[kind];
+    const uint64_t now = uv_now(&self->loop);
+    char text[2048], note[80] = "";
+    if (often->count == 0 || now - often->since_ms >= OFTEN_MSEC) {
+        often->since_ms = now;
+        often->count = 0;
+    }
+    if (often->count == OFTEN_LINES) {
+        often->left_out++;
+        return;
+    }
+    often->count++;
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (often->left_out != 0)
+        snprintf(note, sizeof note, " (%llu such lines before this one were left out)",
+                 (unsigned long long)often->left_out);
+    else if (often->count == OFTEN_LINES)
+        snprintf(note, sizeof note, " (further such lines are left out for up to a minute)");
+    if (kind == ENL_OFTEN_WAITS)
+        enl_report(self, BCRI_LOG_INFO, "%s%s", text, note);
+    else
+        bcri_log_write(&self->log, kind == ENL_OFTEN_AUDIT ? BCRI_LOG_INFO : BCRI_LOG_WARN, "%s%s", text,
+                       note);
+    often->left_out = 0;
 }
 
 struct bcri_log *enl_report_log(struct enl_self *self)

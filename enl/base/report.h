@@ -50,12 +50,36 @@ struct enl_report {
     uv_timer_t patience; /* how long the last messages wait to be read */
 };
 
+/* Lines of the log for which any process of this machine, or of this user, can give cause as often as it likes: it
+ * shall not fill the disk with them. Of each kind so many are written in a minute; the next one after that tells how
+ * many were left out. */
+enum enl_often_kind {
+    ENL_OFTEN_STRANGER,  /* another user's process */
+    ENL_OFTEN_MALFORMED, /* a message that makes no sense, of no CCE */
+    ENL_OFTEN_SILENT,    /* a client that says nothing */
+    ENL_OFTEN_FULL,      /* no descriptors for a client */
+    ENL_OFTEN_UNREAD,    /* an answer that its requester does not read */
+    ENL_OFTEN_NOTE,      /* what the library notes, of a CCE */
+    ENL_OFTEN_HELLO,     /* one who says hello for a CCE that has others, or has ended */
+    ENL_OFTEN_WAITS,     /* a process of enl --join waits; this is shown, too */
+    ENL_OFTEN_AUDIT,     /* what an audit has come to */
+    ENL_OFTEN_KINDS
+};
+
+struct enl_often {
+    uint64_t since_ms, left_out;
+    unsigned count;
+};
+
 /* Writes a sentence to stderr ("enl: ...") and, at that level, into the log. Waits for no reader:
  * what is not read in time is dropped and counted (writer.h), on stderr only. */
 void enl_report(struct enl_self *self, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Writes text to stderr only, as it is: the caller has escaped it, and it has its newline. */
 void enl_report_shown(struct enl_self *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes such a line. For the loop's thread. */
+void enl_log_often(struct enl_self *self, enum enl_often_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The log for what is shown as well; NULL, which takes nothing: the log is shown itself. */
 struct bcri_log *enl_report_log(struct enl_self *self);
 /* For bcri_log_show: shows a line of the log. `self` is a struct enl_self. */
@@ -68,6 +92,11 @@ bool enl_report_log_has(const struct enl_self *self, uint64_t lost_before);
 void enl_report_progress(struct enl_self *self, unsigned done, unsigned all);
 /* Takes that line away. */
 void enl_report_clear(struct enl_self *self);
+/* What a terminal gets so that the line "12 of 64 hosts" is there in place of the *shown_io characters of the last one;
+ * `all` 0: none is. The cursor stays in front of it, so that other output of the terminal's begins there. Returns the
+ * length. */
+enum { ENL_PROGRESS_QUIET_MSEC = 1000, ENL_PROGRESS_BYTES = 160 };
+size_t enl_progress_line(char out[ENL_PROGRESS_BYTES], size_t *shown_io, unsigned done, unsigned all);
 /* Starts the writers, two if `apart` and stdout is another file than stderr; self->report has hooks. Before
  * that, messages are written at once. Returns 0 or -errno: no thread. */
 int enl_report_start(struct enl_self *self, bool apart);

@@ -8,7 +8,6 @@
 
 #include <uv.h>
 
-#include "base/often.h"
 #include "base/report.h"
 #include "base/spawn.h"
 #include "bcri/config.h"

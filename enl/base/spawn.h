@@ -4,16 +4,17 @@
 #define ENL_SPAWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+
+struct enl_self;
 
 /* What the daemon changes for itself and restores in each child. Taken once, before the daemon
  * changes anything. */
 struct enl_inherited {
-    struct rlimit files;
+    struct rlimit files; /* RLIMIT_NOFILE */
 };
-
-void enl_inherited_take(struct enl_inherited *inherited_out);
 
 struct enl_spawn {
     const char *path;
@@ -41,5 +42,20 @@ pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out);
 char **enl_environment_with(char *const *environment, const char *name, const char *value);
 /* Gives the variables of such a copy that bcr_init has kept from enl their own names again: for a CCE. */
 void enl_environment_give_back(char **environment);
+
+/* Starting enl itself as another process, for work that the daemon leaves to one: a proxied stream's helper, a tracer,
+ * what opens windows. */
+struct enl_own_start {
+    const char *const *words; /* its command line, which NULL ends */
+    int in, out;              /* its 0 and 1, borrowed; -1: /dev/null */
+    int keep;                 /* its socket to the daemon (BCRI_SOCKET), or -1 */
+    /* It stays in the daemon's process group, may write to the daemon's stderr, and ends by itself when the daemon
+     * has. Otherwise it leads a group, its 2 is /dev/null, and it is killed when the daemon ends. */
+    bool outlives;
+};
+
+/* Such a process leaves no core file. Returns its pid, or -1 with a sentence in `reason`. */
+pid_t enl_own_start(struct enl_self *self, const struct enl_own_start *start, char *reason,
+                    size_t reason_size);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/own_start.h"
+#include "base/spawn.h"
 #include "base/watch.h"
 #include "bcri/refuse.h"
 #include "debug/debug_private.h"

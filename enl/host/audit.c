@@ -13,7 +13,7 @@
 #include <bcr/error.h>
 
 #include "base/grow.h"
-#include "base/often.h"
+#include "base/report.h"
 #include "bcri/audit.h"
 #include "host/worker.h"
 #include "wire/wire.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/progress.h"
+#include "base/report.h"
 #include "bcri/refuse.h"
 #include "carry/carry.h"
 #include "tree/places.h"

@@ -11,7 +11,7 @@
 
 #include <bcr/error.h>
 
-#include "base/often.h"
+#include "base/report.h"
 #include "base/watch.h"
 #include "bcri/failure.h"
 

@@ -14,7 +14,7 @@
 
 #include <bcr/error.h>
 
-#include "base/own_start.h"
+#include "base/spawn.h"
 #include "bcri/refuse.h"
 #include "wire/wire.h"
 

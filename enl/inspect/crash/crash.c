@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/own_start.h"
+#include "base/spawn.h"
 #include "base/watch.h"
 #include "bcri/clock.h"
 #include "host/host.h"

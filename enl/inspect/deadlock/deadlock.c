@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/own_start.h"
+#include "base/spawn.h"
 #include "base/status.h"
 #include "host/host.h"
 #include "host/worker.h"

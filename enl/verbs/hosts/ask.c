@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/progress.h"
+#include "base/report.h"
 #include "base/spawn.h"
 #include "bcri/clock.h"
 #include "bcri/config.h"
@@ -334,7 +334,7 @@ bool enl_ask_all(const struct bcri_config *config, struct enl_asked *all, size_t
         return false;
     for (size_t i = 0; i < ASKED_AT_ONCE; i++)
         asks[i].asking = &asking;
-    enl_inherited_take(&asking.inherited);
+    getrlimit(RLIMIT_NOFILE, &asking.inherited.files);
     asking.interrupt = hold_signals(&before);
     signal(SIGPIPE, SIG_IGN);
     while (more < ASKED_AT_ONCE - 1 && more + 1 < count &&

@@ -147,7 +147,7 @@ static struct enl_inherited inherited;
 
 static pid_t start_as(const char *program, char *const *argv, bool no_core_file, const char **step)
 {
-    enl_inherited_take(&inherited);
+    getrlimit(RLIMIT_NOFILE, &inherited.files);
     struct enl_spawn spawn = {.path = program,
                               .argv = argv,
                               .environment = environ,
@@ -273,7 +273,7 @@ static void start_and_compare(bool many_descriptors)
         }
         sigfillset(&all);
         CHECK_INT(sigprocmask(SIG_SETMASK, &all, NULL), 0);
-        enl_inherited_take(&inherited);
+        getrlimit(RLIMIT_NOFILE, &inherited.files);
 
         char *argv[] = {(char *)"sleep", (char *)"100", NULL};
         const char *step = NULL;
