@@ -77,7 +77,7 @@ void enl_report(struct enl_self *self, enum bcri_log_level level, const char *fo
     __attribute__((format(printf, 3, 4)));
 /* Writes text to stderr only, as it is: the caller has escaped it, and it has its newline. */
 void enl_report_shown(struct enl_self *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Writes such a line. For the loop's thread. */
+/* Writes a line of one of these kinds. For the loop's thread. */
 void enl_log_often(struct enl_self *self, enum enl_often_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The log for what is shown as well; NULL, which takes nothing: the log is shown itself. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls to the daemon over the private socket: a request and its answer, and messages that have
- * none. */
+ * none. And what the library says to a person. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include <bcr/error.h>
@@ -77,6 +79,16 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
     return error;
 }
 
+int bcri_client_ask(struct bcri_client *client, struct bcri_control *request, int fd_out,
+                    struct bcri_incoming *in)
+{
+    const int error = bcri_client_call(client, request, fd_out, in);
+    if (error != 0)
+        return error;
+    bcri_incoming_close(in);
+    return in->message.type == BCRI_MSG_reply ? (int)in->message.status : bcrE_ENLIST;
+}
+
 /* Reads the answers that have come. If the daemon is gone there is none, and this process will be
  * gone in a moment, too. */
 static bool answered(struct bcri_event *event)
@@ -104,4 +116,15 @@ void bcri_client_tell(struct bcri_client *client, const struct bcri_control *mes
 {
     if (!bcri_client_lost(client))
         (void)bcri_channel_send(client->fd, message, NULL, 0, waits);
+}
+
+void bcri_client_complain(const char *format, ...)
+{
+    char text[1500];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
 }

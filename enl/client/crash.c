@@ -51,14 +51,11 @@ static struct {
 /* Waits until `fd` has one of `events`; -1: only until the time is up. */
 static bool wait_until(int fd, short events, uint64_t deadline_ns)
 {
-    for (;;) {
-        const uint64_t now_ns = bcri_clock_ns();
-        if (now_ns >= deadline_ns)
-            return false;
-        struct pollfd look = {.fd = fd, .events = events};
-        if (poll(&look, 1, (int)((deadline_ns - now_ns) / 1000000) + 1) > 0)
+    struct pollfd look = {.fd = fd, .events = events};
+    for (int left; (left = bcri_deadline_left_ms(deadline_ns, bcri_clock_ns())) > 0;)
+        if (poll(&look, 1, left) > 0)
             return true;
-    }
+    return false;
 }
 
 /* The daemon's end of the socket is closed as soon as nobody needs this process any more. */

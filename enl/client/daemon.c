@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +54,27 @@ struct search {
     size_t looked_length;
 };
 
-static bool look_at_file(struct search *search, const char *path, const char *why)
+/* Looks at a path, unless an earlier one has been found or it is too long for a file. */
+static void look_at(struct search *search, const char *why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void look_at(struct search *search, const char *why, const char *format, ...)
 {
+    char path[PATH_MAX];
     struct stat status;
-    if (search->found[0] != '\0')
-        return true;
-    if (strlen(path) < sizeof search->found && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-        access(path, X_OK) == 0) {
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    const int used = vsnprintf(path, sizeof path, format, arguments);
+    va_end(arguments);
+    if (search->found[0] != '\0' || (size_t)used >= sizeof path)
+        return;
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0) {
         strcpy(search->found, path);
-        return true;
+        return;
     }
-    size_t room = sizeof search->looked - search->looked_length;
-    int length = snprintf(search->looked + search->looked_length, room, "\n       %s (%s)", path, why);
+    const size_t room = sizeof search->looked - search->looked_length;
+    const int length = snprintf(search->looked + search->looked_length, room, "\n       %s (%s)", path, why);
     search->looked_length += (size_t)length < room ? (size_t)length : room - 1;
-    return false;
 }
 
 static void look_on_path(struct search *search, const char *name)
@@ -74,16 +82,12 @@ static void look_on_path(struct search *search, const char *name)
     const char *path = secure_getenv("PATH"); /* not in a set-user-ID program */
     if (path == NULL || *path == '\0')
         path = "/usr/local/bin:/usr/bin:/bin";
-    while (search->found[0] == '\0') {
-        size_t length = strcspn(path, ":");
-        char place[PATH_MAX];
-        int used = length == 0 ? snprintf(place, sizeof place, "./%s", name)
-                               : snprintf(place, sizeof place, "%.*s/%s", (int)length, path, name);
-        if ((size_t)used < sizeof place)
-            look_at_file(search, place, "PATH");
-        if (path[length] == '\0')
+    for (;; path++) {
+        const int length = (int)strcspn(path, ":");
+        look_at(search, "PATH", "%.*s/%s", length != 0 ? length : 1, length != 0 ? path : ".", name);
+        path += length;
+        if (*path == '\0')
             return;
-        path += length + 1;
     }
 }
 
@@ -95,7 +99,7 @@ static void look_as_configured(struct search *search, const struct bcri_config *
     if (strchr(config->enlistpath, '/') == NULL)
         look_on_path(search, config->enlistpath);
     else if (bcri_config_resolve(config, config->enlistpath, &path) == 0) {
-        look_at_file(search, path, config->settings[BCRI_CONFIG_enlistpath].origin);
+        look_at(search, config->settings[BCRI_CONFIG_enlistpath].origin, "%s", path);
         free(path);
     }
 }
@@ -106,16 +110,11 @@ static void look_beside_library(struct search *search)
 {
     static const char *const steps[] = {"../bin/enl", "../../bin/enl", "enl"};
     char real[PATH_MAX];
-    if (bcri_client_own_file(real)) {
-        char *slash = strrchr(real, '/');
-        for (size_t i = 0; slash != NULL && i < sizeof steps / sizeof steps[0]; i++) {
-            char place[PATH_MAX];
-            int used = snprintf(place, sizeof place, "%.*s/%s", (int)(slash - real), real, steps[i]);
-            if ((size_t)used < sizeof place)
-                look_at_file(search, place, "beside the library");
-        }
-    }
-    look_at_file(search, BCR_INSTALL_BINDIR "/enl", "where BCR is installed");
+    if (bcri_client_own_file(real))
+        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+            look_at(search, "beside the library", "%.*s/%s", (int)(strrchr(real, '/') - real), real,
+                    steps[i]);
+    look_at(search, "where BCR is installed", BCR_INSTALL_BINDIR "/enl");
 }
 
 /* Turns the original process into the daemon. Returns only if that failed, with a sentence on stderr. */
@@ -171,10 +170,8 @@ int bcri_client_start_daemon(void)
     }
     struct search search = {.looked_length = 0};
     look_as_configured(&search, &config);
-    if (search.found[0] == '\0')
-        look_beside_library(&search);
-    if (search.found[0] == '\0')
-        look_on_path(&search, "enl");
+    look_beside_library(&search);
+    look_on_path(&search, "enl");
     bcri_config_fini(&config);
     if (search.found[0] == '\0') {
         bcri_client_complain("no enl to run this program was found; looked for%s\n"

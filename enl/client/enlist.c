@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* enlist.c -- bcr_enlist and bcr_arch.
+/* enlist.c -- bcr_enlist, bcr_arch and bcr_host.
  *
  * The region is copied into the request, since it has at most 64 bytes and the daemon makes one of
  * it for each new CCE. Region IDs are looked up by the public routines, so that bad ones get the
@@ -18,23 +18,25 @@
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
 
+static int refuse(int code)
+{
+    bcri_set_errno(code);
+    return -1;
+}
+
 /* The answer's status, or a code. In a CCE that has handlers, these run until the answer is
  * there. */
-static int call(struct bcri_client *client, struct bcri_control *request)
+static int ask_to_enlist(struct bcri_client *client, struct bcri_control *request)
 {
     struct bcri_incoming in;
-    struct bcri_client_call later;
-    const bool waits = client->ctx.hooks != NULL;
-    int code =
-        waits ? bcri_client_begin(client, &later, request) : bcri_client_call(client, request, -1, &in);
+    struct bcri_client_call call;
+    if (client->ctx.hooks == NULL)
+        return bcri_client_ask(client, request, -1, &in);
+    const int code = bcri_client_begin(client, &call, request);
     if (code != 0)
         return code;
-    if (waits) {
-        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &later.event);
-        return later.code;
-    }
-    bcri_incoming_close(&in);
-    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_ENLIST;
+    bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call.event);
+    return call.code;
 }
 
 /* What no message to the daemon has room for: 0 or a code. */
@@ -62,10 +64,8 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
     if (ctx == NULL)
         return -1;
     int64_t count = prcssr >= 0 ? 1 : -(int64_t)prcssr;
-    if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1) {
-        bcri_set_errno(bcrE_ARG);
-        return -1;
-    }
+    if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1)
+        return refuse(bcrE_ARG);
     struct bcri_control request = {.type = BCRI_MSG_enlist,
                                    .present = BCRI_HAS(machine) | BCRI_HAS(core) | BCRI_HAS(count) |
                                               BCRI_HAS(ordinal) | BCRI_HAS(object),
@@ -79,10 +79,8 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
         int length = bcr_rglen(rgid, &archtype);
         if (length < 0)
             return -1;
-        if (length > (int)BCRI_BIRTH_BYTES_MAX) {
-            bcri_set_errno(bcrE_ARG);
-            return -1;
-        }
+        if (length > (int)BCRI_BIRTH_BYTES_MAX)
+            return refuse(bcrE_ARG);
         const bcri_ref ref = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
         request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
         request.data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
@@ -93,11 +91,9 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
     bcri_heap_collect(ctx);
     int code = too_much(mach, obj, count);
     if (code == 0)
-        code = call(ctx->client, &request);
-    if (code != 0) {
-        bcri_set_errno(code);
-        return -1;
-    }
+        code = ask_to_enlist(ctx->client, &request);
+    if (code != 0)
+        return refuse(code);
     if (rgid != NULL && nofree == bcr_FREE)
         bcr_rgfree(rgid);
     return 0;
@@ -114,16 +110,13 @@ static int ask_arch(struct bcri_ctx *ctx, struct bcri_cce *cce)
         cce->archtype = (int)ctx->archtype;
         return 0;
     }
-    int code = bcri_client_call(ctx->client, &request, -1, &in);
+    const int code = bcri_client_ask(ctx->client, &request, -1, &in);
     if (code != 0)
         return code;
-    bcri_incoming_close(&in);
-    if (in.message.type != BCRI_MSG_reply)
-        return bcrE_ENLIST;
-    if (in.message.status == 0 && !bcri_archtype_valid((int)in.message.archtype))
+    if (!bcri_archtype_valid((int)in.message.archtype))
         return bcrE_ENLIST;
     cce->archtype = (int)in.message.archtype;
-    return (int)in.message.status;
+    return 0;
 }
 
 int bcr_arch(bcr_cce_id cceid)
@@ -140,8 +133,25 @@ int bcr_arch(bcr_cce_id cceid)
     int code = bcrE_NOCCE;
     if (cce != NULL && cce->absent != bcrE_NOCCE && bcri_load_acquire(&ctx->host->agent) != 0)
         code = ask_arch(ctx, cce);
-    if (code == 0)
-        return cce->archtype;
-    bcri_set_errno(code);
-    return -1;
+    return code == 0 ? cce->archtype : refuse(code);
+}
+
+int bcr_host(int k, char *name, int length)
+{
+    BCRI_CALL;
+    struct bcri_ctx *ctx = bcri_enter();
+    struct bcri_incoming in;
+    if (ctx == NULL)
+        return -1;
+    if (k < 0 || length < 0 || (name == NULL && length != 0))
+        return refuse(bcrE_ARG);
+    if (k > (int)BCRI_CCE_MAX)
+        return 0;
+    struct bcri_control request = {
+        .type = BCRI_MSG_host_name, .present = BCRI_HAS(index), .index = (uint32_t)k};
+    int code = bcri_client_ask(ctx->client, &request, -1, &in);
+    if (code == 0 && in.message.count != 0 && length != 0 &&
+        !bcri_view_copy(in.message.text, name, (size_t)length))
+        code = bcrE_ARG;
+    return code == 0 ? (int)in.message.count : refuse(code);
 }

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -33,11 +34,7 @@ static int fd_of_cell(void *up, bcri_ref cell, int fd)
 {
     struct bcri_control request = {.type = BCRI_MSG_fd_set, .present = BCRI_HAS(cell), .cell = cell};
     struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, fd, &in);
-    if (code != 0)
-        return code;
-    bcri_incoming_close(&in);
-    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_ENLIST;
+    return bcri_client_ask(up, &request, fd, &in);
 }
 
 static void ring_cell(void *up, bcri_ref cell)
@@ -135,11 +132,8 @@ static bool is_visit(int fd)
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename)
 {
     char name[256];
-    if (ccename == NULL || ccename[0] == '\0')
-        ccename = program_invocation_short_name;
-    size_t length = strnlen(ccename, sizeof name - 1);
-    memcpy(name, ccename, length);
-    name[length] = '\0';
+    snprintf(name, sizeof name, "%s",
+             ccename != NULL && ccename[0] != '\0' ? ccename : program_invocation_short_name);
 
     int pair[2];
     if (bcri_channel_pair(pair) != 0) {
@@ -172,22 +166,14 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     int came = error == 0 ? bcri_channel_recv(client->fd, &in, true) : 0;
     int code = bcrE_ENLIST;
     /* The other end is gone with the first two. */
-    const bool refused_here = (error != 0 && error != -EPIPE && error != -ECONNRESET) || came < 0;
-    if (refused_here) {
+    if ((error != 0 && error != -EPIPE && error != -ECONNRESET) || came < 0)
         bcri_client_complain("cannot %s enl: %s: %s", error != 0 ? "tell" : "hear",
                              error != 0 ? "sendmsg" : "recvmsg", strerror(error != 0 ? -error : -came));
-        if (client->direct)
-            exit(127);
-        close(client->fd);
-        return code;
-    }
-    if (came <= 0 && client->direct) {
+    else if (came == 0 && client->direct)
         bcri_client_complain(
             "enl ended before this program was its root; unless it has said why, see whether "
             "enlistpath names an enl (enl --show-config)");
-        exit(127);
-    }
-    if (came <= 0)
+    else if (came == 0)
         bcri_client_complain("enl has not taken this process: the program has ended, or its log says why");
     else if (in.wrong != NULL)
         bcri_client_complain("enl's answer makes no sense (%s)", in.wrong);
@@ -195,6 +181,8 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
         code = refused(&in);
     else
         code = welcomed(client, &in, flags);
+    if (came <= 0 && client->direct)
+        exit(127);
     if (code != 0)
         close(client->fd);
     return code;

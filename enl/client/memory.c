@@ -8,39 +8,32 @@
 
 #include "bcri/client.h"
 
-static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+static int ask_for_number(void *up, enum bcri_control_type type, int fd, uint64_t size_bytes,
+                          enum bcri_seg_kind kind, uint32_t *seg_out)
 {
-    struct bcri_control request = {.type = BCRI_MSG_segment_add,
-                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
-                                   .size = size_bytes,
-                                   .kind = (uint32_t)kind};
+    struct bcri_control request = {
+        .type = type, .present = BCRI_HAS(size) | BCRI_HAS(kind), .size = size_bytes, .kind = (uint32_t)kind};
     struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, fd, &in);
+    const int code = bcri_client_ask(up, &request, fd, &in);
     if (code != 0)
         return code;
-    bcri_incoming_close(&in);
-    if (in.message.type != BCRI_MSG_reply || in.message.status != 0)
-        return in.message.status != 0 ? (int)in.message.status : bcrE_ENLIST;
+    if ((in.message.present & BCRI_HAS(seg)) == 0)
+        return bcrE_NOMEM;
     *seg_out = in.message.seg;
-    close(fd);
     return 0;
+}
+
+static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    const int code = ask_for_number(up, BCRI_MSG_segment_add, fd, size_bytes, kind, seg_out);
+    if (code == 0)
+        close(fd);
+    return code;
 }
 
 static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
-    struct bcri_control request = {.type = BCRI_MSG_segment_again,
-                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
-                                   .size = size_bytes,
-                                   .kind = (uint32_t)kind};
-    struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, -1, &in);
-    if (code != 0)
-        return code;
-    bcri_incoming_close(&in);
-    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(seg)) == 0)
-        return bcrE_NOMEM;
-    *seg_out = in.message.seg;
-    return 0;
+    return ask_for_number(up, BCRI_MSG_segment_again, -1, size_bytes, kind, seg_out);
 }
 
 static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS], struct bcri_pages *out)

@@ -56,6 +56,10 @@ extern const struct bcri_upcalls bcri_client_upcalls; /* memory.c */
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in);
 
+/* The same for an answer that brings no descriptor. Returns its status, too, or bcrE_ENLIST if it is no reply. */
+int bcri_client_ask(struct bcri_client *client, struct bcri_control *request, int fd_out,
+                    struct bcri_incoming *in);
+
 /* Whether the program has closed the private socket, or opened another file in its place: nothing
  * may be sent there. Says so on stderr the first time. */
 bool bcri_client_lost(struct bcri_client *client);

@@ -117,7 +117,7 @@
 #define BCRI_BIRTH_BYTES_MAX     64u  /* the region that a new CCE finds in cell 0 */
 
 /* The owner of a note in enl's ELF file: a file without it is not executed as enl
- * (enl/client/marker.c). */
+ * (enl/client/probe.c). */
 #define BCRI_ENL_NOTE "BCR enl"
 
 /* A test may add keys, more than there are yet. */
