@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See hosts.h.
+/* See hosts.h: where a program's list comes from, the job of a batch system among others.
  *
  * Source: the manual pages sbatch(1), "OUTPUT ENVIRONMENT VARIABLES", and qsub(1B), PBS_NODEFILE. */
 #include "hosts/hosts.h"
@@ -13,85 +13,72 @@
 
 #define NODES "SLURM_JOB_NODELIST"
 
-/* Numbers for one node after the other, as in 2(x3),1. */
-struct per_node {
-    struct enl_word rest;
-    unsigned number, times; /* `number` for `times` nodes more */
-};
-
-/* The next node's number; 0: there is none, or it is none that can be. */
-static unsigned next_number(struct per_node *all)
+/* Gives the hosts from number `next` on the slots of a text such as 2(x3),1, which is of one node after the other. False:
+ * they are not as many, or cannot be. */
+static bool give_slots(struct enl_hosts *hosts, size_t next, const char *text)
 {
-    if (all->times == 0) {
-        struct enl_word word = enl_names_next(&all->rest), times = {"1", 1};
-        const char *open = memchr(word.start, '(', word.length);
-        if (open != NULL && word.length >= 4 && open[1] == 'x' && word.start[word.length - 1] == ')') {
-            times = (struct enl_word){open + 2, (size_t)(word.start + word.length - 1 - (open + 2))};
-            word.length = (size_t)(open - word.start);
+    char *copy = strdup(text != NULL ? text : ""), *rest = copy;
+    bool good = copy != NULL;
+    while (good && rest != NULL) {
+        char *word = enl_names_next(&rest), *times = strstr(word, "(x");
+        unsigned slots, nodes = 1;
+        if (times != NULL) {
+            char *end = times + strlen(times) - 1;
+            good = *end == ')';
+            *times = *end = '\0';
+            good = good && enl_word_is_count(times + 2, ENL_HOSTS_MAX, &nodes);
         }
-        if (!enl_word_is_count(word, ENL_HOST_SLOTS_MAX, &all->number) ||
-            !enl_word_is_count(times, ENL_HOSTS_MAX, &all->times)) {
-            all->times = 0;
-            return 0;
-        }
+        good = good && enl_word_is_count(word, ENL_HOST_SLOTS_MAX, &slots) && nodes <= hosts->count - next;
+        for (; good && nodes > 0; nodes--)
+            hosts->hosts[next++].slots = slots;
     }
-    all->times--;
-    return all->number;
+    free(copy);
+    return good && next == hosts->count;
 }
 
-/* Gives the hosts from number `first` on those slots. False: they are not as many. */
-static bool give_slots(struct enl_hosts *hosts, size_t first, const char *text)
+static int add_nodes(struct enl_hosts *hosts, const char *word, char *error, size_t error_size)
 {
-    struct per_node all = {.rest = {"", 0}};
-    if (text != NULL)
-        all.rest = (struct enl_word){text, strlen(text)};
-    for (size_t i = first; i < hosts->count; i++)
-        if ((hosts->hosts[i].slots = next_number(&all)) == 0)
-            return false;
-    return all.times == 0 && all.rest.length == 0;
-}
-
-static bool add_node(void *data, const char *name)
-{
-    const struct enl_host host = {.slots = 1};
-    return enl_is_host_name((struct enl_word){name, strlen(name)}) && enl_hosts_add(data, &host, name, NULL);
+    static const struct enl_host host = {.slots = 1};
+    size_t count;
+    const char *why;
+    char **names = enl_names_of(word, &count, &why);
+    if (names == NULL)
+        return bcri_refuse(error, error_size, -1, NODES ": \"%s\" %s", enl_quoted(word).text, why);
+    const bool too_many = count + hosts->count > ENL_HOSTS_MAX;
+    bool good = !too_many;
+    for (size_t i = 0; good && i < count; i++)
+        good = enl_is_host_name(names[i]) && enl_hosts_add(hosts, &host, names[i], NULL);
+    free(names);
+    if (too_many)
+        return bcri_refuse(error, error_size, -1,
+                           NODES " has more than %u nodes; name those to be used in a hosts file",
+                           ENL_HOSTS_MAX);
+    return good ? 0
+                : bcri_refuse(error, error_size, -1,
+                              NODES ": \"%s\" is no node's name, or there is no memory; name the nodes in a "
+                                    "hosts file",
+                              enl_quoted(word).text);
 }
 
 int enl_allocation_slurm(struct enl_hosts *hosts, const char *nodes, const char *tasks, const char *cpus,
                          char *error, size_t error_size)
 {
     const size_t first = hosts->count;
-    for (struct enl_word rest = {nodes, strlen(nodes)}; rest.length != 0;) {
-        char why[256];
-        const struct enl_word word = enl_names_next(&rest);
-        const size_t count = enl_names_count(word, why, sizeof why);
-        if (count == 0)
-            return bcri_refuse(error, error_size, -1, NODES ": \"%s\" %s", enl_quoted(word).text, why);
-        if (count + hosts->count > ENL_HOSTS_MAX)
-            return bcri_refuse(error, error_size, -1,
-                               NODES " has more than %u nodes; name those to be used in a hosts file",
-                               ENL_HOSTS_MAX);
-        if (!enl_names_each(word, add_node, hosts))
-            return bcri_refuse(error, error_size, -1,
-                               NODES ": \"%s\" is no node's name, or there is no memory; name the nodes in a "
-                                     "hosts file",
-                               enl_quoted(word).text);
-    }
+    char *copy = strdup(nodes), *rest = copy;
+    int failed = copy != NULL ? 0 : bcri_refuse(error, error_size, -1, NODES ": not enough memory");
+    while (failed == 0 && rest != NULL)
+        failed = add_nodes(hosts, enl_names_next(&rest), error, error_size);
+    free(copy);
+    if (failed != 0)
+        return failed;
     if (!give_slots(hosts, first, tasks) && !give_slots(hosts, first, cpus))
         return bcri_refuse(
             error, error_size, -1,
             "neither SLURM_TASKS_PER_NODE (%s) nor SLURM_JOB_CPUS_PER_NODE (%s) is for the %zu nodes "
             "of " NODES "; name the nodes and their slots in a hosts file",
-            tasks != NULL ? enl_quoted((struct enl_word){tasks, strlen(tasks)}).text : "not set",
-            cpus != NULL ? enl_quoted((struct enl_word){cpus, strlen(cpus)}).text : "not set",
-            hosts->count - first);
+            tasks != NULL ? enl_quoted(tasks).text : "not set",
+            cpus != NULL ? enl_quoted(cpus).text : "not set", hosts->count - first);
     return enl_hosts_sort(hosts, ENL_HOSTS_FILE, NODES, error, error_size);
-}
-
-static bool is_default(const struct bcri_config *config, enum bcri_config_idx idx)
-{
-    struct bcri_config_entry entry;
-    return bcri_config_at(config, idx, &entry) && strcmp(entry.origin, "default") == 0;
 }
 
 static const char *variable(const char *name)
@@ -100,18 +87,41 @@ static const char *variable(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-int enl_allocation_load(struct enl_hosts *hosts, struct bcri_config *config, char *error, size_t error_size)
+/* Adds the nodes of the job, if there is one. */
+static int load_allocation(struct enl_hosts *hosts, struct bcri_config *config, char *error,
+                           size_t error_size)
 {
     const char *job = variable("SLURM_JOB_ID"), *nodes = variable(NODES), *file = variable("PBS_NODEFILE");
-    if (job != NULL && nodes != NULL) {
-        snprintf(hosts->source, sizeof hosts->source, "job %s of Slurm",
-                 enl_quoted((struct enl_word){job, strlen(job)}).text);
-        if (is_default(config, BCRI_CONFIG_rshpath) &&
-            bcri_config_set(config, "rshpath", "srun", "SLURM_JOB_ID", error, error_size) != 0)
-            return -1;
-        unsetenv("SLURM_LABELIO"); /* srun would put labels into what daemons say to each other */
-        return enl_allocation_slurm(hosts, nodes, variable("SLURM_TASKS_PER_NODE"),
-                                    variable("SLURM_JOB_CPUS_PER_NODE"), error, error_size);
-    }
-    return file != NULL ? enl_hosts_read(hosts, ENL_NODE_FILE, file, error, error_size) : 0;
+    struct bcri_config_entry entry;
+    if (job == NULL || nodes == NULL)
+        return file != NULL ? enl_hosts_read(hosts, ENL_NODE_FILE, file, error, error_size) : 0;
+    snprintf(hosts->source, sizeof hosts->source, "job %s of Slurm", enl_quoted(job).text);
+    if (bcri_config_at(config, BCRI_CONFIG_rshpath, &entry) && strcmp(entry.origin, "default") == 0 &&
+        bcri_config_set(config, "rshpath", "srun", "SLURM_JOB_ID", error, error_size) != 0)
+        return -1;
+    unsetenv("SLURM_LABELIO"); /* srun would put labels into what daemons say to each other */
+    return enl_allocation_slurm(hosts, nodes, variable("SLURM_TASKS_PER_NODE"),
+                                variable("SLURM_JOB_CPUS_PER_NODE"), error, error_size);
+}
+
+int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,
+                   const struct enl_hosts_options *options, char *error, size_t error_size)
+{
+    char *path = NULL;
+    int failed;
+    if (config->hostsfile != NULL && bcri_config_resolve(config, config->hostsfile, &path) != 0)
+        return bcri_refuse(error, error_size, -1, "hostsfile %s: there is no home directory",
+                           config->hostsfile);
+    if (options->hostfile != NULL)
+        failed = enl_hosts_read(hosts, ENL_NODE_FILE, options->hostfile, error, error_size);
+    else if (path != NULL)
+        failed = enl_hosts_read(hosts, ENL_HOSTS_FILE, path, error, error_size);
+    else
+        failed = load_allocation(hosts, config, error, error_size);
+    free(path);
+    if (failed == 0 && options->names != NULL)
+        failed = enl_hosts_select(hosts, options->names, error, error_size);
+    if (failed == 0)
+        failed = enl_hosts_add_local(hosts, options->local, error, error_size);
+    return failed;
 }

@@ -5,93 +5,73 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bcri/escape.h"
-#include "bcri/refuse.h"
 
+#define DIGITS "0123456789"
 enum { DIGITS_MAX = 9 };
 
 static const char too_many[] =
     "stands for more than 150000 names, which is what a list may have; make its ranges smaller";
 
-static bool is_digit(char byte)
+bool enl_word_is_of(const char *word, const char *first, const char *others)
 {
-    return byte >= '0' && byte <= '9';
-}
-
-static bool is_letter_or_digit(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte);
-}
-
-bool enl_word_is_of(struct enl_word word, const char *first, const char *others)
-{
-    if (word.length == 0 || word.length > ENL_HOST_NAME_MAX)
+    static const char letters[] = DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if (word[0] == '\0' || strlen(word) > ENL_HOST_NAME_MAX)
         return false;
-    for (size_t i = 0; i < word.length; i++) {
-        const char byte = word.start[i];
-        const bool good =
-            is_letter_or_digit(byte) || (byte != '\0' && strchr(i == 0 ? first : others, byte) != NULL);
-        if (!good)
+    for (size_t i = 0; word[i] != '\0'; i++)
+        if (strchr(letters, word[i]) == NULL && strchr(i == 0 ? first : others, word[i]) == NULL)
             return false;
-    }
     return true;
 }
 
-bool enl_is_host_name(struct enl_word word)
+bool enl_is_host_name(const char *word)
 {
     return enl_word_is_of(word, ":", "._-:%");
 }
 
-bool enl_word_is_count(struct enl_word word, unsigned most, unsigned *count_out)
+bool enl_word_is_count(const char *word, unsigned most, unsigned *count_out)
 {
-    unsigned count = 0;
-    for (size_t i = 0; i < word.length; i++) {
-        if (!is_digit(word.start[i]) || count > most)
-            return false;
-        count = count * 10 + (unsigned)(word.start[i] - '0');
-    }
-    *count_out = count;
-    return word.length != 0 && count >= 1 && count <= most;
+    const bool digits = word[0] != '\0' && word[strspn(word, DIGITS)] == '\0';
+    const unsigned long count = digits ? strtoul(word, NULL, 10) : 0;
+    *count_out = count <= most ? (unsigned)count : 0;
+    return *count_out != 0;
 }
 
-struct enl_quote enl_quoted(struct enl_word word)
+struct enl_quote enl_quoted(const char *word)
 {
     struct enl_quote quote = {.text = ""};
     size_t taken;
-    const size_t used = bcri_escape(word.start, word.length, quote.text, sizeof quote.text - 3, &taken);
-    if (taken < word.length)
+    const size_t length = strlen(word),
+                 used = bcri_escape(word, length, quote.text, sizeof quote.text - 3, &taken);
+    if (taken < length)
         memcpy(quote.text + used, "...", 4);
     return quote;
 }
 
-struct enl_word enl_names_next(struct enl_word *list)
+char *enl_names_next(char **list)
 {
-    size_t end = 0;
-    for (bool within = false; end < list->length && (within || list->start[end] != ','); end++)
-        if (list->start[end] == '[' || list->start[end] == ']')
-            within = list->start[end] == '[';
-    const struct enl_word next = {list->start, end};
-    const size_t cut = end + (end < list->length);
-    *list = (struct enl_word){list->start + cut, list->length - cut};
-    return next;
+    char *word = *list, *end = word;
+    for (bool within = false; *end != '\0' && (within || *end != ','); end++)
+        if (*end == '[' || *end == ']')
+            within = *end == '[';
+    *list = *end != '\0' ? end + 1 : NULL;
+    *end = '\0';
+    return word;
 }
 
-bool enl_names_times(struct enl_word *word, unsigned most, unsigned *times_out)
+bool enl_names_times(char *word, unsigned most, unsigned *times_out)
 {
-    size_t at = word->length;
+    char *star = strrchr(word, '*');
     *times_out = 0;
-    while (at > 0 && word->start[at - 1] != '*' && word->start[at - 1] != ']')
-        at--;
-    if (at == 0 || word->start[at - 1] != '*')
+    if (star == NULL || strchr(star, ']') != NULL)
+        return true;
+    if (!enl_word_is_count(star + 1, most, times_out))
         return false;
-    const bool good =
-        enl_word_is_count((struct enl_word){word->start + at, word->length - at}, most, times_out);
-    if (!good)
-        *times_out = 1;
-    word->length = at - 1;
-    return good;
+    *star = '\0';
+    return true;
 }
 
 struct range {
@@ -100,126 +80,111 @@ struct range {
 };
 
 /* Reads digits at `*at`. Returns how many there are. */
-static size_t take_number(struct enl_word word, size_t *at, unsigned *number_out)
+static size_t take_number(const char **at, unsigned *number_out)
 {
-    const size_t start = *at;
-    *number_out = 0;
-    for (; *at < word.length && is_digit(word.start[*at]); ++*at)
-        if (*at - start < DIGITS_MAX)
-            *number_out = *number_out * 10 + (unsigned)(word.start[*at] - '0');
-    return *at - start;
+    const size_t digits = strspn(*at, DIGITS);
+    *number_out = (unsigned)strtoul(*at, NULL, 10);
+    *at += digits;
+    return digits;
 }
 
 /* Reads a range, behind which `*at` is at a comma or bracket then. NULL, or why it is none. */
-static const char *take_range(struct enl_word word, size_t *at, struct range *out)
+static const char *take_range(const char **at, struct range *out)
 {
-    const size_t first_digits = take_number(word, at, &out->first), second = *at + 1;
+    const size_t first_digits = take_number(at, &out->first);
+    const char *second = *at + 1;
     size_t last_digits = first_digits;
     out->last = out->first;
-    if (*at < word.length && word.start[*at] == '-') {
+    if (**at == '-') {
         ++*at;
-        last_digits = take_number(word, at, &out->last);
+        last_digits = take_number(at, &out->last);
     }
-    if (*at == word.length)
+    if (**at == '\0')
         return "has a [ without its ]; close the range";
-    if (first_digits == 0 || last_digits == 0 || (word.start[*at] != ',' && word.start[*at] != ']'))
+    if (first_digits == 0 || last_digits == 0 || (**at != ',' && **at != ']'))
         return "must have numbers in its brackets, as in node[01-16,20]";
     if (first_digits > DIGITS_MAX || last_digits > DIGITS_MAX)
         return "has a number of more than 9 digits in its brackets; put common digits before the bracket";
     if (out->last < out->first)
         return "has a range that goes down; write the smaller number first";
-    if (last_digits != first_digits && word.start[second] == '0')
+    if (last_digits != first_digits && *second == '0')
         return "has a range whose ends have zeros of two kinds; write both with as many digits";
     out->width = (int)first_digits;
     return NULL;
 }
 
-/* Counts what is in a bracket, behind whose [ `*at` is, and whose ] it is behind then; and the digits of its
- * longest number. */
-static const char *count_bracket(struct enl_word word, size_t *at, uint64_t *count_out, size_t *width_out)
-{
-    struct range range;
-    *count_out = *width_out = 0;
-    do {
-        const char *wrong = take_range(word, at, &range);
-        if (wrong != NULL)
-            return wrong;
-        *count_out += (uint64_t)(range.last - range.first) + 1;
-        const size_t width = (size_t)snprintf(NULL, 0, "%0*u", range.width, range.last);
-        if (width > *width_out)
-            *width_out = width;
-    } while (word.start[(*at)++] == ',');
-    return *count_out > ENL_HOSTS_MAX ? too_many : NULL;
-}
-
 /* Counts the names of a word, and the letters of the longest. NULL, or why it cannot be. */
-static const char *count_all(struct enl_word word, uint64_t *count_out, size_t *width_out)
+static const char *count_names(const char *word, size_t *count_out, size_t *width_out)
 {
-    *count_out = 1;
+    uint64_t count = 1;
     *width_out = 0;
-    for (size_t at = 0; at < word.length;) {
-        uint64_t more = 1;
-        size_t width = 1;
-        const char byte = word.start[at++];
-        if (byte == ']')
+    while (*word != '\0') {
+        uint64_t more = 0;
+        size_t widest = 0;
+        if (*word == ']')
             return "has a ] without its [; open the range";
-        const char *wrong = byte == '[' ? count_bracket(word, &at, &more, &width) : NULL;
-        if (wrong != NULL)
-            return wrong;
-        *width_out += width;
-        if ((*count_out *= more) > ENL_HOSTS_MAX)
+        if (*word++ != '[') {
+            ++*width_out;
+            continue;
+        }
+        do {
+            struct range range;
+            const char *wrong = take_range(&word, &range);
+            if (wrong != NULL)
+                return wrong;
+            const size_t width = (size_t)snprintf(NULL, 0, "%0*u", range.width, range.last);
+            widest = width > widest ? width : widest;
+            more += (uint64_t)(range.last - range.first) + 1;
+        } while (*word++ == ',');
+        *width_out += widest;
+        if (more > ENL_HOSTS_MAX || (count *= more) > ENL_HOSTS_MAX)
             return too_many;
     }
+    *count_out = (size_t)count;
     return *width_out > ENL_HOST_NAME_MAX ? "stands for names of more than 255 letters; shorten it" : NULL;
 }
 static_assert(ENL_HOST_NAME_MAX == 255 && ENL_HOSTS_MAX == 150000, "as the sentences say");
 
-size_t enl_names_count(struct enl_word word, char *error, size_t error_size)
-{
-    uint64_t count;
-    size_t width;
-    const char *wrong = count_all(word, &count, &width);
-    if (wrong == NULL)
-        return (size_t)count;
-    bcri_refuse(error, error_size, 0, "%s", wrong);
-    return 0;
-}
-
-struct walk {
-    struct enl_word word;
-    bool (*take)(void *data, const char *name);
-    void *data;
+struct names {
+    char **next, *text; /* where the next name goes */
     char name[ENL_HOST_NAME_MAX + 1];
 };
 
-/* Goes on behind the first `at` bytes of the word, of which `used` bytes of the name have come. Each level
- * writes a digit at least, so there are not many. */
-static bool walk_on(struct walk *walk, size_t at, size_t used)
+/* Writes the names of what is left of a word, behind the `used` bytes of the name that have come. Each level writes a
+ * digit at least, so there are not many. */
+static void write_names(struct names *names, const char *word, size_t used)
 {
-    struct range range;
-    for (; at < walk->word.length && walk->word.start[at] != '['; at++)
-        walk->name[used++] = walk->word.start[at];
-    walk->name[used] = '\0';
-    if (at == walk->word.length)
-        return walk->take(walk->data, walk->name);
-    const char *close = memchr(walk->word.start + at, ']', walk->word.length - at);
-    const size_t behind = (size_t)(close - walk->word.start) + 1;
+    for (; *word != '\0' && *word != '['; word++)
+        names->name[used++] = *word;
+    names->name[used] = '\0';
+    if (*word == '\0') {
+        *names->next++ = names->text;
+        names->text = stpcpy(names->text, names->name) + 1;
+        return;
+    }
+    const char *behind = strchr(word, ']') + 1;
     do {
-        at++;
-        if (take_range(walk->word, &at, &range) != NULL)
-            return false;
-        for (unsigned number = range.first; number <= range.last; number++) {
-            const int digits =
-                snprintf(walk->name + used, sizeof walk->name - used, "%0*u", range.width, number);
-            if (!walk_on(walk, behind, used + (size_t)digits))
-                return false;
-        }
-    } while (walk->word.start[at] == ',');
-    return true;
+        struct range range;
+        word++;
+        (void)take_range(&word, &range); /* which was read before */
+        for (unsigned number = range.first; number <= range.last; number++)
+            write_names(names, behind,
+                        used + (size_t)snprintf(names->name + used, sizeof names->name - used, "%0*u",
+                                                range.width, number));
+    } while (*word == ',');
 }
 
-bool enl_names_each(struct enl_word word, bool (*take)(void *data, const char *name), void *data)
+char **enl_names_of(const char *word, size_t *count_out, const char **why_out)
 {
-    struct walk walk = {.word = word, .take = take, .data = data};
-    return walk_on(&walk, 0, 0);
+    size_t width;
+    if ((*why_out = count_names(word, count_out, &width)) != NULL)
+        return NULL;
+    char **all = malloc(*count_out * (sizeof *all + width + 1));
+    if (all == NULL) {
+        *why_out = "has more names than there is memory for";
+        return NULL;
+    }
+    struct names names = {.next = all, .text = (char *)(all + *count_out)};
+    write_names(&names, word, 0);
+    return all;
 }

@@ -2,6 +2,7 @@
 /* See hosts.h: the list, and what becomes of it. */
 #include "hosts/hosts.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,49 +15,34 @@
 
 enum { FOLDERS_MAX = 1023 };
 
-static bool is_login(struct enl_word word)
+static bool is_login(const char *word)
 {
     return enl_word_is_of(word, "_", "_.-");
 }
 
-static bool is_folder(const char *start, size_t length)
-{
-    const size_t skip = length > 2 && start[0] == '~' ? 1 : 0;
-    return length > skip && start[skip] == '/';
-}
-
 /* Folders that are absolute or begin with ~/, with : between. */
-static bool is_folders(struct enl_word word)
+static bool is_folders(const char *word)
 {
-    if (word.length > FOLDERS_MAX)
+    if (strlen(word) > FOLDERS_MAX)
         return false;
-    for (size_t at = 0, length; at <= word.length; at += length + 1) {
-        const char *colon = memchr(word.start + at, ':', word.length - at);
-        length = colon != NULL ? (size_t)(colon - word.start) - at : word.length - at;
-        if (!is_folder(word.start + at, length))
+    for (;; word++) {
+        if (word[0] != '/' && (strncmp(word, "~/", 2) != 0 || word[2] == ':' || word[2] == '\0'))
             return false;
+        word += strcspn(word, ":");
+        if (*word == '\0')
+            return true;
     }
-    return true;
-}
-
-static bool is_abi(struct enl_word word)
-{
-    char name[16] = "";
-    if (word.length < sizeof name)
-        memcpy(name, word.start, word.length);
-    return enl_abi_known(name);
 }
 
 /* A path that is absolute or begins with ~/, or a name to be looked for on PATH. */
-static bool is_program(struct enl_word word)
+static bool is_program(const char *word)
 {
-    if (word.length == 0 || word.length > 4095 || word.start[0] == '-')
+    if (word[0] == '\0' || strlen(word) >= PATH_MAX || word[0] == '-')
         return false;
-    for (size_t i = 0; i < word.length; i++)
-        if ((unsigned char)word.start[i] < 0x21 || word.start[i] == 0x7f)
+    for (const char *at = word; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x21 || *at == 0x7f)
             return false;
-    return word.start[0] == '/' || (word.length > 2 && word.start[0] == '~' && word.start[1] == '/') ||
-           memchr(word.start, '/', word.length) == NULL;
+    return word[0] == '/' || (strncmp(word, "~/", 2) == 0 && word[2] != '\0') || strchr(word, '/') == NULL;
 }
 
 const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
@@ -65,7 +51,7 @@ const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
     {"login", offsetof(struct enl_host, login), is_login, "login must be a user's name"},
     {"enl", offsetof(struct enl_host, enl), is_program,
      "enl must be an absolute path, or begin with ~/, or have no slash"},
-    {"abi", offsetof(struct enl_host, abi), is_abi, "abi must be one of " ENL_ABIS},
+    {"abi", offsetof(struct enl_host, abi), enl_abi_known, "abi must be one of " ENL_ABIS},
     {"path", offsetof(struct enl_host, path), is_folders,
      "path must be folders that begin with / or ~/, with : between"},
 };
@@ -86,25 +72,20 @@ void enl_hosts_free(struct enl_hosts *hosts)
     *hosts = (struct enl_hosts){0};
 }
 
-static bool copy_text(char **copy_out, const char *text)
-{
-    *copy_out = text != NULL ? strdup(text) : NULL;
-    return (*copy_out != NULL) == (text != NULL);
-}
-
 bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const char *name,
                    const char *address)
 {
     if (!enl_grow(&hosts->hosts, &hosts->room, hosts->count + 1, sizeof *hosts->hosts))
         return false;
-    struct enl_host from = *host, *to = &hosts->hosts[hosts->count];
-    if (address != NULL)
-        from.address = (char *)(uintptr_t)address;
-    *to = (struct enl_host){.local = host->local, .slots = host->slots, .line = host->line};
-    bool whole = copy_text(&to->name, name);
-    for (size_t i = 0; i < ENL_HOST_KEYS; i++)
-        whole = copy_text(enl_host_text(to, &enl_host_keys[i]), *enl_host_text(&from, &enl_host_keys[i])) &&
-                whole;
+    struct enl_host *to = &hosts->hosts[hosts->count];
+    *to = *host;
+    bool whole = (to->name = strdup(name)) != NULL;
+    for (size_t i = 0; i < ENL_HOST_KEYS; i++) {
+        char **text = enl_host_text(to, &enl_host_keys[i]);
+        const char *from = text == &to->address && address != NULL ? address : *text;
+        *text = from != NULL ? strdup(from) : NULL;
+        whole = whole && (*text != NULL) == (from != NULL);
+    }
     if (whole)
         hosts->count++;
     else
@@ -154,20 +135,18 @@ static bool sort(struct enl_hosts *hosts)
     return true;
 }
 
+static int compare_to_name(const void *name, const void *host)
+{
+    return strcasecmp(name, (*(const struct enl_host *const *)host)->name);
+}
+
 const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name)
 {
-    size_t low = 0, high = hosts->sorted;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcasecmp(name, hosts->by_name[middle]->name);
-        if (order == 0)
-            return hosts->by_name[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const struct enl_host *const *found =
+        hosts->sorted != 0
+            ? bsearch(name, hosts->by_name, hosts->sorted, sizeof *hosts->by_name, compare_to_name)
+            : NULL;
+    return found != NULL ? *found : NULL;
 }
 
 /* The first host of a sorted list whose name has come before, in `*first_out`; NULL: none. */
@@ -201,13 +180,13 @@ static int refuse_twice(const struct enl_host *host, const struct enl_host *firs
                        file, host->line, host->name, first->line);
 }
 
+/* Whether the same is said of two hosts. */
 static bool agree(const struct enl_host *one, const struct enl_host *two)
 {
-    struct enl_host a = *one, b = *two;
-    bool same = a.local == b.local;
+    bool same = one->local == two->local;
     for (size_t i = 0; i < ENL_HOST_KEYS; i++) {
-        const char *at = *enl_host_text(&a, &enl_host_keys[i]), *bt = *enl_host_text(&b, &enl_host_keys[i]);
-        same = same && (at == NULL) == (bt == NULL) && (at == NULL || strcmp(at, bt) == 0);
+        const char *a = *enl_host_text(one, &enl_host_keys[i]), *b = *enl_host_text(two, &enl_host_keys[i]);
+        same = same && strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0; /* no text is empty */
     }
     return same;
 }
@@ -261,62 +240,59 @@ int enl_hosts_sort(struct enl_hosts *hosts, enum enl_hosts_form form, const char
 
 /* ---- options ---- */
 
-struct choice {
-    struct enl_hosts *chosen;
-    const struct enl_hosts *hosts;
-    unsigned times;
-    char *error;
-    size_t error_size;
-};
-
-static bool choose_one(void *data, const char *name)
+static int choose_host(struct enl_hosts *chosen, const struct enl_hosts *hosts, const char *name,
+                       unsigned slots, char *error, size_t error_size)
 {
-    struct choice *choice = data;
-    if (!enl_is_host_name((struct enl_word){name, strlen(name)}))
-        return bcri_refuse(choice->error, choice->error_size, false,
+    if (!enl_is_host_name(name))
+        return bcri_refuse(error, error_size, -1,
                            "--host: \"%s\" is no host's name; names are separated by commas",
-                           enl_quoted((struct enl_word){name, strlen(name)}).text);
-    const struct enl_host *entry = enl_hosts_find(choice->hosts, name);
+                           enl_quoted(name).text);
+    const struct enl_host *entry = enl_hosts_find(hosts, name);
     struct enl_host host = entry != NULL ? *entry : (struct enl_host){.slots = 1};
-    if (choice->times != 0)
-        host.slots = choice->times;
+    if (slots != 0)
+        host.slots = slots;
     host.line = 0;
-    if (enl_host_check(&host, name, "--host", choice->error, choice->error_size) != 0)
-        return false;
-    return enl_hosts_add(choice->chosen, &host, name, NULL) ||
-           bcri_refuse(choice->error, choice->error_size, false, "--host: not enough memory");
+    if (enl_host_check(&host, name, "--host", error, error_size) != 0)
+        return -1;
+    return enl_hosts_add(chosen, &host, name, NULL)
+               ? 0
+               : bcri_refuse(error, error_size, -1, "--host: not enough memory");
 }
 
 /* Adds the hosts of one word between commas to those chosen. */
-static bool choose(struct choice *choice, struct enl_word word)
+static int choose_hosts(struct enl_hosts *chosen, const struct enl_hosts *hosts, char *word, char *error,
+                        size_t error_size)
 {
-    char why[256];
+    unsigned slots;
+    size_t count;
+    const char *why;
     const struct enl_quote quote = enl_quoted(word);
-    if (!enl_names_times(&word, ENL_HOST_SLOTS_MAX, &choice->times) && choice->times != 0)
-        return bcri_refuse(choice->error, choice->error_size, false,
+    if (!enl_names_times(word, ENL_HOST_SLOTS_MAX, &slots))
+        return bcri_refuse(error, error_size, -1,
                            "--host: the number behind * is the slots, from 1 to %u, not as in \"%s\"",
                            ENL_HOST_SLOTS_MAX, quote.text);
-    const size_t count = enl_names_count(word, why, sizeof why);
-    if (count == 0)
-        return bcri_refuse(choice->error, choice->error_size, false, "--host: \"%s\" %s", quote.text, why);
-    if (count + choice->chosen->count > ENL_HOSTS_MAX)
-        return bcri_refuse(choice->error, choice->error_size, false,
-                           "--host: a list has at most %u hosts; name fewer", ENL_HOSTS_MAX);
-    return enl_names_each(word, choose_one, choice);
+    char **names = enl_names_of(word, &count, &why);
+    if (names == NULL)
+        return bcri_refuse(error, error_size, -1, "--host: \"%s\" %s", quote.text, why);
+    int failed = 0;
+    if (count + chosen->count > ENL_HOSTS_MAX)
+        failed = bcri_refuse(error, error_size, -1, "--host: a list has at most %u hosts; name fewer",
+                             ENL_HOSTS_MAX);
+    for (size_t i = 0; failed == 0 && i < count; i++)
+        failed = choose_host(chosen, hosts, names[i], slots, error, error_size);
+    free(names);
+    return failed;
 }
 
 int enl_hosts_select(struct enl_hosts *hosts, const char *names, char *error, size_t error_size)
 {
     struct enl_hosts chosen = {0};
-    struct choice choice = {&chosen, hosts, 0, error, error_size};
-    struct enl_word rest = {names, strlen(names)};
-    bool more = true, good = true;
-    while (good && more) {
-        const struct enl_word word = enl_names_next(&rest);
-        more = word.start + word.length < rest.start;
-        good = choose(&choice, word);
-    }
-    if (!good || enl_hosts_sort(&chosen, ENL_HOSTS_FILE, "--host", error, error_size) != 0) {
+    char *list = strdup(names), *rest = list;
+    int failed = list != NULL ? 0 : bcri_refuse(error, error_size, -1, "--host: not enough memory");
+    while (failed == 0 && rest != NULL)
+        failed = choose_hosts(&chosen, hosts, enl_names_next(&rest), error, error_size);
+    free(list);
+    if (failed != 0 || enl_hosts_sort(&chosen, ENL_HOSTS_FILE, "--host", error, error_size) != 0) {
         enl_hosts_free(&chosen);
         return -1;
     }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bcri_config;
 struct ifaddrs;
@@ -96,11 +97,7 @@ bool enl_entry_is_here(const struct bcri_config *config, const struct enl_host *
 bool enl_name_is_here(const char *machine, struct ifaddrs **known);
 
 /* allocation.c -- The nodes that a batch system has given to the job in which this process runs: Slurm tells them
- * in its variables, PBS in a file. */
-
-/* Adds the nodes of the job, if there is one. rshpath becomes srun in a job of Slurm, unless it was set.
- * Returns 0, or -1 with a sentence. */
-int enl_allocation_load(struct enl_hosts *hosts, struct bcri_config *config, char *error, size_t error_size);
+ * in its variables, PBS in a file. And which of all lists a program has. */
 
 /* Adds the nodes of a Slurm job: `nodes` as in SLURM_JOB_NODELIST; their slots are those of `tasks`, as in
  * SLURM_TASKS_PER_NODE, if these are as many, else of `cpus`, as in SLURM_JOB_CPUS_PER_NODE; either may be
@@ -119,51 +116,42 @@ int enl_allocation_slurm(struct enl_hosts *hosts, const char *nodes, const char 
  * a program. */
 #define ENL_HOSTS_MAX 150000u
 
-/* Bytes of foreign text that are looked at. */
-struct enl_word {
-    const char *start;
-    size_t length;
-};
-
 /* Whether a word is of letters, digits and `others`, and begins with a letter, a digit or one of `first`. */
-bool enl_word_is_of(struct enl_word word, const char *first, const char *others);
+bool enl_word_is_of(const char *word, const char *first, const char *others);
 /* A name or an address, which no program takes for an option. */
-bool enl_is_host_name(struct enl_word word);
+bool enl_is_host_name(const char *word);
 /* A number from 1 to `most`. */
-bool enl_word_is_count(struct enl_word word, unsigned most, unsigned *count_out);
+bool enl_word_is_count(const char *word, unsigned most, unsigned *count_out);
 
-/* Cuts off what is before the next comma that is not in brackets, and that comma. */
-struct enl_word enl_names_next(struct enl_word *list);
-/* Cuts a * and a number off the end of `word`. False: there is none, or it is not from 1 to `most`; *times_out
- * is 0 then if there is no *. */
-bool enl_names_times(struct enl_word *word, unsigned most, unsigned *times_out);
+/* Cuts off what is before the next comma that is not in brackets, as strsep does: *list is NULL when all is taken. */
+char *enl_names_next(char **list);
+/* Cuts a * and a number off the end of `word`; without them *times_out is 0. False: it is not from 1 to `most`. */
+bool enl_names_times(char *word, unsigned most, unsigned *times_out);
 
-/* How many names a word stands for, 1 without brackets; 0: it cannot be, and `error` is a clause that says why
- * and what to do, in which the word is not named. */
-size_t enl_names_count(struct enl_word word, char *error, size_t error_size);
-/* Calls `take` with each name of a word that was counted, in order, until it returns false: so is the result
- * then. A name may be one that enl_is_host_name refuses. */
-bool enl_names_each(struct enl_word word, bool (*take)(void *data, const char *name), void *data);
+/* The names that a word stands for, in order: one block, which the caller frees. A name may be one that enl_is_host_name
+ * refuses. NULL: it cannot be, and *why_out is a clause that says why and what to do, in which the word is not
+ * named. */
+char **enl_names_of(const char *word, size_t *count_out, const char **why_out);
 
 /* A word as it is shown, cut if it is long. */
 struct enl_quote {
     char text[200];
 };
-struct enl_quote enl_quoted(struct enl_word word);
+struct enl_quote enl_quoted(const char *word);
 
 /* What is said of a host as key=text. */
 struct enl_host_key {
     const char *key;
     size_t offset; /* of the char * in struct enl_host */
-    bool (*good)(struct enl_word value);
+    bool (*good)(const char *value);
     const char *must;
 };
 enum { ENL_HOST_KEYS = 5 };
 extern const struct enl_host_key enl_host_keys[ENL_HOST_KEYS];
 
-static inline char **enl_host_text(struct enl_host *host, const struct enl_host_key *key)
+static inline char **enl_host_text(const struct enl_host *host, const struct enl_host_key *key)
 {
-    return (char **)((char *)host + key->offset);
+    return (char **)((uintptr_t)host + key->offset);
 }
 
 /* Adds a copy of `host` with that name and address (NULL: its own). False: no memory. */

@@ -21,46 +21,28 @@ struct line {
     const char *place; /* what its sentences begin with */
     struct enl_host host;
     unsigned max_slots;
-    size_t count;               /* of the names that it stands for */
-    struct enl_hosts addresses; /* if addr= has ranges: hosts of these names */
-    size_t taken;               /* of the addresses */
+    size_t count;     /* of the names that it stands for */
+    char **addresses; /* as many, if addr= has ranges */
     char *error;
     size_t error_size;
 };
 
-static bool is_space(char byte)
+/* Cuts off the next word of a line: "" at its end or at a comment. */
+static char *take_word(char **line)
 {
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
-/* The next word of a line, of length 0 at its end or at a comment. */
-static struct enl_word take_word(struct enl_word *line)
-{
-    size_t at = 0, end;
-    while (at < line->length && is_space(line->start[at]))
-        at++;
-    if (at < line->length && line->start[at] == '#')
-        at = line->length;
-    for (end = at; end < line->length && !is_space(line->start[end]); end++)
-        ;
-    const struct enl_word word = {line->start + at, end - at};
-    *line = (struct enl_word){line->start + end, line->length - end};
+    static const char space[] = " \t\n\v\f\r";
+    char *word = *line + strspn(*line, space);
+    const size_t length = *word != '#' ? strcspn(word, space) : 0;
+    *line = word + length + (length != 0 && word[length] != '\0');
+    word[length] = '\0';
     return word;
 }
 
-static bool is_word(struct enl_word word, const char *text)
-{
-    return word.length == strlen(text) && memcmp(word.start, text, word.length) == 0;
-}
-
-/* What follows `key`= in a word. */
-static bool has_key(struct enl_word word, const char *key, struct enl_word *value_out)
+/* What follows `key`= in a word; NULL: it is no such word. */
+static const char *value_of(const char *word, const char *key)
 {
     const size_t length = strlen(key);
-    if (word.length <= length || memcmp(word.start, key, length) != 0 || word.start[length] != '=')
-        return false;
-    *value_out = (struct enl_word){word.start + length + 1, word.length - length - 1};
-    return true;
+    return strncmp(word, key, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
 static int refuse_memory(const struct line *line)
@@ -68,7 +50,7 @@ static int refuse_memory(const struct line *line)
     return bcri_refuse(line->error, line->error_size, -1, "%s: not enough memory", line->place);
 }
 
-static int refuse_twice(const struct line *line, struct enl_word word)
+static int refuse_twice(const struct line *line, const char *word)
 {
     const struct enl_quote quote = enl_quoted(word);
     return bcri_refuse(line->error, line->error_size, -1,
@@ -76,66 +58,18 @@ static int refuse_twice(const struct line *line, struct enl_word word)
                        (int)strcspn(quote.text, "="), quote.text);
 }
 
-/* ---- ranges ---- */
-
-/* How many names a word stands for; 0: it was refused. */
-static size_t count_names(const struct line *line, struct enl_word word)
+/* The names that a word stands for; NULL: it was refused. */
+static char **list_names(const struct line *line, const char *word, size_t *count_out)
 {
-    char why[256];
-    const size_t count = enl_names_count(word, why, sizeof why);
-    if (count == 0)
-        bcri_refuse(line->error, line->error_size, 0, "%s: \"%s\" %s", line->place, enl_quoted(word).text,
+    const char *why;
+    char **names = enl_names_of(word, count_out, &why);
+    if (names == NULL)
+        bcri_refuse(line->error, line->error_size, -1, "%s: \"%s\" %s", line->place, enl_quoted(word).text,
                     why);
-    return count;
+    return names;
 }
 
-static bool check_name(void *data, const char *name)
-{
-    const struct line *line = data;
-    const struct enl_word word = {name, strlen(name)};
-    return enl_is_host_name(word) ||
-           bcri_refuse(
-               line->error, line->error_size, false,
-               "%s: \"%s\" is no host's name: letters, digits and . _ - : %% are; a line is " LINE_FORM,
-               line->place, enl_quoted(word).text);
-}
-
-static bool take_address(void *data, const char *address)
-{
-    struct line *line = data;
-    const struct enl_word word = {address, strlen(address)};
-    const struct enl_host none = {0};
-    if (!enl_is_host_name(word))
-        return bcri_refuse(line->error, line->error_size, false, "%s: %s, not \"%s\"", line->place,
-                           enl_host_keys[0].must, enl_quoted(word).text);
-    return enl_hosts_add(&line->addresses, &none, address, NULL) || refuse_memory(line) == 0;
-}
-
-static int take_addresses(struct line *line, struct enl_word value)
-{
-    const size_t count = count_names(line, value);
-    if (count == 0)
-        return -1;
-    if (count != line->count)
-        return bcri_refuse(line->error, line->error_size, -1,
-                           "%s: addr= has %zu addresses for %zu names; give it as many, or one for all",
-                           line->place, count, line->count);
-    return enl_names_each(value, take_address, line) ? 0 : -1;
-}
-
-static bool add_host(void *data, const char *name)
-{
-    struct line *line = data;
-    const char *address =
-        line->taken < line->addresses.count ? line->addresses.hosts[line->taken++].name : NULL;
-    if (enl_host_check(&line->host, name, line->place, line->error, line->error_size) != 0)
-        return false;
-    return enl_hosts_add(line->hosts, &line->host, name, address) || refuse_memory(line) == 0;
-}
-
-/* ---- lines ---- */
-
-static int take_slots(struct line *line, struct enl_word word, struct enl_word value, unsigned *slots)
+static int take_slots(struct line *line, const char *word, const char *value, unsigned *slots)
 {
     if (*slots != 0)
         return refuse_twice(line, word);
@@ -147,47 +81,54 @@ static int take_slots(struct line *line, struct enl_word word, struct enl_word v
 }
 static_assert(ENL_HOST_SLOTS_MAX == 65000, "as the sentence says");
 
-static int take_text(struct line *line, const struct enl_host_key *key, struct enl_word word,
-                     struct enl_word value)
+static int take_text(struct line *line, const struct enl_host_key *key, const char *word, const char *value)
 {
     char **text = enl_host_text(&line->host, key);
-    const bool ranges = key == &enl_host_keys[0] && memchr(value.start, '[', value.length) != NULL;
-    if (*text != NULL || (key == &enl_host_keys[0] && line->addresses.count != 0))
+    const bool is_address = key == &enl_host_keys[0], ranges = is_address && strchr(value, '[') != NULL;
+    size_t count = 1;
+    const char *wrong = NULL;
+    if (*text != NULL || (is_address && line->addresses != NULL))
         return refuse_twice(line, word);
-    if (ranges)
-        return take_addresses(line, value);
-    if (!key->good(value))
+    if (ranges && (line->addresses = list_names(line, value, &count)) == NULL)
+        return -1;
+    if (ranges && count != line->count)
+        return bcri_refuse(line->error, line->error_size, -1,
+                           "%s: addr= has %zu addresses for %zu names; give it as many, or one for all",
+                           line->place, count, line->count);
+    for (size_t i = count; i-- > 0;)
+        if (!key->good(ranges ? line->addresses[i] : value))
+            wrong = ranges ? line->addresses[i] : value;
+    if (wrong != NULL)
         return bcri_refuse(line->error, line->error_size, -1, "%s: %s, not \"%s\"", line->place, key->must,
-                           enl_quoted(value).text);
-    *text = strndup(value.start, value.length);
-    return *text != NULL ? 0 : refuse_memory(line);
+                           enl_quoted(wrong).text);
+    return ranges || (*text = strdup(value)) != NULL ? 0 : refuse_memory(line);
 }
 
 /* Reads one word behind the name. */
-static int take_option(struct line *line, struct enl_word word)
+static int take_option(struct line *line, const char *word)
 {
-    struct enl_word value;
-    if (is_word(word, "local")) {
+    const char *value;
+    if (strcmp(word, "local") == 0) {
         if (line->host.local)
             return refuse_twice(line, word);
         line->host.local = true;
         return 0;
     }
-    if (has_key(word, "slots", &value))
+    if ((value = value_of(word, "slots")) != NULL)
         return take_slots(line, word, value, &line->host.slots);
-    if (has_key(word, "max_slots", &value) || has_key(word, "max-slots", &value))
+    if ((value = value_of(word, "max_slots")) != NULL || (value = value_of(word, "max-slots")) != NULL)
         return take_slots(line, word, value, &line->max_slots);
     for (size_t i = 0; i < ENL_HOST_KEYS; i++)
-        if (has_key(word, enl_host_keys[i].key, &value))
+        if ((value = value_of(word, enl_host_keys[i].key)) != NULL)
             return take_text(line, &enl_host_keys[i], word, value);
     return bcri_refuse(line->error, line->error_size, -1, "%s: \"%s\" is not known; a line is " LINE_FORM,
                        line->place, enl_quoted(word).text);
 }
 
 /* Reads the words behind the name, and completes what they leave open. */
-static int take_options(struct line *line, struct enl_word rest)
+static int take_options(struct line *line, char *rest)
 {
-    for (struct enl_word word; (word = take_word(&rest)).length != 0;)
+    for (const char *word; *(word = take_word(&rest)) != '\0';)
         if (take_option(line, word) != 0)
             return -1;
     if (line->host.slots == 0)
@@ -202,26 +143,46 @@ static int take_options(struct line *line, struct enl_word rest)
     return 0;
 }
 
-static int parse_line(struct line *line, struct enl_word rest)
+static int add_hosts(struct line *line, char **names, char *rest)
 {
-    struct enl_word name = take_word(&rest);
-    const struct enl_word whole = name;
-    if (name.length == 0)
+    for (size_t i = 0; i < line->count; i++)
+        if (!enl_is_host_name(names[i]))
+            return bcri_refuse(
+                line->error, line->error_size, -1,
+                "%s: \"%s\" is no host's name: letters, digits and . _ - : %% are; a line is " LINE_FORM,
+                line->place, enl_quoted(names[i]).text);
+    if (take_options(line, rest) != 0)
+        return -1;
+    for (size_t i = 0; i < line->count; i++) {
+        if (enl_host_check(&line->host, names[i], line->place, line->error, line->error_size) != 0)
+            return -1;
+        if (!enl_hosts_add(line->hosts, &line->host, names[i],
+                           line->addresses != NULL ? line->addresses[i] : NULL))
+            return refuse_memory(line);
+    }
+    return 0;
+}
+
+/* `text` is a string, which is cut into words, of `length` bytes. */
+static int parse_line(struct line *line, char *text, size_t length)
+{
+    const bool has_zero = memchr(text, '\0', length) != NULL;
+    char *rest = text, *name = take_word(&rest), **names;
+    if (name[0] == '\0')
         return 0;
-    /* From here on words become strings. */
-    if (memchr(name.start, '\0', (size_t)(rest.start + rest.length - name.start)) != NULL)
+    if (has_zero)
         return bcri_refuse(line->error, line->error_size, -1,
                            "%s: this line has a byte that is zero; write the file as plain text (UTF-8)",
                            line->place);
-    if (!enl_names_times(&name, ENL_HOST_SLOTS_MAX, &line->host.slots) && line->host.slots != 0)
+    if (!enl_names_times(name, ENL_HOST_SLOTS_MAX, &line->host.slots))
         return bcri_refuse(line->error, line->error_size, -1,
                            "%s: the number behind * is the slots, from 1 to 65000, not as in \"%s\"",
-                           line->place, enl_quoted(whole).text);
-    line->count = count_names(line, name);
-    int failed = line->count == 0 || !enl_names_each(name, check_name, line) ? -1 : take_options(line, rest);
-    if (failed == 0 && !enl_names_each(name, add_host, line))
-        failed = -1;
-    enl_hosts_free(&line->addresses);
+                           line->place, enl_quoted(name).text);
+    if ((names = list_names(line, name, &line->count)) == NULL)
+        return -1;
+    const int failed = add_hosts(line, names, rest);
+    free(names);
+    free(line->addresses);
     enl_host_free(&line->host);
     return failed;
 }
@@ -234,11 +195,16 @@ int enl_hosts_parse(struct enl_hosts *hosts, enum enl_hosts_form form, const cha
     for (unsigned number = 1; start < length && failed == 0; number++) {
         const char *newline = memchr(bytes + start, '\n', length - start);
         const size_t end = newline != NULL ? (size_t)(newline - bytes) : length;
-        char place[PLACE_MAX];
+        char place[PLACE_MAX], *text = malloc(end - start + 1);
         snprintf(place, sizeof place, "%s:%u", file, number);
         struct line line = {
             .hosts = hosts, .place = place, .host.line = number, .error = error, .error_size = error_size};
-        failed = parse_line(&line, (struct enl_word){bytes + start, end - start});
+        if (text == NULL)
+            return refuse_memory(&line);
+        memcpy(text, bytes + start, end - start);
+        text[end - start] = '\0';
+        failed = parse_line(&line, text, end - start);
+        free(text);
         start = end + 1;
     }
     return failed != 0 ? failed : enl_hosts_sort(hosts, form, file, error, error_size);

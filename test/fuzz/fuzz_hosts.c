@@ -17,8 +17,7 @@ static void check(const struct enl_hosts *hosts)
         const struct enl_host *host = &hosts->hosts[i];
         const char *address = host->address != NULL ? host->address : host->name;
         if (enl_hosts_find(hosts, host->name) != host || host->slots < 1 ||
-            host->slots > ENL_HOST_SLOTS_MAX ||
-            !enl_is_host_name((struct enl_word){address, strlen(address)}) ||
+            host->slots > ENL_HOST_SLOTS_MAX || !enl_is_host_name(address) ||
             (host->login != NULL && host->login[0] == '-') || (host->enl != NULL && host->enl[0] == '-'))
             abort();
     }
