@@ -54,17 +54,10 @@ static const char *hello_of_client(struct enl_conn *conn, struct bcri_incoming *
     if (in->pid == 0)
         wrong = "enl cannot watch this process (another pid namespace?)";
     int fd = bcri_incoming_take(in, 0);
-    if (wrong == NULL) {
+    if (wrong == NULL)
         enl_conn_wait(&program->conns, fd, in->pid, &in->message);
-        return NULL;
-    }
-    struct bcri_control reply = {.type = BCRI_MSG_reply,
-                                 .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(text),
-                                 .id = in->message.id,
-                                 .status = bcrE_ENLIST,
-                                 .text = bcri_view_of(wrong)};
-    bcri_channel_send(fd, &reply, NULL, 0, false);
-    close(fd);
+    else
+        enl_hello_refuse(fd, in->message.id, bcrE_ENLIST, wrong);
     return NULL;
 }
 

@@ -221,6 +221,14 @@ pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out)
     return -failure.error;
 }
 
+void enl_spawn_close_files(const struct enl_spawn *spawn)
+{
+    const int files[] = {spawn->in, spawn->out, spawn->err};
+    for (int i = 0; i < 3; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+}
+
 char **enl_environment_with(char *const *environment, const char *name, const char *value)
 {
     size_t count = 0, length = strlen(name), extra = length + (value != NULL ? strlen(value) : 0) + 2;

@@ -36,6 +36,8 @@ struct enl_spawn {
 /* Starts the process, without blocked or ignored signals but for an ignored SIGHUP. When this returns, exec is done. Returns the pid, or -errno with `*step_out`
  * naming the step that failed. */
 pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out);
+/* Closes its standard files, those that are not the daemon's. */
+void enl_spawn_close_files(const struct enl_spawn *spawn);
 
 /* A NULL-terminated copy of the environment without the variable `name`, and with `name`=`value`
  * unless `value` is NULL. One block, which the caller frees. NULL: no memory. */

@@ -16,7 +16,7 @@ struct enl_process_status {
 bool enl_process_status(pid_t pid, struct enl_process_status *out);
 
 /* Field `number` of /proc/PID/stat, as proc(5) counts them; 0: it cannot be read. */
-enum { ENL_STAT_START_TIME = 22, ENL_STAT_CORE = 39 };
+enum { ENL_STAT_FLAGS = 9, ENL_STAT_START_TIME = 22, ENL_STAT_CORE = 39 };
 uint64_t enl_process_stat(pid_t pid, int number);
 
 #endif

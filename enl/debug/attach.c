@@ -104,9 +104,7 @@ static struct enl_pane *attach(struct enl_session *session, const struct enl_cce
     const pid_t started = fd >= 0 ? enl_spawn(&spawn, &step) : fd;
     struct enl_pane *pane = started > 0 ? enl_pane_new(session, cce->index, cce->ordinal, fd) : NULL;
     free(words);
-    for (int i = 0; i < 3; i++)
-        if ((const int[]){spawn.in, spawn.out, spawn.err}[i] >= 0)
-            close((const int[]){spawn.in, spawn.out, spawn.err}[i]);
+    enl_spawn_close_files(&spawn);
     if (pane == NULL) {
         if (started > 0)
             kill(started, SIGKILL);

@@ -44,8 +44,9 @@ struct enl_audit {
     char finding[FINDINGS_MAX][SENTENCE_MAX];
 };
 
-static void free_audit(struct enl_audit *audit)
+static void free_audit(struct enl_call *call)
 {
+    struct enl_audit *audit = (struct enl_audit *)call;
     if (audit == NULL)
         return;
     free(audit->last.at);
@@ -186,7 +187,7 @@ static void answer_audit(struct enl_here *here, struct enl_audit *audit, int cod
         conn->audit = NULL;
         enl_conn_reply(conn, audit->id, code != 0 || audit->now.count != 0, text);
     }
-    free_audit(audit);
+    free_audit((struct enl_call *)audit);
 }
 
 static void on_pause_over(uv_timer_t *timer)
@@ -207,15 +208,10 @@ static void take_look(struct enl_here *here, struct enl_call *call, int code)
         uv_timer_start(&here->audit_pause, on_pause_over, APART_MSEC, 0);
 }
 
-static void drop_look(struct enl_call *call)
-{
-    free_audit((struct enl_audit *)call);
-}
-
 static bool have_looked_at(struct enl_here *here, struct enl_audit *audit)
 {
     const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &audit->call};
-    audit->call = (struct enl_call){look_once, take_look, drop_look};
+    audit->call = (struct enl_call){look_once, take_look, free_audit};
     return enl_worker_add(here->worker, &work);
 }
 
@@ -234,7 +230,7 @@ const char *enl_audit_ask(struct enl_here *here, struct enl_conn *conn, const st
             return NULL;
         }
     }
-    free_audit(audit);
+    free_audit((struct enl_call *)audit);
     enl_conn_reply(conn, message->id, bcrE_NOMEM,
                    running ? "enl has no memory for an audit" : "the program is not running");
     return NULL;
@@ -253,7 +249,7 @@ void enl_audit_stop(struct enl_here *here)
 {
     for (struct enl_audit *audit; (audit = SLIST_FIRST(&here->audits)) != NULL;) {
         SLIST_REMOVE_HEAD(&here->audits, entry);
-        free_audit(audit);
+        free_audit((struct enl_call *)audit);
     }
     uv_close((uv_handle_t *)&here->audit_pause, NULL);
 }

@@ -23,7 +23,6 @@
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
-#include "host/host_private.h"
 #include "host/worker.h"
 #include "wire/wire.h"
 
@@ -173,16 +172,21 @@ static int watch_pid(struct enl_cce *cce, pid_t pid)
     return cce->pid_watch != NULL ? 0 : ENOMEM;
 }
 
-static void refuse_hello(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
+void enl_hello_refuse(int fd, uint32_t id, int status, const char *text)
 {
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(text),
                                  .id = id,
                                  .status = (uint32_t)status,
                                  .text = bcri_view_of(text)};
-    char who[ENL_CCE_TEXT_MAX];
     bcri_channel_send(fd, &reply, NULL, 0, false);
     close(fd);
+}
+
+static void refuse_hello(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
+{
+    char who[ENL_CCE_TEXT_MAX];
+    enl_hello_refuse(fd, id, status, text);
     enl_log_often(cce->here->self, ENL_OFTEN_HELLO, "hello of %s refused: %s",
                   enl_cce_text(cce, who, sizeof who), text);
 }

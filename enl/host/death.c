@@ -20,7 +20,7 @@
  * forgotten the CCE. The loop stores DYING before that, so that CCEs that
  * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
  * repaired, since no CCE will need it. */
-#include "host/host_private.h"
+#include "host/host.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -34,11 +34,11 @@
 
 #include <bcr.h>
 
+#include "base/status.h"
 #include "base/watch.h"
 #include "bcri/environment.h"
 #include "bcri/eventfds.h"
 #include "bcri/repair.h"
-#include "host/host.h"
 #include "host/worker.h"
 #include "wire/wire.h"
 
@@ -227,8 +227,7 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
         enl_output_show_tail(cce);
         enl_cce_tell_failure(here, &cce->origin, cce->ordinal, code);
     }
-    finish_cce(cce);
-    finish_life(cce);
+    enl_cce_drop(cce);
 }
 
 /* A process that the daemon started has ended, no process holds its socket any more, and no hello
@@ -370,24 +369,13 @@ static void report_disconnected(struct enl_cce *cce)
     cce->disconnect_reported = true;
 }
 
-/* Whether the process has passed the point after which no signal can change how it ends. The kernel
- * sets this flag before it closes descriptors. */
+/* Whether the process has passed the point after which no signal can change how it ends: the kernel sets this flag
+ * before it closes descriptors. Or is gone, or unknown: then it has the second that all have. */
 static bool is_exiting(pid_t pid)
 {
     enum { EXITING = 4 };
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (length <= 0)
-        return true; /* gone, or unknown: it has the second that all have */
-    text[length] = '\0';
-    const char *at = strrchr(text, ')'); /* after the name, which may contain blanks */
-    for (int field = 2; at != NULL && field < 9; field++)
-        at = strchr(at + 1, ' ');
-    return at == NULL || (strtoul(at, NULL, 10) & EXITING) != 0;
+    const uint64_t flags = enl_process_stat(pid, ENL_STAT_FLAGS);
+    return (flags & EXITING) != 0 || (flags == 0 && enl_process_stat(pid, ENL_STAT_START_TIME) == 0);
 }
 
 /* Kills a disconnected CCE that is under a wrapper or has joined: if the daemon were killed within
@@ -401,8 +389,10 @@ static void kill_orphan(struct enl_cce *cce)
     syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, SIGKILL, NULL, 0);
 }
 
-void enl_cce_kill_disconnected(struct enl_here *here)
+/* The time of those that are disconnected is up. */
+static void on_linger(uv_timer_t *timer)
 {
+    struct enl_here *here = timer->data;
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &here->all, entry) {
         if (!cce->disconnected || cce->life == ENL_OVER)
@@ -410,11 +400,6 @@ void enl_cce_kill_disconnected(struct enl_here *here)
         report_disconnected(cce);
         enl_cce_signal(cce, SIGKILL, false);
     }
-}
-
-static void on_linger(uv_timer_t *timer)
-{
-    enl_cce_kill_disconnected(timer->data);
 }
 
 void enl_cce_disconnected(struct enl_cce *cce)

@@ -3,11 +3,55 @@
 #include "host/host.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include <bcr.h>
 
 #include "bcri/log.h"
+#include "bcri/stopped.h"
 #include "host/worker.h"
+
+enum { SAY_AGAIN_MSEC = 60000 };
+
+/* The CCE at the end of the chain: the holder may itself wait for another CCE. */
+static struct enl_cce *last_of(struct enl_here *here, uint32_t index)
+{
+    enum { HOPS = 16 };
+    struct enl_cce *cce = enl_cce_at(here, index);
+    for (unsigned hop = 0; hop < HOPS && cce != NULL; hop++) {
+        uint32_t next = bcri_load_acquire(&cce->record->bell.waits_on);
+        if (next == 0 || enl_cce_at(here, next - 1) == NULL)
+            break;
+        cce = enl_cce_at(here, next - 1);
+    }
+    return cce;
+}
+
+void enl_blocked_by(struct enl_here *here, uint32_t holder_index, uint32_t waiter_index)
+{
+    struct enl_cce *holder = last_of(here, holder_index);
+    const struct enl_cce *waiter = enl_cce_at(here, waiter_index);
+    char who[ENL_CCE_TEXT_MAX], whom[ENL_CCE_TEXT_MAX] = "enl";
+    if (holder == NULL || holder->life != ENL_ALIVE)
+        return; /* its repair lets the others go on */
+    enl_cce_text(holder, who, sizeof who);
+    const bool repair = waiter != NULL && waiter->life == ENL_OVER;
+    if (waiter != NULL)
+        enl_cce_text(waiter, whom, sizeof whom);
+    const long pid = (long)holder->pid;
+    char why[128] = "it is not stopped; it may be short of processor time";
+    if (bcri_process_stopped((uint32_t)pid))
+        snprintf(why, sizeof why,
+                 "it is stopped, in the midst of a call (a debugger, or SIGSTOP: kill -CONT %ld)", pid);
+    const uint64_t now = uv_now(&here->self->loop);
+    if (holder->blocked_reported_ms != 0 && now - holder->blocked_reported_ms < SAY_AGAIN_MSEC) {
+        bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s holds up %s too", who, whom);
+        return;
+    }
+    holder->blocked_reported_ms = now != 0 ? now : 1;
+    enl_report(here->self, BCRI_LOG_WARN, "%s holds up %s%s: %s", who,
+               repair ? "the repair of what was left by " : "", whom, why);
+}
 
 static void on_work_done(struct enl_here *here, const struct enl_work *work)
 {

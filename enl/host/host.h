@@ -131,7 +131,7 @@ void enl_audit_stop(struct enl_here *here);
  * asked for meanwhile are made behind them. */
 void enl_audit_go_on(struct enl_here *here);
 
-/* blocked_by.c -- Tells a person which CCE holds up others: one that is stopped in the middle of a call keeps the
+/* host.c -- Tells a person which CCE holds up others: one that is stopped in the middle of a call keeps the
  * locks that it has, and nobody may take them away. */
 
 /* CCE `waiter` (or the repair of what it has left) has waited for CCE `holder` for a second. The
@@ -240,6 +240,8 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
 /* Its birth region is in cell 0, or it gets none; with a `code`, the region could not be put there.
  * The CCE, or its connection, may have ended meanwhile. */
 void enl_cce_cell0_ready(struct enl_cce *cce, int code);
+/* A CCE's pidfd tells that the process has ended which called bcr_init; `data` is the CCE. */
+void enl_death_of_pid(void *data);
 /* A child with this pid has ended and is still in the process table. */
 void enl_cce_look_at_dead(struct enl_here *here, pid_t pid);
 /* A child with this pid has ended; it need not belong to a known CCE. */
@@ -248,8 +250,6 @@ void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status);
 void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong);
 /* Its private socket has ended, or the daemon has ended it. */
 void enl_cce_disconnected(struct enl_cce *cce);
-/* Kills the CCEs that are disconnected and still run: their time is up. */
-void enl_cce_kill_disconnected(struct enl_here *here);
 /* The agent does not know it any more: the worker repairs. */
 void enl_cce_forgotten(struct enl_cce *cce);
 /* The worker has done the repair; with a `code`, only as far as corrupt memory lets it. */
@@ -259,6 +259,8 @@ void enl_cce_release(struct enl_cce *cce);
 
 /* NULL, or a sentence that says why a hello cannot be accepted. */
 const char *enl_hello_wrong(const struct bcri_control *hello);
+/* Answers so by the private socket `fd` that a hello has brought, and closes that. */
+void enl_hello_refuse(int fd, uint32_t id, int status, const char *text);
 
 /* Sends the answer to a call of a CCE's that may run handlers meanwhile: such a CCE sleeps on its
  * bell. The connection may be a child daemon's, too. */

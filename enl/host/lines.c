@@ -182,53 +182,29 @@ static size_t put_prefix(const struct enl_lines *lines, const struct enl_printed
     return used + (label ? (size_t)snprintf(prefix + used, PREFIX_BYTES - used, "[%u] ", text->ordinal) : 0);
 }
 
-static size_t newlines_in(const struct enl_printed *text)
-{
-    size_t count = 0;
-    const char *end = text->bytes + text->length;
-    for (const char *at = text->bytes; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
-        count++;
-    return count;
-}
-
-/* A copy in which each line begins with the prefix. NULL: no memory. */
-static char *with_prefixes(const struct enl_printed *text, const char *prefix, size_t prefix_length,
-                           size_t *length_out)
-{
-    char *copy = malloc(text->length + (newlines_in(text) + 1) * prefix_length), *to = copy;
-    const char *at = text->bytes, *end = at + text->length;
-    bool begins = !text->goes_on;
-    while (copy != NULL && at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const size_t line = (size_t)((newline != NULL ? newline + 1 : end) - at);
-        if (begins)
-            to = (char *)memcpy(to, prefix, prefix_length) + prefix_length;
-        to = (char *)memcpy(to, at, line) + line;
-        at += line;
-        begins = true;
-    }
-    *length_out = (size_t)(to - copy);
-    return copy;
-}
-
-/* Calls `put` with the text as it is to be seen. False: no memory. */
+/* Calls `put` with the text as it is to be seen: each line begins with the prefix. False: no memory. */
 static bool put_prefixed(struct enl_lines *lines, const struct enl_printed *text, bool label,
                          void (*put)(struct enl_lines *lines, const struct enl_printed *text))
 {
-    char prefix[PREFIX_BYTES];
+    char prefix[PREFIX_BYTES], *copy = NULL;
     const size_t prefix_length = put_prefix(lines, text, label, prefix);
     struct enl_printed seen = *text;
-    if (prefix_length == 0) {
-        put(lines, text);
-        return true;
+    FILE *stream = prefix_length != 0 ? open_memstream(&copy, &seen.length) : NULL;
+    bool begins = !text->goes_on;
+    for (const char *at = text->bytes, *end = at + text->length, *next; stream != NULL && at < end;
+         at = next) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        next = newline != NULL ? newline + 1 : end;
+        fwrite(prefix, 1, begins ? prefix_length : 0, stream);
+        fwrite(at, 1, (size_t)(next - at), stream);
+        begins = true;
     }
-    char *copy = with_prefixes(text, prefix, prefix_length, &seen.length);
-    if (copy == NULL)
-        return false;
-    seen.bytes = copy;
-    put(lines, &seen);
+    const bool done = prefix_length == 0 || (stream != NULL && fclose(stream) == 0);
+    seen.bytes = prefix_length != 0 ? copy : text->bytes;
+    if (done)
+        put(lines, &seen);
     free(copy);
-    return true;
+    return done;
 }
 
 /* ---- files ---- */

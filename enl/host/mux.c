@@ -38,14 +38,7 @@ struct enl_mux {
 /* Of `hold_ms`. */
 enum { TICKS = 8 };
 
-/* ---- the holder's time ---- */
-
 static void start_time(struct enl_mux *mux);
-
-static void stop_time(struct enl_mux *mux)
-{
-    uv_timer_stop(&mux->timer);
-}
 
 /* ---- turns ---- */
 
@@ -59,16 +52,6 @@ static void wait_for_turn(struct enl_source *source)
     start_time(mux);
 }
 
-static struct enl_source *take_waiting(struct enl_mux *mux)
-{
-    struct enl_source *source = TAILQ_FIRST(&mux->waiting);
-    if (source == NULL)
-        return NULL;
-    TAILQ_REMOVE(&mux->waiting, source, entry);
-    source->waits = false;
-    return source;
-}
-
 /* Tells the holder that it may give. */
 static void give_turn(struct enl_source *holder)
 {
@@ -80,7 +63,7 @@ static void pass_text(struct enl_source *source, const struct enl_printed *text)
 {
     source->mux->moved = true;
     source->mux->ops->pass(source->mux->owner, text);
-    if (!source->ended)
+    if (!source->ended && source->ops->passed != NULL)
         source->ops->passed(source->owner, text->cost);
 }
 
@@ -127,7 +110,7 @@ static void end_turn(struct enl_mux *mux)
 {
     struct enl_source *source = mux->holder;
     mux->holder = NULL;
-    stop_time(mux);
+    uv_timer_stop(&mux->timer);
     if (source == NULL)
         return;
     if (!STAILQ_EMPTY(&source->kept) || (source->held_up && !source->ended))
@@ -139,8 +122,10 @@ static void end_turn(struct enl_mux *mux)
 /* Gives turns until a source has one that goes on. */
 static void next_turn(struct enl_mux *mux)
 {
-    while (mux->holder == NULL && (mux->holder = take_waiting(mux)) != NULL) {
-        struct enl_source *holder = mux->holder;
+    for (struct enl_source *holder; mux->holder == NULL && (holder = TAILQ_FIRST(&mux->waiting)) != NULL;) {
+        TAILQ_REMOVE(&mux->waiting, holder, entry);
+        holder->waits = false;
+        mux->holder = holder;
         if (pass_kept(holder)) {
             end_turn(mux);
             continue;
@@ -231,7 +216,7 @@ void enl_source_end(struct enl_source *source)
         if (source->waits)
             TAILQ_REMOVE(&mux->waiting, source, entry);
         if (TAILQ_EMPTY(&mux->waiting))
-            stop_time(mux);
+            uv_timer_stop(&mux->timer);
         free(source);
     }
 }

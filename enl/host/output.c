@@ -24,14 +24,12 @@
 
 static void add_to_tail(struct enl_output *output, const char *bytes, size_t length)
 {
-    if (length > ENL_TAIL_BYTES) {
-        output->tail_total += length - ENL_TAIL_BYTES;
-        bytes += length - ENL_TAIL_BYTES;
-        length = ENL_TAIL_BYTES;
-    }
-    for (size_t i = 0; i < length; i++)
-        output->tail[(output->tail_total + i) % ENL_TAIL_BYTES] = bytes[i];
-    output->tail_total += length;
+    const size_t more = length < ENL_TAIL_BYTES ? length : ENL_TAIL_BYTES, room = ENL_TAIL_BYTES - more;
+    const size_t kept = output->tail_length < room ? output->tail_length : room;
+    output->tail_cut |= more < length || kept < output->tail_length;
+    memmove(output->tail, output->tail + output->tail_length - kept, kept);
+    memcpy(output->tail + kept, bytes + length - more, more);
+    output->tail_length = kept + more;
 }
 
 /* In the tail the two streams lie in one, so each begins a line there. */
@@ -39,8 +37,7 @@ static void keep_tail(struct enl_output *output, int fd, const char *bytes, size
 {
     if (output->tail == NULL && (output->tail = malloc(ENL_TAIL_BYTES)) == NULL)
         return;
-    if (output->tail_fd != fd && output->tail_total != 0 &&
-        output->tail[(output->tail_total - 1) % ENL_TAIL_BYTES] != '\n')
+    if (output->tail_fd != fd && output->tail_length != 0 && output->tail[output->tail_length - 1] != '\n')
         add_to_tail(output, "\n", 1);
     output->tail_fd = fd;
     add_to_tail(output, bytes, length);
@@ -152,15 +149,9 @@ static void on_output_turn(void *owner)
     enl_watch_pause(stream->watch, false);
 }
 
-static void on_passed(void *owner, size_t cost)
-{
-    (void)owner;
-    (void)cost;
-}
-
 static int open_stream(struct enl_stream *stream, int *end_out)
 {
-    static const struct enl_source_ops ops = {on_output_turn, on_passed};
+    static const struct enl_source_ops ops = {.turn = on_output_turn};
     struct enl_here *here = stream->cce->here;
     struct enl_mux *mux = enl_lines_mux(&here->lines, stream->fd, stream->cce == here->root);
     int pair[2];
@@ -203,15 +194,11 @@ void enl_output_drain(struct enl_cce *cce)
 size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES])
 {
     const struct enl_output *output = &cce->output;
-    const size_t length = output->tail_total < ENL_TAIL_BYTES ? output->tail_total : ENL_TAIL_BYTES;
-    for (size_t i = 0; i < length; i++)
-        text[i] = output->tail[(output->tail_total - length + i) % ENL_TAIL_BYTES];
-    const char *newline = output->tail_total > ENL_TAIL_BYTES ? memchr(text, '\n', length - 1) : NULL;
-    if (newline == NULL)
-        return length;
-    const size_t at = (size_t)(newline - text) + 1;
-    memmove(text, text + at, length - at);
-    return length - at;
+    const char *newline = output->tail_cut ? memchr(output->tail, '\n', output->tail_length - 1) : NULL;
+    const size_t at = newline != NULL ? (size_t)(newline - output->tail) + 1 : 0;
+    if (output->tail_length != 0)
+        memcpy(text, output->tail + at, output->tail_length - at);
+    return output->tail_length - at;
 }
 
 void enl_output_show_tail(struct enl_cce *cce)
@@ -243,5 +230,5 @@ void enl_output_close(struct enl_cce *cce)
     end_stream(&cce->output.streams[1]);
     free(cce->output.tail);
     cce->output.tail = NULL;
-    cce->output.tail_total = 0;
+    cce->output.tail_length = 0;
 }

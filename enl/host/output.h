@@ -48,7 +48,7 @@ struct enl_mux_ops {
 struct enl_source_ops {
     /* The source may give; it is called again when that was not possible for a while. */
     void (*turn)(void *owner);
-    /* So much of the cost of what it gave is passed. */
+    /* So much of the cost of what it gave is passed. NULL: that need not be told. */
     void (*passed)(void *owner, size_t cost);
 };
 
@@ -127,9 +127,10 @@ struct enl_stream {
 
 struct enl_output {
     struct enl_stream streams[2];
-    char *tail; /* ring of ENL_TAIL_BYTES; NULL until the CCE prints */
-    size_t tail_total;
-    int tail_fd; /* of which its last byte is */
+    char *tail; /* the last ENL_TAIL_BYTES; NULL until the CCE prints */
+    size_t tail_length;
+    bool tail_cut; /* there was more */
+    int tail_fd;   /* of which its last byte is */
 };
 
 /* Makes the two pipes of a CCE that is to be started. ends_out gets their writing ends, which the

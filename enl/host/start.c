@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* start.c -- the process of a CCE: its files, its core, its environment. */
+/* start.c -- the process of a CCE: its command, its files, its core, its environment. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +13,13 @@
 
 #include <bcr/error.h>
 
+#include "base/object.h"
 #include "base/status.h"
 #include "bcri/environment.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
+#include "bcri/words.h"
 #include "host/host.h"
-#include "host/host_private.h"
 
 /* The root's directory, or the home directory if the root's is gone. NULL: the daemon's own, which
  * is the root's. */
@@ -56,26 +59,10 @@ static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char *
     return 0;
 }
 
-static void close_files(const struct enl_spawn *spawn)
-{
-    if (spawn->in >= 0)
-        close(spawn->in);
-    if (spawn->out >= 0)
-        close(spawn->out);
-    if (spawn->err >= 0)
-        close(spawn->err);
-}
-
 void enl_cce_begin_cores(struct enl_here *here)
 {
     if (!here->cores.begun && here->root != NULL)
         enl_cores_begin(&here->cores, (int)enl_process_stat(here->root->pid, ENL_STAT_CORE));
-}
-
-static int choose_core(struct enl_here *here)
-{
-    enl_cce_begin_cores(here);
-    return enl_cores_choose(&here->cores);
 }
 
 const char *enl_cce_text_of_error(int error)
@@ -105,64 +92,91 @@ static int code_of(int error)
     }
 }
 
+/* Makes the command `wrap` path argv[1] argv[2] ...: its file, and its words in one block, which the caller frees (NULL:
+ * `wrap` has none). Returns 0, or a bcrE_ code with a sentence. */
+static int put_wrap_before(const char *wrap, const char *path, char *const *argv, char file[PATH_MAX],
+                           char ***words_out, char *error, size_t error_size)
+{
+    char reason[1024];
+    size_t own = 0;
+    const size_t count = (size_t)bcri_words_count(wrap);
+    if (count == 0)
+        return 0;
+    while (argv[own] != NULL)
+        own++;
+    char **words = malloc((count + own + 1) * sizeof *words + strlen(wrap) + 1);
+    if (words == NULL)
+        return bcri_refuse(error, error_size, bcrE_NOMEM, "no memory");
+    bcri_words_split(wrap, (char *)(words + count + own + 1), words);
+    memcpy(words + count, argv, (own + 1) * sizeof *argv);
+    words[count] = (char *)(uintptr_t)path; /* a wrapper shall find the same file */
+    *words_out = words;
+    if (enl_object_find(words[0], file, reason, sizeof reason) == 0)
+        return 0;
+    return bcri_refuse(error, error_size, bcrE_NOPROG, "%s, which is to run it: see --wrap and wrap in bcrrc",
+                       reason);
+}
+
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size)
 {
     struct enl_here *here = cce->here;
-    bool root = cce == here->root;
-    struct enl_started started;
+    const bool root = cce == here->root;
     const bool debugged = here->ops->is_debugged(here->self->session, cce->ordinal);
-    char **words = NULL; /* of its debugger */
-    int code =
-        enl_started_make(&started, debugged ? NULL : here->self->config.wrap, path, argv, error, error_size);
-    if (code != 0)
-        return code;
-    struct enl_spawn spawn = {.path = started.path,
-                              .argv = started.argv,
+    char number[16], wrap[PATH_MAX], failure[BCRI_FAILURE_TEXT_MAX];
+    char **wrapped = NULL, **words = NULL; /* of its wrapper, and of its debugger */
+    const char *step = "get its files";
+    int pair[2], code = 0;
+    const int failed = bcri_channel_pair(pair);
+    if (failed != 0)
+        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s",
+                           failed == -EMFILE ? enl_cce_text_of_error(EMFILE)
+                                             : bcri_failure_text("", failure));
+    snprintf(number, sizeof number, "%d", pair[1]);
+    char **environment = enl_environment_with(here->self->environment, BCRI_CONTROL_ENV, number);
+    if (environment != NULL)
+        enl_environment_give_back(environment);
+    enl_cce_begin_cores(here);
+    struct enl_spawn spawn = {.path = path,
+                              .argv = argv,
+                              .environment = environment,
                               .in = -1,
                               .out = -1,
                               .err = -1,
-                              .core = core >= 0 || root ? core : choose_core(here),
+                              .keep = pair[1],
+                              .core = core >= 0 || root ? core : enl_cores_choose(&here->cores),
                               .core_is_wanted = core >= 0,
                               .own_group = !root,
                               .die_with_parent = true,
                               .folder = root ? NULL : folder_for(cce),
                               .inherited = &here->self->inherited};
-    int pair[2];
-    int failed = bcri_channel_pair(pair);
-    if (failed != 0) {
-        enl_started_free(&started);
-        char failure[BCRI_FAILURE_TEXT_MAX];
-        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s",
-                           failed == -EMFILE ? enl_cce_text_of_error(EMFILE)
-                                             : bcri_failure_text("", failure));
+    if (!debugged && here->self->config.wrap != NULL)
+        code = put_wrap_before(here->self->config.wrap, path, argv, wrap, &wrapped, error, error_size);
+    if (wrapped != NULL) {
+        spawn.path = wrap;
+        spawn.argv = wrapped;
     }
-    spawn.keep = pair[1];
-    char number[16];
-    snprintf(number, sizeof number, "%d", pair[1]);
-    char **environment = enl_environment_with(here->self->environment, BCRI_CONTROL_ENV, number);
-    spawn.environment = environment;
-    if (environment != NULL)
-        enl_environment_give_back(environment);
-    const char *step = "get its files";
-    failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn, &step);
-    if (failed == 0 && debugged)
+    pid_t pid = environment == NULL ? -ENOMEM : 0;
+    if (code == 0 && pid == 0)
+        pid = open_files(cce, &spawn, &step);
+    if (code == 0 && pid == 0 && debugged)
         code = here->ops->dress(here->self->session, cce, &spawn, &words, error, error_size);
-    pid_t pid = code != 0 ? -EAGAIN : failed != 0 ? failed : enl_spawn(&spawn, &step);
+    if (code == 0 && pid == 0)
+        pid = enl_spawn(&spawn, &step);
     if (words != NULL)
         here->ops->debugger_started(here->self->session, cce, pid);
     free(words);
+    free(wrapped);
     free(environment);
-    enl_started_free(&started);
-    close_files(&spawn);
+    enl_spawn_close_files(&spawn);
     close(pair[1]);
-    if (pid < 0) {
+    if (code != 0 || pid < 0)
         close(pair[0]);
-        if (code != 0)
-            return code;
+    if (code != 0)
+        return code;
+    if (pid < 0)
         return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s%s", path, step,
                            enl_cce_text_of_error(-pid), bcri_fork_remedy(-pid));
-    }
     cce->process = pid;
     cce->own_group = spawn.own_group || spawn.own_session;
     cce->core = spawn.core;

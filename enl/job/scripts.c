@@ -40,10 +40,7 @@ static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
     if (pid < 0)
         enl_report(jobs->self, BCRI_LOG_WARN, "%s %s could not %s: %s",
                    when == 0 ? "startscript" : "endscript", path, step, strerror(-pid));
-    if (spawn.in >= 0)
-        close(spawn.in);
-    if (spawn.out >= 0)
-        close(spawn.out);
+    enl_spawn_close_files(&spawn);
     return pid;
 }
 
