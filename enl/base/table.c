@@ -4,12 +4,6 @@
 
 #include <stdlib.h>
 
-void bcri_table_init(struct table *table)
-{
-    *table = (struct table){.buckets = TABLE_FEW};
-    table->bucket = table->few;
-}
-
 static struct entry **bucket_of(const struct table *table, uint64_t key)
 {
     return &table->bucket[table_hash(key) & (table->buckets - 1)];
@@ -34,6 +28,10 @@ static void grow_table(struct table *table)
 
 void bcri_table_add(struct table *table, struct entry *entry, uint64_t key)
 {
+    if (table->bucket == NULL) {
+        table->bucket = table->few;
+        table->buckets = TABLE_FEW;
+    }
     if (table->count++ >= table->buckets)
         grow_table(table);
     struct entry **at = bucket_of(table, key);

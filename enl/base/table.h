@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records by a number: a hash table that grows. Several may have the same number; the caller tells them
- * apart. To add one never fails: without memory the table stays as large as it is. */
+/* Records by a number: a hash table that grows. A table of zeros is empty. Several may have the same number; the caller
+ * tells them apart. To add one never fails: without memory the table stays as large as it is. */
 #ifndef ENL_TABLE_H
 #define ENL_TABLE_H
 
@@ -14,12 +14,11 @@ struct entry {
 
 enum { TABLE_FEW = 8 };
 struct table {
-    struct entry **bucket;
+    struct entry **bucket; /* NULL: none has come yet */
     uint32_t buckets, count;
     struct entry *few[TABLE_FEW]; /* the buckets at first */
 };
 
-void bcri_table_init(struct table *table);
 void bcri_table_add(struct table *table, struct entry *entry, uint64_t key);
 void bcri_table_remove(struct table *table, struct entry *entry);
 /* Frees its buckets, not the records. */
@@ -41,7 +40,7 @@ static inline struct entry *table_next(struct entry *entry, uint64_t key)
 /* The newest with this key; the others follow by table_next(entry->next, key). */
 static inline struct entry *table_find(const struct table *table, uint64_t key)
 {
-    return table_next(table->bucket[table_hash(key) & (table->buckets - 1)], key);
+    return table->count != 0 ? table_next(table->bucket[table_hash(key) & (table->buckets - 1)], key) : NULL;
 }
 
 #endif

@@ -12,7 +12,7 @@ static uint64_t key_of(uint32_t one, uint32_t two)
 
 void enl_pairs_init(struct enl_pairs *all)
 {
-    bcri_table_init(&all->table);
+    all->table = (struct table){0};
     LIST_INIT(&all->list);
 }
 

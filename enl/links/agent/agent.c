@@ -68,14 +68,6 @@ void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host)
 
 /* ---- CCEs ---- */
 
-static struct requester *find_requester(const struct bcri_agent *agent, uint32_t index)
-{
-    for (struct item *at = agent->requesters.head.next; at != &agent->requesters.head; at = at->next)
-        if (RECORD_OF(at, struct requester, of_agent)->index == index)
-            return RECORD_OF(at, struct requester, of_agent);
-    return NULL;
-}
-
 int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
 {
     struct requester *requester = calloc(1, sizeof *requester);
@@ -86,11 +78,6 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
     requester->agent = agent;
     requester->index = index;
     requester->sync_at = UINT64_MAX;
-    list_init(&requester->orders);
-    list_init(&requester->syncs);
-    list_init(&requester->routes);
-    list_init(&requester->shares);
-    list_init(&requester->busy);
     list_append(&agent->requesters, &requester->of_agent);
     bcri_table_add(&agent->requesters_by_ring, &requester->by_ring, bcri_outbox_ring(outbox));
     agent->ask_at = 0;
@@ -99,11 +86,13 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
 
 void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
 {
-    struct requester *requester = find_requester(agent, index);
-    if (requester != NULL)
-        bcri_ask_forget(requester);
-    else if (agent->events->forgotten != NULL)
-        agent->events->forgotten(agent->owner, index);
+    struct requester *requester;
+    EACH_OF (requester, &agent->requesters, struct requester, of_agent)
+        if (requester->index == index) {
+            bcri_ask_forget(requester);
+            return;
+        }
+    agent->events->forgotten(agent->owner, index);
 }
 
 /* ---- running ---- */
@@ -125,34 +114,11 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
                                  .ask_at = AGENT_NEVER,
                                  .resume_at = AGENT_NEVER,
                                  .place_free = NO_PLACE,
-                                 .orders.bytes = sizeof(struct order),
-                                 .incoming.bytes = sizeof(struct incoming),
-                                 .serveds.bytes = sizeof(struct served),
-                                 .stream_records.bytes = sizeof(struct stream),
-                                 .cell_records.bytes = sizeof(struct wanted_cell),
                                  .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
-    if (!bcri_pool_make(agent)) {
-        free(agent);
-        return NULL;
-    }
-    struct table *const tables[] = {&agent->requesters_by_ring,
-                                    &agent->routes,
-                                    &agent->streams,
-                                    &agent->served,
-                                    &agent->locks,
-                                    &agent->cells,
-                                    &agent->shares,
-                                    &agent->payloads};
-    struct list *const lists[] = {
-        &agent->requesters,   &agent->ending,       &agent->untold,       &agent->all_cells,
-        &agent->ready,        &agent->owing,        &agent->over,         &agent->giving_back,
-        &agent->dead_locks,   &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
-        &agent->parked_locks, &agent->no_room,      &agent->shares_over,  &agent->unused_payloads};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        bcri_table_init(tables[i]);
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        list_init(lists[i]);
-    return agent;
+    if (bcri_pool_make(agent))
+        return agent;
+    free(agent);
+    return NULL;
 }
 
 void bcri_agent_free(struct bcri_agent *agent)
@@ -169,15 +135,10 @@ void bcri_agent_free(struct bcri_agent *agent)
         next = peer->next;
         free(peer);
     }
-    struct records *const records[] = {&agent->orders, &agent->incoming, &agent->serveds,
-                                       &agent->stream_records, &agent->cell_records};
-    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
-        records_free(records[i]);
     struct table *const tables[] = {&agent->requesters_by_ring,
                                     &agent->routes,
                                     &agent->streams,
                                     &agent->served,
-                                    &agent->locks,
                                     &agent->cells,
                                     &agent->shares,
                                     &agent->payloads};

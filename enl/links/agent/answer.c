@@ -29,8 +29,7 @@ void bcri_requester_free_if_over(struct requester *requester)
     if (!requester->forgotten || !list_is_empty(&requester->orders) || requester->ends_to_tell)
         return;
     list_remove(&requester->of_agent);
-    while ((route = FIRST_OF(&requester->routes, struct route, of_requester)) != NULL) {
-        list_remove(&route->of_requester);
+    while ((route = TAKE_FIRST(&requester->routes, struct route, of_requester)) != NULL) {
         bcri_table_remove(&agent->routes, &route->at);
         record_free(route);
     }
@@ -60,7 +59,7 @@ void bcri_order_end_if_over(struct order *order)
     agent->order_count--;
     list_remove(&order->of_requester);
     list_remove(&order->in_queue);
-    record_give(&agent->orders, order);
+    record_free(order);
     if (requester->forgotten)
         bcri_requester_free_if_over(requester);
 }
@@ -184,15 +183,12 @@ static void tell_lost(const struct order *order, int code)
 /* Else the next CCE with this number would get the error regions of this one. */
 void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
 {
-    struct item *next, *at = agent->untold.head.next;
-    for (; at != &agent->untold.head; at = next) {
-        struct untold *untold = RECORD_OF(at, struct untold, of_agent);
-        next = at->next;
-        if (untold->index != index)
-            continue;
-        list_remove(at);
-        record_free(untold);
-    }
+    struct untold *untold;
+    EACH_OF (untold, &agent->untold, struct untold, of_agent)
+        if (untold->index == index) {
+            list_remove(&untold->of_agent);
+            record_free(untold);
+        }
 }
 
 /* ---- puts ---- */
@@ -201,10 +197,8 @@ void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
 static void look_at_syncs(struct requester *requester)
 {
     uint64_t next_at = UINT64_MAX;
-    struct item *next, *at = requester->syncs.head.next;
-    for (; at != &requester->syncs.head; at = next) {
-        struct order *order = RECORD_OF(at, struct order, in_queue);
-        next = at->next;
+    struct order *order;
+    EACH_OF (order, &requester->syncs, struct order, in_queue) {
         if (order->key > requester->told) {
             next_at = order->key < next_at ? order->key : next_at;
             continue;

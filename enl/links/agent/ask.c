@@ -12,133 +12,7 @@
 #include "bcri/drop.h"
 #include "bcri/region.h"
 
-/* How many entries are taken before their CCE is told. */
-enum { TAKEN_TOGETHER = 32, FIRST_PLACES = 64 };
-
-/* ---- orders ---- */
-
-/* Makes more places. False: no memory. */
-static bool make_places(struct bcri_agent *agent)
-{
-    const uint32_t count = agent->place_count != 0 ? 2 * agent->place_count : FIRST_PLACES;
-    struct place *places = realloc(agent->places, count * sizeof *places);
-    if (places == NULL)
-        return false;
-    for (uint32_t i = agent->place_count; i < count; i++)
-        places[i] = (struct place){.next_free = i + 1 < count ? i + 1 : NO_PLACE};
-    agent->place_free = agent->place_count;
-    agent->places = places;
-    agent->place_count = count;
-    return true;
-}
-
-static struct order *new_order(struct requester *requester, uint32_t op, struct route *route)
-{
-    struct bcri_agent *agent = requester->agent;
-    if (agent->place_free == NO_PLACE && !make_places(agent))
-        return NULL;
-    struct order *order = record_take(&agent->orders);
-    if (order == NULL)
-        return NULL;
-    const uint32_t place = agent->place_free;
-    *order = (struct order){.requester = requester,
-                            .op = op,
-                            .route = route,
-                            .request = (uint64_t)++agent->order_last << 32 | place};
-    agent->place_free = agent->places[place].next_free;
-    agent->places[place].order = order;
-    agent->order_count++;
-    requester->datas += op == ORDER_DATA;
-    list_append(&requester->orders, &order->of_requester);
-    return order;
-}
-
-/* ---- sending ---- */
-
-static struct bcri_message message_of(const struct order *order, const struct bcri_region_shm *header)
-{
-    struct bcri_message message = {.request = order->request,
-                                   .cell = order->cell,
-                                   .msec = (int)(uint32_t)order->key,
-                                   .archtype = header != NULL ? header->archtype : 0,
-                                   .error = header != NULL ? header->error : 0};
-    memcpy(message.owner, order->owner + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, BCRI_SECRET_BYTES);
-    switch (order->op) {
-    case BCRI_ORDER_PUT: message.kind = BCRI_MESSAGE_PUT; break;
-    case BCRI_ORDER_WRITE:
-        message.kind = BCRI_MESSAGE_PUT;
-        message.flags = BCRI_MESSAGE_WRITE;
-        break;
-    case BCRI_ORDER_RETURN:
-        message.kind = BCRI_MESSAGE_PUT;
-        message.flags = BCRI_MESSAGE_RETURN;
-        break;
-    case BCRI_ORDER_ZAP: message.kind = BCRI_MESSAGE_ZAP; break;
-    case BCRI_ORDER_LENGTH: message.kind = BCRI_MESSAGE_LENGTH; break;
-    case ORDER_ENDED: message.kind = BCRI_MESSAGE_ENDED; break;
-    case ORDER_DATA: message.kind = BCRI_MESSAGE_DATA; break;
-    default:
-        message.kind = BCRI_MESSAGE_GET;
-        message.flags = order->op | ((order->key & BCRI_ORDER_LOCKS) != 0 ? BCRI_MESSAGE_LOCKS : 0);
-    }
-    if ((order->key & BCRI_ORDER_ANSWERED) != 0)
-        message.flags |= BCRI_MESSAGE_AT_ONCE;
-    return message;
-}
-
-static void send_order(struct order *order)
-{
-    struct bcri_ctx *ctx = order->requester->agent->ctx;
-    const struct bcri_region_shm *header =
-        order->region != NULL ? bcri_at_held(ctx, bcri_slot_region(bcri_load(&order->region->word))) : NULL;
-    struct bcri_message message = message_of(order, header);
-    struct share *const share = order->share;
-    const bool is_data = order->op == ORDER_DATA, is_same = share != NULL && !is_data && share->data != 0;
-    if (is_same) {
-        message.kind = BCRI_MESSAGE_SAME;
-        message.value = share->data;
-    }
-    order->sent = true;
-    if (bcri_agent_send(order->route->peer, order->requester->index,
-                        is_data ? BCRI_DATA_TARGET : order->route->target, &message,
-                        is_same ? NULL : order->region, order)) {
-        if (is_data && share != NULL)
-            share->data = order->request;
-        return;
-    }
-    order->sent = false;
-    bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
-}
-
-static void send_or_wait(struct order *order)
-{
-    struct peer *peer = order->route->peer;
-    if (peer->lost) {
-        bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
-        return;
-    }
-    if (peer->link != NULL) {
-        send_order(order);
-        return;
-    }
-    bcri_peer_want_link(peer);
-    order->sent = true; /* it stands in a list */
-    STAILQ_INSERT_TAIL(&peer->waiting, order, waiting);
-}
-
-void bcri_ask_send_waiting(struct peer *peer)
-{
-    struct orders waiting = STAILQ_HEAD_INITIALIZER(waiting);
-    STAILQ_CONCAT(&waiting, &peer->waiting);
-    for (struct order *order; (order = STAILQ_FIRST(&waiting)) != NULL;) {
-        STAILQ_REMOVE_HEAD(&waiting, waiting);
-        order->sent = false;
-        if (order->answered && !order_outlives(order))
-            bcri_order_end_if_over(order); /* its CCE has ended */
-        else
-            send_order(order);
-    }
-}
+enum { TAKEN_TOGETHER = 32 }; /* entries, before their CCE is told */
 
 /* ---- taking entries ---- */
 
@@ -155,22 +29,16 @@ static struct route *route_to(struct requester *requester, const uint8_t *owner)
     struct bcri_agent *agent = requester->agent;
     const uint32_t host = bcri_identity_host(owner), target = bcri_identity_index(owner);
     const uint64_t key = (uint64_t)host << 32 | (uint64_t)requester->index << 16 | (target & 0xffffu);
-    struct entry *at = table_find(&agent->routes, key);
-    for (; at != NULL; at = table_next(at->next, key)) {
-        struct route *route = RECORD_OF(at, struct route, at);
+    struct route *route;
+    EACH_WITH (route, &agent->routes, key, struct route, at)
         if (route->requester == requester && route->target == target)
             return route;
-    }
     struct peer *peer = bcri_peer_of(agent, host);
-    struct route *route = peer != NULL ? calloc(1, sizeof *route) : NULL;
-    if (route == NULL)
+    if (peer == NULL || (route = malloc(sizeof *route)) == NULL)
         return NULL;
-    route->requester = requester;
-    route->peer = peer;
-    route->target = target;
+    *route = (struct route){.requester = requester, .peer = peer, .target = target};
     bcri_table_add(&agent->routes, &route->at, key);
     list_append(&requester->routes, &route->of_requester);
-    list_init(&route->puts);
     return route;
 }
 
@@ -203,18 +71,17 @@ static void publish_taken(struct requester *requester)
 static void tell_waiting(struct requester *requester)
 {
     const struct bcri_message sync = {.kind = BCRI_MESSAGE_SYNC};
+    const struct route *route;
     if (list_is_empty(&requester->syncs))
         return;
-    for (struct item *at = requester->busy.head.next; at != &requester->busy.head; at = at->next) {
-        const struct route *route = RECORD_OF(at, struct route, of_busy);
+    EACH_OF (route, &requester->busy, struct route, of_busy)
         (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
-    }
 }
 
 /* When it is answered, the CCE counts on this entry's being taken. */
 static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
-    struct order *order = new_order(requester, BCRI_ORDER_SYNC, NULL);
+    struct order *order = bcri_order_new(requester, BCRI_ORDER_SYNC, NULL);
     if (order == NULL)
         return false;
     order->key = bcri_load(&slot->key);
@@ -239,7 +106,7 @@ static void share_region(struct order *order)
         order->share = NULL;
     }
     if (order->share == NULL) {
-        struct order *data = new_order(order->requester, ORDER_DATA, order->route);
+        struct order *data = bcri_order_new(order->requester, ORDER_DATA, order->route);
         if (data == NULL)
             return;
         data->key = order->key;
@@ -249,7 +116,7 @@ static void share_region(struct order *order)
             return;
         }
         bcri_shares_close(order->requester, ref); /* all SAMEs of the last DATA were sent before this one */
-        send_or_wait(data);
+        bcri_order_send(data);
     }
     order->share->orders++;
 }
@@ -267,7 +134,7 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
     uint8_t owner[BCRI_IDENTITY_BYTES];
     memcpy(owner, identity, sizeof owner);
     struct route *route = route_to(requester, owner);
-    struct order *order = route != NULL ? new_order(requester, op, route) : NULL;
+    struct order *order = route != NULL ? bcri_order_new(requester, op, route) : NULL;
     if (order == NULL)
         return false;
     memcpy(order->owner, owner, sizeof owner);
@@ -294,7 +161,7 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
     }
     if (bcri_order_is_get(op))
         bcri_store(&slot->given, order->request); /* for a CANCEL */
-    send_or_wait(order);
+    bcri_order_send(order);
     return true;
 }
 
@@ -356,27 +223,23 @@ static bool take_next(struct requester *requester)
 /* Tells the hosts of which this CCE has ordered something. False: no memory, for the rest. */
 static bool tell_ends(struct requester *requester)
 {
-    struct item *next, *at = requester->routes.head.next;
-    for (; at != &requester->routes.head; at = next) {
-        struct route *route = RECORD_OF(at, struct route, of_requester);
-        next = at->next;
+    struct route *route;
+    EACH_OF (route, &requester->routes, struct route, of_requester) {
         if (route->end_told)
             continue;
-        struct order *order = new_order(requester, ORDER_ENDED, route);
+        struct order *order = bcri_order_new(requester, ORDER_ENDED, route);
         if (order == NULL)
             return false;
         route->end_told = true;
-        send_or_wait(order);
+        bcri_order_send(order);
     }
     return true;
 }
 
 void bcri_ask_tell_ends(struct bcri_agent *agent)
 {
-    struct item *next, *at = agent->ending.head.next;
-    for (; at != &agent->ending.head; at = next) {
-        struct requester *requester = RECORD_OF(at, struct requester, of_agent);
-        next = at->next;
+    struct requester *requester;
+    EACH_OF (requester, &agent->ending, struct requester, of_agent) {
         if (!requester->ends_to_tell)
             continue;
         requester->ends_to_tell = !tell_ends(requester);
@@ -402,11 +265,9 @@ static void forget_if_taken(struct requester *requester)
     list_remove(&requester->of_agent);
     list_append(&agent->ending, &requester->of_agent);
     bcri_ask_forget_untold(agent, index);
-    struct item *next, *at = requester->orders.head.next;
-    for (; at != &requester->orders.head; at = next) {
-        struct order *order = RECORD_OF(at, struct order, of_requester);
+    struct order *order;
+    EACH_OF (order, &requester->orders, struct order, of_requester) {
         struct bcri_slot_shm *slot = bcri_order_id(order);
-        next = at->next;
         if (slot != NULL)
             bcri_store_release(&slot->word, 0);
         order->slot_ref = BCRI_REF_NONE;
@@ -417,8 +278,7 @@ static void forget_if_taken(struct requester *requester)
     }
     requester->forgotten = requester->ends_to_tell = true;
     bcri_ask_tell_ends(agent);
-    if (agent->events->forgotten != NULL)
-        agent->events->forgotten(agent->owner, index);
+    agent->events->forgotten(agent->owner, index);
 }
 
 /* ---- taking all ---- */
@@ -437,20 +297,16 @@ static void take_entries(struct requester *requester)
 
 void bcri_ask_take_all(struct bcri_agent *agent)
 {
-    struct item *next, *at = agent->requesters.head.next;
-    for (; at != &agent->requesters.head; at = next) {
-        next = at->next;
-        take_entries(RECORD_OF(at, struct requester, of_agent));
-    }
+    struct requester *requester;
+    EACH_OF (requester, &agent->requesters, struct requester, of_agent)
+        take_entries(requester);
 }
 
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
 {
-    struct entry *next, *at = table_find(&agent->requesters_by_ring, low);
-    for (; at != NULL; at = next) {
-        next = table_next(at->next, low);
-        take_entries(RECORD_OF(at, struct requester, by_ring));
-    }
+    struct requester *requester;
+    EACH_WITH (requester, &agent->requesters_by_ring, low, struct requester, by_ring)
+        take_entries(requester);
 }
 
 void bcri_ask_forget(struct requester *requester)
@@ -459,36 +315,16 @@ void bcri_ask_forget(struct requester *requester)
     take_entries(requester);
 }
 
-/* ---- hosts that are lost, or unknown ---- */
-
-void bcri_ask_fail(struct peer *peer, int code)
-{
-    struct bcri_agent *agent = peer->agent;
-    for (struct order *order; (order = STAILQ_FIRST(&peer->waiting)) != NULL;) {
-        STAILQ_REMOVE_HEAD(&peer->waiting, waiting);
-        order->sent = false;
-        if (order->op == ORDER_ENDED)
-            order->answered = true;
-        if (order->answered)
-            bcri_order_end_if_over(order);
-    }
-    for (uint32_t i = 0; i < agent->place_count; i++) {
-        struct order *order = agent->places[i].order;
-        if (order != NULL && order->route != NULL && order->route->peer == peer && !order->answered)
-            bcri_ask_answer(order, code, 0, NULL);
-    }
-}
+/* ---- the end ---- */
 
 static void drop_routes_of(struct requester *requester, const struct peer *peer)
 {
-    struct item *next, *at = requester->routes.head.next;
-    for (; at != &requester->routes.head; at = next) {
-        struct route *route = RECORD_OF(at, struct route, of_requester);
-        next = at->next;
+    struct route *route;
+    EACH_OF (route, &requester->routes, struct route, of_requester) {
         if (route->peer != peer)
             continue;
         bcri_shares_close(requester, BCRI_REF_NONE); /* a bcr_putm that goes on begins others */
-        list_remove(at);
+        list_remove(&route->of_requester);
         bcri_table_remove(&requester->agent->routes, &route->at);
         record_free(route);
     }
@@ -496,18 +332,19 @@ static void drop_routes_of(struct requester *requester, const struct peer *peer)
 
 void bcri_ask_drop_routes(struct peer *peer)
 {
-    const struct list *const lists[] = {&peer->agent->requesters, &peer->agent->ending};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        for (struct item *at = lists[i]->head.next; at != &lists[i]->head; at = at->next)
-            drop_routes_of(RECORD_OF(at, struct requester, of_agent), peer);
+    struct requester *requester;
+    EACH_OF (requester, &peer->agent->requesters, struct requester, of_agent)
+        drop_routes_of(requester, peer);
+    EACH_OF (requester, &peer->agent->ending, struct requester, of_agent)
+        drop_routes_of(requester, peer);
 }
 
 void bcri_ask_free(struct bcri_agent *agent)
 {
     struct requester *requester;
     list_move(&agent->ending, &agent->requesters);
-    for (struct item *at = agent->requesters.head.next; at != &agent->requesters.head; at = at->next)
-        bcri_shares_close(RECORD_OF(at, struct requester, of_agent), BCRI_REF_NONE);
+    EACH_OF (requester, &agent->requesters, struct requester, of_agent)
+        bcri_shares_close(requester, BCRI_REF_NONE);
     for (uint32_t i = 0; i < agent->place_count; i++) {
         struct order *order = agent->places[i].order;
         if (order != NULL && order->share != NULL)
@@ -517,14 +354,12 @@ void bcri_ask_free(struct bcri_agent *agent)
     bcri_shares_end(agent);
     free(agent->places);
     while ((requester = FIRST_OF(&agent->requesters, struct requester, of_agent)) != NULL) {
-        list_init(&requester->orders);
+        requester->orders = (struct list){0};
         requester->forgotten = true;
         requester->ends_to_tell = false;
         bcri_requester_free_if_over(requester);
     }
     struct untold *untold;
-    while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {
-        list_remove(&untold->of_agent);
+    while ((untold = TAKE_FIRST(&agent->untold, struct untold, of_agent)) != NULL)
         record_free(untold);
-    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking: orders of this host's CCEs. ask.c: out of their outboxes, to the hosts of the cells;
+/* Asking: orders of this host's CCEs. ask.c: out of their outboxes; orders_out.c: to the hosts of the cells;
  * answer.c: the answers back into their IDs. */
 #ifndef BCRI_AGENT_ASK_H
 #define BCRI_AGENT_ASK_H
@@ -103,18 +103,25 @@ static inline bool order_outlives(const struct order *order)
     return bcri_order_is_put(order->op) || order->op == ORDER_DATA;
 }
 
+/* ---- orders_out.c ---- */
+
+/* NULL: no memory. `route` NULL: a SYNC. */
+struct order *bcri_order_new(struct requester *requester, uint32_t op, struct route *route);
+/* Sends it, or has it wait for a link; without memory, or if the host is lost, it is answered so. */
+void bcri_order_send(struct order *order);
+void bcri_ask_send_waiting(struct peer *peer);
+/* All orders to that host end with `code`. */
+void bcri_ask_fail(struct peer *peer, int code);
+
 /* ---- ask.c ---- */
 
 void bcri_ask_take_all(struct bcri_agent *agent);
 /* Those whose ring may have been meant by `low`. */
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);
-void bcri_ask_send_waiting(struct peer *peer);
 /* This CCE has ended; `forgotten` is told when all its entries are taken, perhaps within this call. */
 void bcri_ask_forget(struct requester *requester);
 /* Ends that were not told for want of memory. */
 void bcri_ask_tell_ends(struct bcri_agent *agent);
-/* All orders to that host end with `code`. */
-void bcri_ask_fail(struct peer *peer, int code);
 /* None of its orders is left: nobody remembers the way there. */
 void bcri_ask_drop_routes(struct peer *peer);
 void bcri_ask_free(struct bcri_agent *agent);

@@ -6,7 +6,7 @@
 
 struct incoming *bcri_incoming_new(struct peer *peer, const struct bcri_message *message)
 {
-    struct incoming *incoming = record_take(&peer->agent->incoming);
+    struct incoming *incoming = malloc(sizeof *incoming);
     if (incoming != NULL)
         *incoming = (struct incoming){.peer = peer, .message = *message};
     return incoming;
@@ -14,14 +14,13 @@ struct incoming *bcri_incoming_new(struct peer *peer, const struct bcri_message 
 
 void bcri_incoming_free(struct stream *stream, struct incoming *incoming)
 {
-    struct peer *peer = incoming->peer;
     if (stream != NULL) {
         stream->count--;
-        peer->orders--;
+        incoming->peer->orders--;
     }
     if (incoming->payload != NULL)
         bcri_payload_release(incoming->payload);
-    record_give(&peer->agent->incoming, incoming);
+    free(incoming);
 }
 
 bool bcri_incoming_find_room(struct bcri_agent *agent, struct incoming *incoming, uint32_t bytes)

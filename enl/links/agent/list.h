@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists whose links lie in the records themselves, so that a record leaves its list wherever it stands. */
+/* Lists whose links lie in the records themselves, so that a record leaves its list wherever it stands. A list of zeros
+ * is empty, and a record of zeros is in none. */
 #ifndef BCRI_AGENT_LIST_H
 #define BCRI_AGENT_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-/* A record's place in a list; zero: it is in none. */
+/* A record's place in a list. */
 struct item {
     struct item *next, *before;
 };
 struct list {
-    struct item head;
+    struct item head; /* zero until the first record comes */
 };
-
-#define RECORD_OF(item, type, member) ((type *)(void *)((char *)(item)-offsetof(type, member)))
-/* The first and the last record of a list; NULL: it is empty. */
-#define FIRST_OF(list, type, member) (list_is_empty(list) ? NULL : RECORD_OF((list)->head.next, type, member))
-#define LAST_OF(list, type, member) \
-    (list_is_empty(list) ? NULL : RECORD_OF((list)->head.before, type, member))
-
-static inline void list_init(struct list *list)
-{
-    list->head.next = list->head.before = &list->head;
-}
 
 static inline bool list_is_empty(const struct list *list)
 {
-    return list->head.next == &list->head;
+    return list->head.next == NULL || list->head.next == &list->head;
 }
 
 static inline bool is_listed(const struct item *item)
@@ -35,20 +26,39 @@ static inline bool is_listed(const struct item *item)
     return item->next != NULL;
 }
 
+static inline struct item *list_first(const struct list *list)
+{
+    return list_is_empty(list) ? NULL : list->head.next;
+}
+
+static inline struct item *list_next(const struct list *list, const struct item *item)
+{
+    return item->next != &list->head ? item->next : NULL;
+}
+
+static inline void list_insert(struct item *before, struct item *item, struct item *after)
+{
+    *item = (struct item){.next = after, .before = before};
+    before->next = after->before = item;
+}
+
+static inline struct item *list_head(struct list *list)
+{
+    if (list->head.next == NULL)
+        list->head.next = list->head.before = &list->head;
+    return &list->head;
+}
+
 static inline void list_append(struct list *list, struct item *item)
 {
-    item->next = &list->head;
-    item->before = list->head.before;
-    item->before->next = item;
-    list->head.before = item;
+    struct item *head = list_head(list);
+    list_insert(head->before, item, head);
 }
 
 static inline void list_prepend(struct list *list, struct item *item)
 {
-    item->before = &list->head;
-    item->next = list->head.next;
-    item->next->before = item;
-    list->head.next = item;
+    struct item *head = list_head(list);
+    list_insert(head, item, head->next);
 }
 
 /* Nothing happens if it is in none. */
@@ -61,16 +71,54 @@ static inline void list_remove(struct item *item)
     item->next = item->before = NULL;
 }
 
+/* Takes the first out; NULL: there is none. */
+static inline struct item *list_take(struct list *list)
+{
+    struct item *item = list_first(list);
+    if (item != NULL)
+        list_remove(item);
+    return item;
+}
+
 /* Moves all of `from` behind those of `to`. */
 static inline void list_move(struct list *from, struct list *to)
 {
     if (list_is_empty(from))
         return;
-    from->head.next->before = to->head.before;
-    to->head.before->next = from->head.next;
-    from->head.before->next = &to->head;
-    to->head.before = from->head.before;
-    list_init(from);
+    struct item *head = list_head(to);
+    head->before->next = from->head.next;
+    from->head.next->before = head->before;
+    from->head.before->next = head;
+    head->before = from->head.before;
+    from->head = (struct item){0};
 }
+
+static inline void *record_or_null(const struct item *item, size_t offset)
+{
+    return item != NULL ? (char *)item - offset : NULL;
+}
+
+#define RECORD_OF(item, type, member) ((type *)(void *)((char *)(item)-offsetof(type, member)))
+/* The first record of a list, which TAKE_FIRST takes out, and the last one; NULL: it is empty. */
+#define FIRST_OF(list, type, member)   ((type *)record_or_null(list_first(list), offsetof(type, member)))
+#define TAKE_FIRST(list, type, member) ((type *)record_or_null(list_take(list), offsetof(type, member)))
+#define LAST_OF(list, type, member) \
+    (list_is_empty(list) ? NULL : RECORD_OF((list)->head.before, type, member))
+/* Each record of a list. The body may take out the one it has, but not the next. */
+#define EACH_OF(record, list, type, member)                                                            \
+    for (struct item *at_ = list_first(list), *next_;                                                  \
+         at_ != NULL && ((record) = RECORD_OF(at_, type, member), next_ = list_next(list, at_), true); \
+         at_ = next_)
+
+/* Frees a record that has been taken out of its lists. clang's analyzer does not follow that, and would find what
+ * it sees freed in them. */
+#ifdef __clang_analyzer__
+void record_free(void *record);
+#else
+static inline void record_free(void *record)
+{
+    free(record);
+}
+#endif
 
 #endif

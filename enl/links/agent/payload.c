@@ -19,12 +19,10 @@
 
 struct payload *bcri_payload_find(const struct peer *peer, uint64_t data)
 {
-    struct entry *at = table_find(&peer->agent->payloads, data);
-    for (; at != NULL; at = table_next(at->next, data)) {
-        struct payload *payload = RECORD_OF(at, struct payload, at);
+    struct payload *payload;
+    EACH_WITH (payload, &peer->agent->payloads, data, struct payload, at)
         if (payload->peer == peer)
             return payload;
-    }
     return NULL;
 }
 
@@ -48,7 +46,6 @@ bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uin
                                 .region = region,
                                 .is_refused = region == NULL};
     peer->payload_bytes += payload->bytes;
-    list_init(&payload->blocked);
     bcri_table_add(&peer->agent->payloads, &payload->at, message->request);
     list_append(&peer->payloads, &payload->of_peer);
     if (!list_is_empty(&peer->agent->no_room))
@@ -126,10 +123,8 @@ static bool has_other_holders(const struct payload *payload)
 /* Model: share.pml */
 void bcri_payloads_make_room(struct bcri_agent *agent)
 {
-    struct item *next, *at = agent->unused_payloads.head.next;
-    for (; at != &agent->unused_payloads.head; at = next) {
-        struct payload *payload = RECORD_OF(at, struct payload, of_unused);
-        next = at->next;
+    struct payload *payload;
+    EACH_OF (payload, &agent->unused_payloads, struct payload, of_unused) {
         if (has_other_holders(payload) || (payload->aside = malloc(payload->bytes + 1)) == NULL)
             continue;
         memcpy(payload->aside, data_of(payload), payload->bytes);
@@ -174,10 +169,8 @@ struct bcri_acted bcri_payload_hold(const struct payload *payload, struct bcri_s
 
 void bcri_payloads_lost(struct peer *peer)
 {
-    struct item *next, *at = peer->payloads.head.next;
-    for (; at != &peer->payloads.head; at = next) {
-        struct payload *payload = RECORD_OF(at, struct payload, of_peer);
-        next = at->next;
+    struct payload *payload;
+    EACH_OF (payload, &peer->payloads, struct payload, of_peer) {
         payload->is_over = true;
         free_if_over(payload);
     }

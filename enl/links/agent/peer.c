@@ -21,8 +21,7 @@ void bcri_agent_note(struct bcri_agent *agent, uint32_t host, const char *format
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    if (agent->events->note != NULL)
-        agent->events->note(agent->owner, host, sentence);
+    agent->events->note(agent->owner, host, sentence);
 }
 
 bool bcri_peer_remember(struct peer *peer, size_t bytes)
@@ -63,9 +62,6 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
     peer->agent = agent;
     peer->host = host;
     STAILQ_INIT(&peer->waiting);
-    list_init(&peer->streams);
-    list_init(&peer->owing);
-    list_init(&peer->payloads);
     peer->next = agent->peers;
     agent->peers = peer;
     return peer;

@@ -15,7 +15,6 @@
 #include "links/agent/deadlines.h"
 #include "links/agent/list.h"
 #include "links/agent/message.h"
-#include "links/agent/records.h"
 
 #define AGENT_NEVER BCRI_LINK_NEVER
 #define AGAIN_NS    (UINT64_C(1000) * 1000) /* when to try again what lacked memory, or room in the pool */
@@ -71,6 +70,7 @@ struct bcri_agent {
     uint64_t ask_at;    /* when to look at all outboxes, though none has rung */
     bool links_untold;  /* a link is wanted, and there was no memory to say so */
     struct place *places;
+    size_t place_room;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
     uint32_t order_count, order_last; /* the high half of the last number */
     struct list untold;               /* error regions that could not be put, the oldest first */
@@ -80,7 +80,6 @@ struct bcri_agent {
     /* serving */
     struct table streams; /* by host, source, target */
     struct table served;  /* gets that wait, by stream and request */
-    struct table locks;   /* by stream and cell */
     struct table payloads;
     struct list unused_payloads;
     struct table cells; /* by the low half of their references, as rings name them */
@@ -96,9 +95,14 @@ struct bcri_agent {
     struct deadlines deadlines;
     uint32_t served_count;
     struct wanted_cell *spare_cell;
-
-    struct records orders, incoming, serveds, stream_records, cell_records;
 };
+
+/* Each record of a table with that number. The body may take out the one it has, but not the next. */
+#define EACH_WITH(record, table, number, type, member)                                           \
+    for (struct entry *at_ = table_find(table, number), *next_;                                  \
+         at_ != NULL &&                                                                          \
+         ((record) = RECORD_OF(at_, type, member), next_ = table_next(at_->next, number), true); \
+         at_ = next_)
 
 /* ---- pool.c ---- */
 

@@ -21,18 +21,13 @@ static void resume_stream(struct stream *stream)
 
 static void resume_some(struct bcri_agent *agent)
 {
-    const struct item *last = agent->no_room.head.before;
-    struct stream *stream;
-    for (int i = 0; i < RESUMES_MAX; i++) {
-        stream = FIRST_OF(&agent->no_room, struct stream, in_no_room);
-        if (stream == NULL)
-            break;
-        const bool was_last = &stream->in_no_room == last;
-        list_remove(&stream->in_no_room);
+    const struct stream *const last = LAST_OF(&agent->no_room, struct stream, in_no_room);
+    bool more = last != NULL;
+    for (int i = 0; more && i < RESUMES_MAX; i++) {
+        struct stream *stream = TAKE_FIRST(&agent->no_room, struct stream, in_no_room);
+        more = stream != last;
         resume_stream(stream);
         bcri_serve_stream_over(stream);
-        if (was_last)
-            break;
     }
     agent->resume_at = list_is_empty(&agent->no_room) ? AGENT_NEVER : agent->now + AGAIN_NS;
 }
@@ -67,9 +62,8 @@ void bcri_serve_run(struct bcri_agent *agent)
     for (bool more = true; more;) {
         struct stream *stream;
         more = bcri_waits_run(agent);
-        while ((stream = FIRST_OF(&agent->ready, struct stream, in_queue)) != NULL) {
+        while ((stream = TAKE_FIRST(&agent->ready, struct stream, in_queue)) != NULL) {
             more = true;
-            list_remove(&stream->in_queue);
             perform_stream(stream);
         }
     }
@@ -91,10 +85,8 @@ void bcri_serve_again(struct bcri_agent *agent)
 /* What has come whole is carried out; what waits for a region is withdrawn. */
 void bcri_serve_lost(struct peer *peer)
 {
-    struct item *next, *at = peer->streams.head.next;
-    for (; at != &peer->streams.head; at = next) {
-        struct stream *stream = RECORD_OF(at, struct stream, of_peer);
-        next = at->next;
+    struct stream *stream;
+    EACH_OF (stream, &peer->streams, struct stream, of_peer) {
         stream->paused = false;
         list_remove(&stream->in_no_room);
         list_remove(&stream->in_owing);
@@ -128,13 +120,14 @@ static void free_stream(struct stream *stream)
 void bcri_serve_free(struct bcri_agent *agent)
 {
     struct write_lock *lock;
+    struct stream *stream;
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
         bcri_answers_in_go_on(peer);
-        for (struct item *at = peer->streams.head.next; at != &peer->streams.head; at = at->next)
-            list_remove(&RECORD_OF(at, struct stream, of_peer)->in_queue);
+        EACH_OF (stream, &peer->streams, struct stream, of_peer)
+            list_remove(&stream->in_queue);
     }
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        for (struct stream *stream; (stream = FIRST_OF(&peer->streams, struct stream, of_peer)) != NULL;)
+        while ((stream = FIRST_OF(&peer->streams, struct stream, of_peer)) != NULL)
             free_stream(stream);
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
         bcri_payloads_free(peer);

@@ -55,7 +55,6 @@ struct stream {
 
 /* A write lock that the CCE of a stream has, or had. */
 struct write_lock {
-    struct entry at;
     struct item of_stream; /* or of the dead ones */
     struct peer *peer;
     struct stream *stream; /* NULL: its CCE has ended, and the cell is to be told */

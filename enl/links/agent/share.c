@@ -19,12 +19,10 @@ static uint64_t share_key_of(const struct route *route, bcri_ref ref)
 struct share *bcri_share_find(const struct route *route, bcri_ref ref)
 {
     const uint64_t key = share_key_of(route, ref);
-    struct entry *at = table_find(&route->requester->agent->shares, key);
-    for (; at != NULL; at = table_next(at->next, key)) {
-        struct share *share = RECORD_OF(at, struct share, at);
+    struct share *share;
+    EACH_WITH (share, &route->requester->agent->shares, key, struct share, at)
         if (share->ref == ref && share->peer == route->peer && share->source == route->requester->index)
             return share;
-    }
     return NULL;
 }
 
@@ -90,10 +88,8 @@ void bcri_shares_end(struct bcri_agent *agent)
 void bcri_shares_close(struct requester *requester, bcri_ref but)
 {
     struct bcri_agent *agent = requester->agent;
-    struct item *next, *at = requester->shares.head.next;
-    for (; at != &requester->shares.head; at = next) {
-        struct share *share = RECORD_OF(at, struct share, of_requester);
-        next = at->next;
+    struct share *share;
+    EACH_OF (share, &requester->shares, struct share, of_requester) {
         if (share->ref == but)
             continue;
         list_remove(&share->of_requester);

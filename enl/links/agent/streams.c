@@ -25,14 +25,12 @@ struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t ta
     struct stream *stream = bcri_serve_stream_find(peer, source, target);
     if (stream != NULL || !bcri_peer_remember(peer, sizeof *stream))
         return stream;
-    if ((stream = record_take(&agent->stream_records)) == NULL) {
+    if ((stream = malloc(sizeof *stream)) == NULL) {
         peer->bytes -= sizeof *stream;
         return NULL;
     }
     *stream = (struct stream){.peer = peer, .source = source, .target = target};
     STAILQ_INIT(&stream->orders);
-    list_init(&stream->served);
-    list_init(&stream->locks);
     bcri_table_add(&agent->streams, &stream->at, stream_key_of(peer, source, target));
     list_append(&peer->streams, &stream->of_peer);
     return stream;
@@ -48,7 +46,7 @@ void bcri_serve_stream_over(struct stream *stream)
     list_remove(&stream->in_no_room);
     bcri_table_remove(&peer->agent->streams, &stream->at);
     peer->bytes -= sizeof *stream;
-    record_give(&peer->agent->stream_records, stream);
+    record_free(stream);
 }
 
 /* ---- answers ---- */

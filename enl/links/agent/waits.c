@@ -23,13 +23,10 @@
 
 struct wanted_cell *bcri_cell_find(const struct bcri_agent *agent, bcri_ref ref)
 {
-    const uint32_t low = (uint32_t)ref;
-    struct entry *at = table_find(&agent->cells, low);
-    for (; at != NULL; at = table_next(at->next, low)) {
-        struct wanted_cell *cell = RECORD_OF(at, struct wanted_cell, at);
+    struct wanted_cell *cell;
+    EACH_WITH (cell, &agent->cells, (uint32_t)ref, struct wanted_cell, at)
         if (cell->ref == ref)
             return cell;
-    }
     return NULL;
 }
 
@@ -42,10 +39,6 @@ static struct wanted_cell *cell_of(struct bcri_agent *agent, bcri_ref ref)
     cell = agent->spare_cell;
     agent->spare_cell = NULL;
     *cell = (struct wanted_cell){.ref = ref};
-    list_init(&cell->gets);
-    list_init(&cell->puts);
-    list_init(&cell->taken);
-    list_init(&cell->blocked);
     bcri_table_add(&agent->cells, &cell->at, (uint32_t)ref);
     list_append(&agent->all_cells, &cell->of_agent);
     return cell;
@@ -58,7 +51,7 @@ static void release_cell(struct bcri_agent *agent, struct wanted_cell *cell)
     list_remove(&cell->in_queue);
     list_remove(&cell->of_agent);
     bcri_table_remove(&agent->cells, &cell->at);
-    record_give(&agent->cell_records, cell);
+    record_free(cell);
 }
 
 /* ---- records ---- */
@@ -83,15 +76,14 @@ struct served *bcri_served_new(struct stream *stream, uint64_t request, enum bcr
     if (!bcri_peer_remember(peer, SERVED_BYTES))
         return NULL;
     struct write_lock *lock = want == BCRI_WANT_LOCK ? bcri_lock_new(stream) : NULL;
-    struct served *served = record_take(&agent->serveds);
+    struct served *served = malloc(sizeof *served);
     if (agent->spare_cell == NULL)
-        agent->spare_cell = record_take(&agent->cell_records);
+        agent->spare_cell = malloc(sizeof *agent->spare_cell);
     if (served == NULL || agent->spare_cell == NULL || (want == BCRI_WANT_LOCK && lock == NULL) ||
-        !bcri_deadlines_reserve(&agent->deadlines)) {
+        !deadlines_reserve(&agent->deadlines)) {
         if (lock != NULL)
             bcri_lock_free(lock);
-        if (served != NULL)
-            record_give(&agent->serveds, served);
+        free(served);
         peer->bytes -= SERVED_BYTES;
         return NULL;
     }
@@ -107,7 +99,7 @@ static void leave_cell(struct served *served)
     struct bcri_agent *agent = agent_of_served(served);
     if (served->state == SERVED_GET_WAITS)
         bcri_table_remove(&agent->served, &served->at);
-    bcri_deadlines_remove(&agent->deadlines, &served->deadline);
+    deadlines_remove(&agent->deadlines, &served->deadline);
     list_remove(&served->in_queue);
     list_remove(&served->in_cell);
     served->state = SERVED_NEW;
@@ -124,7 +116,7 @@ void bcri_served_free(struct served *served)
     list_remove(&served->of_stream);
     agent->served_count--;
     stream->peer->bytes -= SERVED_BYTES;
-    record_give(&agent->serveds, served);
+    record_free(served);
     if (cell != NULL)
         release_cell(agent, cell);
     bcri_serve_stream_over(stream);
@@ -133,12 +125,10 @@ void bcri_served_free(struct served *served)
 struct served *bcri_served_find(const struct stream *stream, uint64_t request)
 {
     const uint64_t key = served_key_of(stream, request);
-    struct entry *at = table_find(&stream->peer->agent->served, key);
-    for (; at != NULL; at = table_next(at->next, key)) {
-        struct served *served = RECORD_OF(at, struct served, at);
+    struct served *served;
+    EACH_WITH (served, &stream->peer->agent->served, key, struct served, at)
         if (served->stream == stream && served->request == request)
             return served;
-    }
     return NULL;
 }
 
@@ -155,7 +145,7 @@ void bcri_served_waits(struct served *served, enum served_state state, struct bc
     if (state == SERVED_GET_WAITS)
         bcri_table_add(&agent->served, &served->at, served_key_of(served->stream, served->request));
     if (until_ns != AGENT_NEVER)
-        bcri_deadlines_add(&agent->deadlines, &served->deadline, until_ns);
+        deadlines_add(&agent->deadlines, &served->deadline, until_ns);
 }
 
 void bcri_served_over(struct served *served)
@@ -322,20 +312,16 @@ void bcri_served_has(struct served *served, struct bcri_slot_shm *slot)
 
 void bcri_cells_look_at(struct bcri_agent *agent, uint32_t low)
 {
-    struct entry *next, *at = table_find(&agent->cells, low);
-    for (; at != NULL; at = next) {
-        next = table_next(at->next, low);
-        look_at_cell(agent, RECORD_OF(at, struct wanted_cell, at));
-    }
+    struct wanted_cell *cell;
+    EACH_WITH (cell, &agent->cells, low, struct wanted_cell, at)
+        look_at_cell(agent, cell);
 }
 
 void bcri_cells_look_at_all(struct bcri_agent *agent)
 {
-    struct item *next, *at = agent->all_cells.head.next;
-    for (; at != &agent->all_cells.head; at = next) {
-        next = at->next;
-        look_at_cell(agent, RECORD_OF(at, struct wanted_cell, of_agent));
-    }
+    struct wanted_cell *cell;
+    EACH_OF (cell, &agent->all_cells, struct wanted_cell, of_agent)
+        look_at_cell(agent, cell);
 }
 
 /* ---- the end of waiting ---- */
@@ -344,7 +330,7 @@ void bcri_waits_expire(struct bcri_agent *agent)
 {
     struct deadline *next;
     while ((next = deadlines_next(&agent->deadlines)) != NULL && next->at_ns <= agent->now) {
-        bcri_deadlines_remove(&agent->deadlines, next);
+        deadlines_remove(&agent->deadlines, next);
         bcri_served_over(RECORD_OF(next, struct served, deadline));
     }
 }
@@ -371,8 +357,8 @@ static bool withdraw_served(struct bcri_agent *agent, struct served *served)
 
 void bcri_serve_stream_end(struct stream *stream)
 {
-    for (struct item *at = stream->served.head.next; at != &stream->served.head; at = at->next) {
-        struct served *served = RECORD_OF(at, struct served, of_stream);
+    struct served *served;
+    EACH_OF (served, &stream->served, struct served, of_stream) {
         served->ended = true;
         if (served->is_waited_for && (served->state == SERVED_GET_WAITS || served->state == SERVED_PUT_WAITS))
             bcri_served_over(served);
@@ -385,8 +371,7 @@ bool bcri_waits_run(struct bcri_agent *agent)
     struct served *served;
     struct wanted_cell *cell;
     const bool any = !list_is_empty(&agent->over) || !list_is_empty(&agent->giving_back);
-    while ((served = FIRST_OF(&agent->over, struct served, in_queue)) != NULL) {
-        list_remove(&served->in_queue);
+    while ((served = TAKE_FIRST(&agent->over, struct served, in_queue)) != NULL) {
         /* At a cell whose locks are held, one attempt is as good as a thousand. */
         if (served->cell->is_parked || !withdraw_served(agent, served)) {
             served->cell->is_parked = true;
@@ -394,17 +379,16 @@ bool bcri_waits_run(struct bcri_agent *agent)
             bcri_agent_parks(agent);
         }
     }
-    while ((cell = FIRST_OF(&agent->giving_back, struct wanted_cell, in_queue)) != NULL) {
-        list_remove(&cell->in_queue);
+    while ((cell = TAKE_FIRST(&agent->giving_back, struct wanted_cell, in_queue)) != NULL)
         give_back_to_cell(agent, cell);
-    }
     return any;
 }
 
 void bcri_waits_again(struct bcri_agent *agent)
 {
-    for (struct item *at = agent->parked_waits.head.next; at != &agent->parked_waits.head; at = at->next)
-        RECORD_OF(at, struct served, in_queue)->cell->is_parked = false;
+    struct served *served;
+    EACH_OF (served, &agent->parked_waits, struct served, in_queue)
+        served->cell->is_parked = false;
     list_move(&agent->parked_waits, &agent->over);
     list_move(&agent->parked_cells, &agent->giving_back);
 }

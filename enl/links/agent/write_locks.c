@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* write_locks.c -- which CCE elsewhere has taken which write lock here. For the cell it is the agent that has:
  * so the agent remembers the CCE, by the cell and the region's epoch, and when that CCE has ended, tells
- * the cell. Nobody tells the agent that a lock was released; records that have become void are dropped when
- * there are many. */
+ * the cell. The agent is not told that a lock was released, by a put or by a later lock of the same CCE: records that
+ * have become void are dropped when there are many, and a cell that is told of one does nothing. */
 #include "bcri/act.h"
 
 #include "links/agent/serve.h"
 
 enum { SWEEP_FROM = 16 }; /* locks of a CCE at the CCEs of this host */
-
-static struct bcri_agent *agent_of_lock(const struct write_lock *lock)
-{
-    return lock->peer->agent;
-}
-
-static uint64_t lock_key_of(const struct stream *stream, bcri_ref cell)
-{
-    return cell ^ (uintptr_t)stream;
-}
 
 struct write_lock *bcri_lock_new(struct stream *stream)
 {
@@ -33,41 +23,23 @@ struct write_lock *bcri_lock_new(struct stream *stream)
 
 void bcri_lock_free(struct write_lock *lock)
 {
-    if (lock->stream != NULL) {
-        bcri_table_remove(&agent_of_lock(lock)->locks, &lock->at);
+    if (lock->stream != NULL)
         lock->stream->lock_count--;
-    }
     list_remove(&lock->of_stream);
     lock->peer->bytes -= sizeof *lock;
     record_free(lock);
 }
 
-static struct write_lock *find_lock(const struct stream *stream, bcri_ref cell)
-{
-    const uint64_t key = lock_key_of(stream, cell);
-    struct entry *at = table_find(&stream->peer->agent->locks, key);
-    for (; at != NULL; at = table_next(at->next, key)) {
-        struct write_lock *lock = RECORD_OF(at, struct write_lock, at);
-        if (lock->stream == stream && lock->cell == cell)
-            return lock;
-    }
-    return NULL;
-}
-
 /* Drops the records of locks that the CCE has no longer. So there are at most twice as many as it has. */
 static void sweep_locks(struct stream *stream)
 {
-    struct item *next, *at = stream->locks.head.next;
-    for (; at != &stream->locks.head; at = next) {
-        struct write_lock *lock = RECORD_OF(at, struct write_lock, of_stream);
-        next = at->next;
+    struct write_lock *lock;
+    EACH_OF (lock, &stream->locks, struct write_lock, of_stream)
         if (!bcri_act_has_lock(stream->peer->agent->ctx, lock->cell, lock->gen_epoch))
             bcri_lock_free(lock);
-    }
     stream->lock_sweep = 2 * stream->lock_count + SWEEP_FROM;
 }
 
-/* A CCE has one write lock at a cell at a time: the newest. */
 void bcri_lock_taken(struct served *served)
 {
     struct stream *stream = served->stream;
@@ -80,11 +52,7 @@ void bcri_lock_taken(struct served *served)
         list_append(&agent->dead_locks, &lock->of_stream);
         return;
     }
-    struct write_lock *before = find_lock(stream, lock->cell);
-    if (before != NULL)
-        bcri_lock_free(before);
     lock->stream = stream;
-    bcri_table_add(&agent->locks, &lock->at, lock_key_of(stream, lock->cell));
     list_append(&stream->locks, &lock->of_stream);
     if (++stream->lock_count > SWEEP_FROM && stream->lock_count >= stream->lock_sweep)
         sweep_locks(stream);
@@ -94,9 +62,7 @@ void bcri_locks_end(struct stream *stream)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct write_lock *lock;
-    while ((lock = FIRST_OF(&stream->locks, struct write_lock, of_stream)) != NULL) {
-        bcri_table_remove(&agent->locks, &lock->at);
-        list_remove(&lock->of_stream);
+    while ((lock = TAKE_FIRST(&stream->locks, struct write_lock, of_stream)) != NULL) {
         lock->stream = NULL;
         list_append(&agent->dead_locks, &lock->of_stream);
     }
@@ -106,9 +72,8 @@ void bcri_locks_end(struct stream *stream)
 void bcri_locks_run(struct bcri_agent *agent)
 {
     struct write_lock *lock;
-    while ((lock = FIRST_OF(&agent->dead_locks, struct write_lock, of_stream)) != NULL) {
+    while ((lock = TAKE_FIRST(&agent->dead_locks, struct write_lock, of_stream)) != NULL) {
         if (bcri_act_owner_died(agent->ctx, lock->cell, lock->gen_epoch).outcome == BCRI_ACT_PARKED) {
-            list_remove(&lock->of_stream);
             list_append(&agent->parked_locks, &lock->of_stream);
             bcri_agent_parks(agent);
             continue;

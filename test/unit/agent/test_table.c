@@ -32,8 +32,7 @@ TEST(a_table_finds_what_was_added_and_not_removed)
 {
     uint64_t dice = test_seed();
     unsigned of_key[KEYS] = {0};
-    struct table table;
-    bcri_table_init(&table);
+    struct table table = {0};
     for (int step = 0; step < STEPS; step++) {
         struct record *one = &record[test_rand_below(&dice, RECORDS)];
         const uint64_t key = test_rand_below(&dice, KEYS);
@@ -67,24 +66,22 @@ TEST(the_next_deadline_is_the_first_of_all)
     for (int step = 0; step < STEPS; step++) {
         struct record *one = &record[test_rand_below(&dice, RECORDS)];
         if (one->in) {
-            bcri_deadlines_remove(&deadlines, &one->deadline);
+            deadlines_remove(&deadlines, &one->deadline);
         } else {
-            CHECK(bcri_deadlines_reserve(&deadlines));
-            bcri_deadlines_add(&deadlines, &one->deadline, test_rand_below(&dice, 1000));
+            CHECK(deadlines_reserve(&deadlines));
+            deadlines_add(&deadlines, &one->deadline, test_rand_below(&dice, 1000));
         }
         one->in = !one->in;
         const struct deadline *next = deadlines_next(&deadlines);
         CHECK_UINT(next != NULL ? next->at_ns : UINT64_MAX, first_of_all());
     }
-    bcri_deadlines_remove(&deadlines, &(struct deadline){0});
+    deadlines_remove(&deadlines, &(struct deadline){0});
     free(deadlines.heap);
 }
 
 TEST(a_list_keeps_its_order_and_loses_records_anywhere)
 {
-    struct list list, other;
-    list_init(&list);
-    list_init(&other);
+    struct list list = {0}, other = {0};
     CHECK(FIRST_OF(&list, struct record, item) == NULL);
     for (int i = 0; i < 4; i++)
         list_append(i < 2 ? &list : &other, &record[i].item);
