@@ -385,7 +385,9 @@ bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction 
 
 bool enl_links_ask_quiet(struct enl_links *links, uint32_t question)
 {
-    return thread_of(links) != NULL && bcri_link_thread_quiet(thread_of(links), question);
+    if (thread_of(links) != NULL)
+        bcri_link_thread_quiet(thread_of(links), question);
+    return thread_of(links) != NULL;
 }
 
 bool enl_links_run(const struct enl_links *links)

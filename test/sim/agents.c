@@ -20,20 +20,15 @@
 
 static const struct bcri_seal_secret secret = {.cipher = BCRI_CIPHER_NONE, .token = 0x1234567890abcdefu};
 
-static bool wants_link(void *owner, uint32_t number)
+static void wants_link(void *owner, uint32_t number)
 {
     struct world_host *host = owner;
     if (number > WORLD_HOSTS) {
         host->wants_unknown = number;
-        return true;
+        return;
     }
     CHECK_UINT(number, host == &host->world->host[0] ? 2 : 1);
-    if (host->write_failed_to != 0) {
-        host->write_failed_to--;
-        return false;
-    }
     host->wants_link = true;
-    return true;
 }
 
 static void forgotten(void *owner, uint32_t index)

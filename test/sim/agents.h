@@ -29,9 +29,8 @@ struct world_host {
     struct bcri_ctx *cce[WORLD_CCES];
     struct world *world;
     unsigned forgotten, notes;
-    char note[320];           /* the last */
-    unsigned write_failed_to; /* so many wishes for a link are refused */
-    unsigned wants_unknown;   /* the host it wants a link to, which is none of these; 0 */
+    char note[320];         /* the last */
+    unsigned wants_unknown; /* the host it wants a link to, which is none of these; 0 */
     bool wants_link, gone;
 };
 

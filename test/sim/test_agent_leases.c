@@ -98,11 +98,10 @@ static bool lease_is_over(const struct host *host)
 
 /* ---- agents ---- */
 
-static bool wants_link(void *owner, uint32_t number)
+static void wants_link(void *owner, uint32_t number)
 {
     struct host *host = owner;
     host->wants[number - 1] = true;
-    return true;
 }
 
 static void ignore_index(void *owner, uint32_t index)

@@ -911,17 +911,6 @@ TEST(what_a_cce_that_has_ended_ordered_is_taken_though_memory_is_short_meanwhile
     end_by_hand();
 }
 
-TEST(a_link_for_which_nobody_could_be_asked_is_asked_for_again)
-{
-    begin_by_hand();
-    world.host[0].write_failed_to = 2;
-    CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
-    (void)world_settle(&world, SIM_S);
-    CHECK_UINT(world.host[0].write_failed_to, 0);
-    CHECK(all_done());
-    end_by_hand();
-}
-
 static void *cancel(void *waits)
 {
     as(requester);

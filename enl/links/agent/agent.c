@@ -182,7 +182,6 @@ void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
     }
     if (!named || agent->ask_at <= now) {
         agent->ask_at = AGENT_NEVER;
-        bcri_peers_want_links(agent);
         bcri_ask_tell_ends(agent);
         bcri_shares_end(agent);
         bcri_ask_take_all(agent);

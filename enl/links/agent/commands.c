@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.c -- what other threads want of the link thread, and what it tells them. */
+/* commands.c -- what other threads want of the link thread, and what it tells them: commands and news, which need memory,
+ * and numbers, which need none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,12 @@ void bcri_thread_ring(struct bcri_link_thread *thread)
     bcri_bell_ring(thread->config.ctx, thread->config.ctx->record);
 }
 
-static bool send_command(struct bcri_link_thread *thread, const struct command *like)
+/* NULL: there was no memory for it. */
+static bool send_command(struct bcri_link_thread *thread, struct command *command)
 {
-    struct command *copy = malloc(sizeof *copy);
-    if (copy == NULL)
+    if (command == NULL)
         return false;
-    *copy = *like;
-    enl_mailbox_add(&thread->commands, &copy->mail);
+    enl_mailbox_add(&thread->commands, &command->mail);
     bcri_thread_ring(thread);
     return true;
 }
@@ -30,34 +30,12 @@ static bool send_command(struct bcri_link_thread *thread, const struct command *
 bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
                                 const struct bcri_link_introduction *introduction)
 {
-    struct bcri_link_introduction *copy = bcri_secret_new(sizeof *copy);
-    if (copy == NULL)
-        return false;
-    *copy = *introduction;
-    if (copy->address_count > BCRI_INTRODUCED_MAX)
-        copy->address_count = BCRI_INTRODUCED_MAX;
-    if (send_command(thread,
-                     &(struct command){.what = INTRODUCE, .number = copy->host, .introduction = copy}))
-        return true;
-    bcri_secret_free(copy, sizeof *copy);
-    return false;
-}
-
-struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes)
-{
-    struct lane_frame *frame = malloc(sizeof *frame + bytes);
-    if (frame != NULL)
-        *frame = (struct lane_frame){.host = host, .bytes = bytes};
-    return frame;
-}
-
-void bcri_lane_gone(struct bcri_link_thread *thread, struct lane_frame *frame)
-{
-    if (frame != NULL) {
-        atomic_fetch_sub(&thread->lane_bytes, frame->bytes);
-        atomic_fetch_sub(&thread->lane_waits[frame->host], frame->bytes);
+    struct introduce_command *command = bcri_secret_new(sizeof *command);
+    if (command != NULL) {
+        command->command = (struct command){.what = INTRODUCE, .number = introduction->host};
+        command->introduction = *introduction;
     }
-    free(frame);
+    return send_command(thread, (struct command *)command);
 }
 
 bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
@@ -65,41 +43,95 @@ bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, 
 {
     const bool fits = bytes <= BCRI_LANE_BYTES_MAX && host <= BCRI_HOST_NUMBER_MAX &&
                       atomic_load(&thread->lane_waits[host]) <= BCRI_LANE_WAITS_MAX - bytes;
-    struct lane_frame *frame = fits ? bcri_lane_frame(host, bytes) : NULL;
-    if (frame == NULL)
-        return false;
-    frame->row = row;
-    memcpy(frame->content, content, bytes);
-    atomic_fetch_add(&thread->lane_bytes, bytes);
-    atomic_fetch_add(&thread->lane_waits[host], bytes);
-    if (send_command(thread, &(struct command){.what = LANE, .number = host, .frame = frame}))
-        return true;
-    bcri_lane_gone(thread, frame);
-    return false;
+    struct parcel *parcel = fits ? bcri_parcel_new(host, row, content, bytes) : NULL;
+    if (parcel != NULL) {
+        atomic_fetch_add(&thread->lane_bytes, bytes);
+        atomic_fetch_add(&thread->lane_waits[host], bytes);
+    }
+    return send_command(thread, (struct command *)parcel);
 }
 
-static void tell_ended(struct bcri_link_thread *thread, uint64_t words[HOST_WORDS], uint32_t host)
+/* ---- numbers ---- */
+
+static uint64_t number_bit(uint32_t number)
+{
+    return UINT64_C(1) << number % NUMBERS_BITS;
+}
+
+void bcri_numbers_add(struct numbers *numbers, uint32_t number)
+{
+    uint64_t *word = &numbers->words[number / NUMBERS_BITS];
+    numbers->count += (*word & number_bit(number)) == 0;
+    *word |= number_bit(number);
+}
+
+static bool remove_number(struct numbers *numbers, uint32_t number)
+{
+    uint64_t *word = &numbers->words[number / NUMBERS_BITS];
+    const bool was_there = (*word & number_bit(number)) != 0;
+    numbers->count -= was_there;
+    *word &= ~number_bit(number);
+    return was_there;
+}
+
+bool bcri_numbers_take(struct numbers *numbers, uint32_t *number_out)
+{
+    uint32_t at = 0;
+    if (numbers->count == 0)
+        return false;
+    while (numbers->words[at] == 0)
+        at++;
+    *number_out = at * NUMBERS_BITS + (uint32_t)__builtin_ctzll(numbers->words[at]);
+    return remove_number(numbers, *number_out);
+}
+
+static void tell_number(struct bcri_link_thread *thread, enum told_number what, uint32_t number)
 {
     pthread_mutex_lock(&thread->mutex);
-    words[host / HOST_BITS] |= UINT64_C(1) << host % HOST_BITS;
-    thread->ending.some = true;
+    bcri_numbers_add(&thread->told[what], number);
     pthread_mutex_unlock(&thread->mutex);
-    bcri_thread_ring(thread);
+    if (what > ENDED)
+        thread->config.told(thread->config.owner);
+    else
+        bcri_thread_ring(thread);
 }
 
 void bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
 {
-    tell_ended(thread, thread->ending.lost, host);
+    tell_number(thread, LOST, host);
 }
 
 void bcri_link_thread_unknown(struct bcri_link_thread *thread, uint32_t host)
 {
-    tell_ended(thread, thread->ending.unknown, host);
+    tell_number(thread, UNKNOWN, host);
 }
 
-bool bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question)
+bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index)
 {
-    return send_command(thread, &(struct command){.what = QUIET, .number = question});
+    pthread_mutex_lock(&thread->mutex);
+    const bool had_outbox = remove_number(&thread->has_outbox, index);
+    pthread_mutex_unlock(&thread->mutex);
+    if (had_outbox)
+        tell_number(thread, ENDED, index);
+    return had_outbox;
+}
+
+static void forgotten(void *owner, uint32_t index)
+{
+    tell_number(owner, FORGOTTEN, index);
+}
+
+void bcri_thread_wants_link(void *owner, uint32_t host)
+{
+    tell_number(owner, WANTED, host);
+}
+
+/* ---- what needs neither ---- */
+
+void bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question)
+{
+    atomic_store(&thread->quiet, question);
+    bcri_thread_ring(thread);
 }
 
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns)
@@ -118,38 +150,15 @@ bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread)
     return (uint64_t)now.tv_sec * BCRI_NS_PER_S + (uint64_t)now.tv_nsec >= until_ns;
 }
 
-static void free_member(struct member *member)
-{
-    free(member->forget);
-    free(member->forgotten);
-    free(member);
-}
-
-static struct member *new_member(uint32_t index)
-{
-    struct member *member = calloc(1, sizeof *member);
-    if (member == NULL)
-        return NULL;
-    member->forget = calloc(1, sizeof *member->forget);
-    member->forgotten = calloc(1, sizeof *member->forgotten);
-    if (member->forget == NULL || member->forgotten == NULL) {
-        free_member(member);
-        return NULL;
-    }
-    *member->forget = (struct command){.what = FORGET, .number = index};
-    member->forgotten->news = (struct bcri_link_news){.told = BCRI_TOLD_FORGOTTEN, .number = index};
-    return member;
-}
-
 bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox)
 {
-    struct member *member = new_member(index);
-    if (member == NULL)
-        return false;
+    struct outbox_command *command = malloc(sizeof *command);
+    if (command != NULL)
+        *command = (struct outbox_command){{.what = OUTBOX, .number = index}, outbox};
     pthread_mutex_lock(&thread->mutex);
-    LIST_INSERT_HEAD(&thread->members, member, entry);
+    bcri_numbers_add(&thread->has_outbox, index);
     pthread_mutex_unlock(&thread->mutex);
-    return send_command(thread, &(struct command){.what = OUTBOX, .number = index, .outbox = outbox});
+    return send_command(thread, (struct command *)command);
 }
 
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
@@ -161,34 +170,7 @@ void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_h
     bcri_thread_ring(thread);
 }
 
-/* Moves member `index` from one list to another, which may be NULL. */
-static struct member *move_member(struct bcri_link_thread *thread, struct members *from, struct members *to,
-                                  uint32_t index)
-{
-    struct member *member;
-    pthread_mutex_lock(&thread->mutex);
-    LIST_FOREACH (member, from, entry)
-        if (member->forgotten->news.number == index)
-            break;
-    if (member != NULL)
-        LIST_REMOVE(member, entry);
-    if (member != NULL && to != NULL)
-        LIST_INSERT_HEAD(to, member, entry);
-    pthread_mutex_unlock(&thread->mutex);
-    return member;
-}
-
-bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index)
-{
-    struct member *member = move_member(thread, &thread->members, &thread->leaving, index);
-    if (member == NULL)
-        return false;
-    struct command *forget = member->forget;
-    member->forget = NULL; /* the thread frees the member when it has the command */
-    enl_mailbox_add(&thread->commands, &forget->mail);
-    bcri_thread_ring(thread);
-    return true;
-}
+/* ---- news ---- */
 
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what)
 {
@@ -203,6 +185,16 @@ bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_ne
 
 bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_news *news_out)
 {
+    uint32_t number;
+    pthread_mutex_lock(&thread->mutex);
+    const bool is_forgotten = bcri_numbers_take(&thread->told[FORGOTTEN], &number);
+    const bool is_number = is_forgotten || bcri_numbers_take(&thread->told[WANTED], &number);
+    pthread_mutex_unlock(&thread->mutex);
+    if (is_number) {
+        *news_out = (struct bcri_link_news){.told = is_forgotten ? BCRI_TOLD_FORGOTTEN : BCRI_TOLD_WANTS_LINK,
+                                            .number = number};
+        return true;
+    }
     struct news *news = (struct news *)enl_mailbox_take(&thread->news);
     if (news == NULL)
         return false;
@@ -211,26 +203,9 @@ bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_new
     return true;
 }
 
-static bool wants_link(void *owner, uint32_t host)
-{
-    return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_WANTS_LINK, .number = host});
-}
-
 static bool wants_pool(void *owner, const struct bcri_heap_piece *piece)
 {
     return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_POOL, .piece = *piece});
-}
-
-static void forgotten(void *owner, uint32_t index)
-{
-    struct bcri_link_thread *thread = owner;
-    struct member *member = move_member(thread, &thread->leaving, NULL, index);
-    if (member == NULL)
-        return;
-    enl_mailbox_add(&thread->news, &member->forgotten->mail);
-    thread->config.told(thread->config.owner);
-    member->forgotten = NULL;
-    free_member(member);
 }
 
 /* A CCE, or a host that lies, may give cause for a note with each message. */
@@ -250,23 +225,22 @@ void bcri_thread_note(void *owner, uint32_t host, const char *sentence)
     (void)bcri_thread_tell(thread, &news);
 }
 
-const struct bcri_agent_events bcri_thread_events = {
-    .wants_link = wants_link, .forgotten = forgotten, .note = bcri_thread_note, .wants_pool = wants_pool};
+const struct bcri_agent_events bcri_thread_events = {.wants_link = bcri_thread_wants_link,
+                                                     .forgotten = forgotten,
+                                                     .note = bcri_thread_note,
+                                                     .wants_pool = wants_pool};
 
-/* The commands last: what introduced a host that has ended is among them. */
+/* ---- on the link thread ---- */
+
+/* The commands last: what introduced a host that has ended, or told of an ended CCE's outbox, is among them. */
 struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands)
 {
     pthread_mutex_lock(&thread->mutex);
     const struct grown grown = thread->grown;
     thread->grown.there = false;
-    if (thread->ending.some) {
-        for (uint32_t i = 0; i < HOST_WORDS; i++) {
-            thread->ended.lost[i] |= thread->ending.lost[i];
-            thread->ended.unknown[i] |= thread->ending.unknown[i];
-        }
-        thread->ended.some = true;
-        memset(&thread->ending, 0, sizeof thread->ending);
-    }
+    for (int what = LOST; what <= ENDED; what++)
+        for (uint32_t number; bcri_numbers_take(&thread->told[what], &number);)
+            bcri_numbers_add(&thread->ended[what], number);
     pthread_mutex_unlock(&thread->mutex);
     enl_mailbox_take_all(&thread->commands, commands);
     return grown;
@@ -274,16 +248,10 @@ struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails 
 
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
 {
-    bcri_secret_free(command->introduction, sizeof *command->introduction);
-    bcri_lane_gone(thread, command->frame);
-    free(command);
-}
-
-static void free_members(struct members *members)
-{
-    for (struct member *member; (member = LIST_FIRST(members)) != NULL;) {
-        LIST_REMOVE(member, entry);
-        free_member(member);
+    switch (command->what) {
+    case INTRODUCE: bcri_secret_free(command, sizeof(struct introduce_command)); break;
+    case LANE: bcri_lane_gone(thread, (struct parcel *)command); break;
+    case OUTBOX: free(command); break;
     }
 }
 
@@ -304,6 +272,4 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread)
     free_all(&thread->out);
     free_all(&thread->in);
     free_all(&thread->lane_in);
-    free_members(&thread->members);
-    free_members(&thread->leaving);
 }

@@ -102,7 +102,9 @@ void bcri_order_send(struct order *order)
         send_order(order);
         return;
     }
-    bcri_peer_want_link(peer);
+    if (!peer->wanted)
+        peer->agent->events->wants_link(peer->agent->owner, peer->host);
+    peer->wanted = true;
     order->sent = true; /* it stands in a list */
     STAILQ_INSERT_TAIL(&peer->waiting, order, waiting);
 }

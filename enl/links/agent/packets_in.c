@@ -42,15 +42,15 @@ void bcri_packets_take_tunnelled(struct bcri_link_thread *thread)
 {
     struct enl_mails all = STAILQ_HEAD_INITIALIZER(all);
     enl_mailbox_take_all(&thread->in, &all);
-    for (struct tunnelled *tunnelled; (tunnelled = (struct tunnelled *)STAILQ_FIRST(&all)) != NULL;) {
+    for (struct parcel *parcel; (parcel = (struct parcel *)STAILQ_FIRST(&all)) != NULL;) {
         uint32_t host;
         STAILQ_REMOVE_HEAD(&all, entry);
-        struct path *path = bcri_link_sender(tunnelled->packet, tunnelled->bytes, &host)
+        struct path *path = bcri_link_sender(parcel->content, parcel->bytes, &host)
                                 ? bcri_path_find(thread, host, BCRI_LANE_ORDERS)
                                 : NULL;
         const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
-        if (path != NULL && bcri_link_receive(path->link, tunnelled->packet, tunnelled->bytes, thread->now))
+        if (path != NULL && bcri_link_receive(path->link, parcel->content, parcel->bytes, thread->now))
             bcri_path_came_by_tree(thread, path, heard_at);
-        free(tunnelled);
+        free(parcel);
     }
 }

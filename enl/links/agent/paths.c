@@ -214,16 +214,15 @@ void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
     bcri_link_use_carrier(path->link, &carrier, thread->now);
 }
 
-static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *path)
+static void ask_for_keys(struct bcri_link_thread *thread, struct path *path)
 {
     char sentence[160];
-    if (!bcri_thread_tell(thread, &(struct bcri_link_news){BCRI_TOLD_WANTS_LINK, .number = path->host}))
-        return false;
+    path->wants_keys = true;
+    bcri_thread_wants_link(thread, path->host);
     snprintf(sentence, sizeof sentence,
              "somebody has sent %llu forged packets in its name: it and this host change their keys",
              (unsigned long long)bcri_link_counts(path->link)->forged);
     bcri_thread_note(thread, path->host, sentence);
-    return true;
 }
 
 /* A firewall that stops packets, a cable, or a tunnel. Probes bring the thread here meanwhile. */
@@ -244,7 +243,7 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
             go_back_if_it_passes(thread, path);
         tell_way(thread, path);
         if (!path->wants_keys && bcri_link_wears_out(path->link))
-            path->wants_keys = ask_for_keys(thread, path);
+            ask_for_keys(thread, path);
     }
 }
 

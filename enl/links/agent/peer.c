@@ -76,28 +76,6 @@ void bcri_peer_free(struct peer *peer)
     free(peer);
 }
 
-void bcri_peer_want_link(struct peer *peer)
-{
-    struct bcri_agent *agent = peer->agent;
-    if (peer->link != NULL || peer->lost || peer->wanted)
-        return;
-    peer->wanted = agent->events->wants_link(agent->owner, peer->host);
-    if (!peer->wanted) {
-        agent->links_untold = true;
-        agent->ask_at = agent->now + AGAIN_NS;
-    }
-}
-
-void bcri_peers_want_links(struct bcri_agent *agent)
-{
-    if (!agent->links_untold)
-        return;
-    agent->links_untold = false;
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        if (!STAILQ_EMPTY(&peer->waiting))
-            bcri_peer_want_link(peer);
-}
-
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,
                      struct bcri_slot_shm *region, void *cookie)
 {

@@ -68,7 +68,6 @@ struct bcri_agent {
     struct table requesters_by_ring, routes;
     struct list ending; /* requesters that have ended, and whose ends are not told everywhere */
     uint64_t ask_at;    /* when to look at all outboxes, though none has rung */
-    bool links_untold;  /* a link is wanted, and there was no memory to say so */
     struct place *places;
     size_t place_room;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
@@ -121,10 +120,6 @@ struct peer *bcri_peer_find(struct bcri_agent *agent, uint32_t host);
 struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host);
 /* Forgets a host, of which nothing is left but this. */
 void bcri_peer_free(struct peer *peer);
-/* Something is for a host to which there may be no link yet. */
-void bcri_peer_want_link(struct peer *peer);
-/* The same for those of whom it could not be told. */
-void bcri_peers_want_links(struct bcri_agent *agent);
 /* Sends. `cookie` comes back with the outcome: an order, or bcri_served_cookie; NULL: nobody wants to know.
  * False: no memory, or no link. */
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,

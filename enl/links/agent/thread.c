@@ -46,55 +46,61 @@ static bool is_kept(const struct bcri_link_thread *thread, enum what what, uint3
 }
 
 /* In the tree's lane, behind what is to go first. */
-static bool send_in_lane(struct bcri_link_thread *thread, struct command *command)
+static bool send_in_lane(struct bcri_link_thread *thread, struct parcel *parcel)
 {
-    struct path *path = bcri_path_find(thread, command->number, BCRI_LANE_TREE);
-    if (is_kept(thread, INTRODUCE, command->number) || is_kept(thread, LANE, command->number))
+    const uint32_t host = parcel->command.number;
+    struct path *path = bcri_path_find(thread, host, BCRI_LANE_TREE);
+    if (is_kept(thread, INTRODUCE, host) || is_kept(thread, LANE, host))
         return false;
-    if (path != NULL)
-        bcri_paths_try_again(thread, path);
-    if (path != NULL && !bcri_lane_send(path, command->frame))
-        return false;
-    if (path != NULL)
-        command->frame = NULL; /* the link's */
-    return true;
+    if (path == NULL) {
+        bcri_lane_gone(thread, parcel);
+        return true;
+    }
+    bcri_paths_try_again(thread, path);
+    return bcri_lane_send(path, parcel);
 }
 
 /* False: not now. */
 static bool execute(struct bcri_link_thread *thread, struct command *command)
 {
+    bool done = false;
     switch (command->what) {
     case INTRODUCE:
-        return !is_kept(thread, INTRODUCE, command->number) && introduce_host(thread, command->introduction);
-    case OUTBOX: return bcri_agent_outbox(thread->agent, command->number, command->outbox) == 0;
-    case FORGET:
-        if (is_kept(thread, OUTBOX, command->number))
-            return false;
-        bcri_agent_forget(thread->agent, command->number);
+        done = !is_kept(thread, INTRODUCE, command->number) &&
+               introduce_host(thread, &((struct introduce_command *)command)->introduction);
         break;
-    case QUIET: thread->quiet = command->number; break;
-    case LANE: return send_in_lane(thread, command);
+    case OUTBOX:
+        done = bcri_agent_outbox(thread->agent, command->number,
+                                 ((struct outbox_command *)command)->outbox) == 0;
+        break;
+    case LANE: return send_in_lane(thread, (struct parcel *)command);
     }
-    return true;
+    if (done)
+        bcri_thread_done(thread, command);
+    return done;
 }
 
-/* What introduced them has been executed before, or is tried again before this is. */
-static void end_hosts(struct bcri_link_thread *thread)
+/* What introduced a host, or told of a CCE's outbox, has been executed before, or is tried again before this is. */
+static void execute_ends(struct bcri_link_thread *thread)
 {
-    struct ended_hosts *ended = &thread->ended;
-    if (!ended->some)
-        return;
-    ended->some = false;
-    for (uint32_t host = 0; host <= BCRI_HOST_NUMBER_MAX; host++) {
-        const uint64_t bit = UINT64_C(1) << host % HOST_BITS;
-        uint64_t *lost = &ended->lost[host / HOST_BITS], *unknown = &ended->unknown[host / HOST_BITS];
-        if ((*unknown & bit) != 0)
-            bcri_agent_unknown(thread->agent, host);
-        *unknown &= ~bit;
-        if ((*lost & bit) != 0 && bcri_paths_lose(thread, host))
-            *lost &= ~bit;
-        ended->some |= (*lost & bit) != 0;
-    }
+    uint32_t number;
+    while (bcri_numbers_take(&thread->ended[UNKNOWN], &number))
+        bcri_agent_unknown(thread->agent, number);
+    bool has_memory = true;
+    while (has_memory && bcri_numbers_take(&thread->ended[LOST], &number))
+        if (!(has_memory = bcri_paths_lose(thread, number)))
+            bcri_numbers_add(&thread->ended[LOST], number);
+    while (has_memory && bcri_numbers_take(&thread->ended[ENDED], &number))
+        if ((has_memory = !is_kept(thread, OUTBOX, number)))
+            bcri_agent_forget(thread->agent, number);
+        else
+            bcri_numbers_add(&thread->ended[ENDED], number);
+}
+
+/* Whether anything waits for memory. */
+static bool keeps_some(const struct bcri_link_thread *thread)
+{
+    return !STAILQ_EMPTY(&thread->kept) || thread->ended[LOST].count != 0 || thread->ended[ENDED].count != 0;
 }
 
 static void execute_all(struct bcri_link_thread *thread)
@@ -105,14 +111,12 @@ static void execute_all(struct bcri_link_thread *thread)
     for (struct enl_mail *mail; (mail = STAILQ_FIRST(&todo)) != NULL;) {
         struct command *command = (struct command *)mail;
         STAILQ_REMOVE_HEAD(&todo, entry);
-        if (execute(thread, command))
-            bcri_thread_done(thread, command);
-        else
+        if (!execute(thread, command))
             STAILQ_INSERT_TAIL(&thread->kept, mail, entry);
     }
     if (grown.there) /* the agent may ask for the next piece while it uses this one, and get it at once */
         bcri_agent_grown(thread->agent, &grown.piece, grown.reserved);
-    end_hosts(thread);
+    execute_ends(thread);
 }
 
 /* The thread rests until a millisecond after `deadline` at most. False: that has come. A timer that is
@@ -188,8 +192,7 @@ static void rest_in_epoll(struct bcri_link_thread *thread, uint32_t seen)
     struct bcri_ctx *ctx = thread->config.ctx;
     struct epoll_event events[3];
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
-    const bool keeps = !STAILQ_EMPTY(&thread->kept) || thread->ended.some;
-    const uint64_t kept = keeps ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
+    const uint64_t kept = keeps_some(thread) ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
     uint64_t next = agent < paths && !thread->over ? agent : paths;
     if (thread->lingers_until != 0 && thread->lingers_until < next)
         next = thread->lingers_until;
@@ -230,14 +233,12 @@ static void ask_for_short_slice(void)
 }
 
 /* After a turn: whether anything is under way. Without memory the next question is answered. */
-static void answer_quiet(struct bcri_link_thread *thread)
+static void answer_quiet(struct bcri_link_thread *thread, uint32_t question)
 {
-    const bool rests = STAILQ_EMPTY(&thread->kept) && !thread->ended.some && bcri_agent_rests(thread->agent);
     const struct bcri_link_news news = {.told = BCRI_TOLD_QUIET,
-                                        .number = thread->quiet,
-                                        .quiet = rests,
+                                        .number = question,
+                                        .quiet = !keeps_some(thread) && bcri_agent_rests(thread->agent),
                                         .messages = bcri_agent_messages(thread->agent)};
-    thread->quiet = 0;
     (void)bcri_thread_tell(thread, &news);
 }
 
@@ -266,7 +267,9 @@ static void *run_link_thread(void *arg)
         thread->over = bcri_thread_lease_is_over(thread);
         if (thread->readable && (!thread->over || thread->lane_count != 0) && bcri_packets_receive(thread))
             thread->active_at = thread->now;
-        execute_all(thread); /* the loop waits for that even when it ends this host */
+        uint32_t question =
+            atomic_load(&thread->quiet); /* commands given before it are executed before its answer */
+        execute_all(thread);             /* the loop waits for that even when it ends this host */
         thread->over = bcri_thread_lease_is_over(thread);
         if (thread->over) {
             if (thread->lane_count != 0)
@@ -279,8 +282,8 @@ static void *run_link_thread(void *arg)
         if (bcri_packets_send(thread))
             thread->active_at = thread->now;
         bcri_paths_look_after(thread);
-        if (thread->quiet != 0)
-            answer_quiet(thread);
+        if (question != 0 && atomic_compare_exchange_strong(&thread->quiet, &question, 0))
+            answer_quiet(thread, question);
         if (thread->unasked) {
             /* What a CCE has ordered meanwhile has gone first; now the socket has its turn. */
             thread->unasked = false;

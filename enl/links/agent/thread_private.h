@@ -14,15 +14,26 @@
 #include "bcri/link_thread.h"
 #include "bcri/udp.h"
 
-/* What another thread wants. */
-enum what { INTRODUCE, OUTBOX, FORGET, QUIET, LANE };
+/* What another thread wants: the first member of what it brings. */
+enum what { INTRODUCE, OUTBOX, LANE };
 struct command {
     struct enl_mail mail;
     enum what what;
-    uint32_t number;
+    uint32_t number; /* the host, or the CCE */
+};
+struct introduce_command { /* in memory for secrets */
+    struct command command;
+    struct bcri_link_introduction introduction;
+};
+struct outbox_command {
+    struct command command;
     bcri_ref outbox;
-    struct bcri_link_introduction *introduction; /* in memory for secrets; NULL: it brings none */
-    struct lane_frame *frame;                    /* of LANE; NULL: it is the link's */
+};
+/* Bytes on their way between the loop and a link: a message of the tree's lane, or a packet that goes over the tree. */
+struct parcel {
+    struct command command; /* LANE */
+    uint32_t row, bytes;
+    uint8_t content[];
 };
 
 /* A piece for the pool, or that there is none. The agent asks for one at a time; so this needs no memory. */
@@ -31,33 +42,21 @@ struct grown {
     struct bcri_heap_piece piece;
 };
 
-/* A message of the tree's lane: commands.c has it, then the link; or the link, then the loop. */
-struct lane_frame {
-    struct enl_mail mail;
-    uint32_t host, row, bytes;
-    uint8_t content[];
-};
-
 struct news {
     struct enl_mail mail;
     struct bcri_link_news news;
 };
 
-/* A CCE that has an outbox: what it takes to forget the CCE is there from then on, so that no death
- * needs memory. */
-struct member {
-    LIST_ENTRY(member) entry;
-    struct command *forget;
-    struct news *forgotten; /* with the command, until it is told */
+/* Numbers of hosts, or of CCEs. To add one needs no memory, and so no end of a host or CCE does. */
+enum { NUMBERS_BITS = 64, NUMBERS_WORDS = (BCRI_HOST_NUMBER_MAX + 1) / NUMBERS_BITS };
+struct numbers {
+    uint32_t count;
+    uint64_t words[NUMBERS_WORDS]; /* pages of no memory until used */
 };
-LIST_HEAD(members, member);
-
-/* Hosts that are lost, and that are unknown, by their numbers: so no host's end needs memory. */
-enum { HOST_BITS = 64, HOST_WORDS = (BCRI_HOST_NUMBER_MAX + 1) / HOST_BITS };
-struct ended_hosts {
-    bool some;
-    uint64_t lost[HOST_WORDS], unknown[HOST_WORDS];
-};
+_Static_assert(BCRI_CCE_MAX <= BCRI_HOST_NUMBER_MAX, "numbers has room for CCEs");
+/* What is told in numbers: to the thread, hosts that are lost, hosts that are unknown, CCEs that have ended; to the loop,
+ * hosts to which a link is wanted, and CCEs that are forgotten. */
+enum told_number { LOST, UNKNOWN, ENDED, WANTED, FORGOTTEN, TOLD_NUMBERS };
 
 /* A host to which there is a link, in one lane. */
 struct path {
@@ -84,13 +83,6 @@ struct path {
 };
 LIST_HEAD(paths, path);
 
-/* A packet that goes, or has come, over the tree. */
-struct tunnelled {
-    struct enl_mail mail;
-    uint32_t host, bytes;
-    uint8_t packet[];
-};
-
 struct bcri_link_thread {
     struct bcri_link_thread_config config;
     struct bcri_agent *agent;
@@ -111,20 +103,20 @@ struct bcri_link_thread {
     bool unasked;           /* likewise: there was no rest, since the bell had rung */
     uint64_t active_at;     /* when a packet came or went last */
     uint64_t now;
-    struct enl_mails kept;    /* commands for which there was no memory, and what may not overtake them */
-    struct ended_hosts ended; /* taken from `ending` */
-    uint64_t notes_since;     /* the second for which notes are counted */
+    struct enl_mails kept; /* commands for which there was no memory, and what may not overtake them */
+    struct numbers ended[ENDED + 1]; /* taken from `told` */
+    uint64_t notes_since;            /* the second for which notes are counted */
     unsigned notes;
-    uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
     pthread_t thread;
     struct enl_mailbox commands, news;
     struct enl_mailbox out, in; /* carried */
     struct enl_mailbox lane_in; /* what has come in the tree's lane */
     pthread_mutex_t mutex;      /* of these four */
-    struct ended_hosts ending;
+    struct numbers told[TOLD_NUMBERS];
+    struct numbers has_outbox; /* CCEs */
     struct grown grown;
-    struct members members, leaving; /* that have an outbox; that are to be forgotten */
-    atomic_bool out_full;            /* the thread waits until the loop has taken some */
+    _Atomic uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
+    atomic_bool out_full;   /* the thread waits until the loop has taken some */
     atomic_bool stop;
     _Atomic uint32_t lane_in_bytes;
     _Atomic uint64_t lane_bytes; /* to be sent, or under way */
@@ -139,33 +131,35 @@ void bcri_thread_ring(struct bcri_link_thread *thread);
 /* What the agent tells goes to the daemon's loop. */
 extern const struct bcri_agent_events bcri_thread_events;
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what);
+void bcri_thread_wants_link(void *owner, uint32_t host);
 void bcri_thread_note(void *owner, uint32_t host, const char *sentence);
-/* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done. What had
- * ended before that is in `ended`. Returns the piece of the pool. */
+/* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done, unless a link has it.
+ * What had ended before that is in `ended`. Returns the piece of the pool. */
 struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
-/* A message of the tree's lane. NULL: no memory. */
-struct lane_frame *bcri_lane_frame(uint32_t host, uint32_t bytes);
-/* One that was to be sent is done with; it may be NULL. */
-void bcri_lane_gone(struct bcri_link_thread *thread, struct lane_frame *frame);
+void bcri_numbers_add(struct numbers *numbers, uint32_t number);
+/* Takes the lowest out. False: there is none. */
+bool bcri_numbers_take(struct numbers *numbers, uint32_t *number_out);
 /* Wipes and frees what is left in the queues, when the thread has ended. */
 void bcri_thread_drop_queues(struct bcri_link_thread *thread);
 
 /* Whether this host may not work any more, unless the loop comes to know better. */
 bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
 
-/* ---- tunnelled.c ---- */
+/* ---- parcels.c ---- */
 
+/* `content` NULL: it is filled later. NULL: no memory. */
+struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content, uint32_t bytes);
+/* A message of the tree's lane that was to be sent is done with. */
+void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel);
 /* On the link thread. Whether a packet more may be sent now; if not, the bell rings when it may. */
 bool bcri_tunnelled_has_room(struct bcri_link_thread *thread);
 void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet,
                          uint32_t bytes);
 
-/* ---- lane.c ---- */
-
 extern const struct bcri_link_events bcri_lane_events; /* their owner is a path */
 /* False: not now, for want of memory. */
-bool bcri_lane_send(struct path *path, struct lane_frame *frame);
+bool bcri_lane_send(struct path *path, struct parcel *parcel);
 /* Streams go on for which there is room now. */
 void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path);
 

@@ -28,8 +28,8 @@ struct bcri_agent;
  * agent. */
 struct bcri_agent_events {
     /* An order is for a host to which there is no link yet. Told once, until the link is there, or
-     * the host is lost or unknown. False: it could not be told, and is told again. */
-    bool (*wants_link)(void *owner, uint32_t host);
+     * the host is lost or unknown. */
+    void (*wants_link)(void *owner, uint32_t host);
     /* The CCE that bcri_agent_forget named is forgotten: the agent will not touch its IDs again, and
      * its puts will be carried out. */
     void (*forgotten)(void *owner, uint32_t index);

@@ -82,7 +82,7 @@ bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 
 /* Whether anything is under way: answered by BCRI_TOLD_QUIET, for a moment after this call. `question` is not
  * 0. A question that a later one overtakes has no answer. */
-bool bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question);
+void bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question);
 
 /* What has become of a piece that was told. */
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
