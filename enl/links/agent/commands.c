@@ -38,6 +38,24 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
     return send_command(thread, (struct command *)command);
 }
 
+struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content, uint32_t bytes)
+{
+    struct parcel *parcel = malloc(sizeof *parcel + bytes);
+    if (parcel == NULL)
+        return NULL;
+    *parcel = (struct parcel){.command = {.what = LANE, .number = host}, .row = row, .bytes = bytes};
+    if (content != NULL)
+        memcpy(parcel->content, content, bytes);
+    return parcel;
+}
+
+void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel)
+{
+    atomic_fetch_sub(&thread->lane_bytes, parcel->bytes);
+    atomic_fetch_sub(&thread->lane_waits[parcel->command.number], parcel->bytes);
+    free(parcel);
+}
+
 bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
                                 const void *content, uint32_t bytes)
 {

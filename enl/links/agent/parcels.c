@@ -18,17 +18,6 @@
 enum { ROWS = 2, OUT_MAX = 64, IN_MAX = 512 }; /* _MAX: packets */
 #define LANE_IN_MAX (256u << 10)               /* bytes that wait for the loop */
 
-struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content, uint32_t bytes)
-{
-    struct parcel *parcel = malloc(sizeof *parcel + bytes);
-    if (parcel == NULL)
-        return NULL;
-    *parcel = (struct parcel){.command = {.what = LANE, .number = host}, .row = row, .bytes = bytes};
-    if (content != NULL)
-        memcpy(parcel->content, content, bytes);
-    return parcel;
-}
-
 /* The oldest that waits for the loop: its length, and the host that it is for, or from; 0: there is none. */
 static uint32_t take_parcel(struct enl_mailbox *box, uint32_t *host_out, uint8_t *content_out)
 {
@@ -106,13 +95,6 @@ bool bcri_lane_send(struct path *path, struct parcel *parcel)
 {
     return bcri_link_send(path->link, parcel->row, parcel->row, NULL, 0, parcel->content, parcel->bytes,
                           parcel) == 0;
-}
-
-void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel)
-{
-    atomic_fetch_sub(&thread->lane_bytes, parcel->bytes);
-    atomic_fetch_sub(&thread->lane_waits[parcel->command.number], parcel->bytes);
-    free(parcel);
 }
 
 void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path)

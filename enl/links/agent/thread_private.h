@@ -137,6 +137,10 @@ void bcri_thread_note(void *owner, uint32_t host, const char *sentence);
  * What had ended before that is in `ended`. Returns the piece of the pool. */
 struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
+/* `content` NULL: it is filled later. NULL: no memory. */
+struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content, uint32_t bytes);
+/* A message of the tree's lane that was to be sent is done with. */
+void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel);
 void bcri_numbers_add(struct numbers *numbers, uint32_t number);
 /* Takes the lowest out. False: there is none. */
 bool bcri_numbers_take(struct numbers *numbers, uint32_t *number_out);
@@ -148,10 +152,6 @@ bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
 
 /* ---- parcels.c ---- */
 
-/* `content` NULL: it is filled later. NULL: no memory. */
-struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content, uint32_t bytes);
-/* A message of the tree's lane that was to be sent is done with. */
-void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel);
 /* On the link thread. Whether a packet more may be sent now; if not, the bell rings when it may. */
 bool bcri_tunnelled_has_room(struct bcri_link_thread *thread);
 void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet,

@@ -2,8 +2,7 @@
 /* Control messages: what a CCE and its daemon, or a command and a daemon, say to each other.
  *
  * A message is one record of an AF_UNIX SOCK_SEQPACKET socket, or a frame in a pipe between daemons
- * (frames.h): a msgpack map from short names to
- * values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
+ * (frames.h): a msgpack map from short names to values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
  * beside it where the type says so. Every request carries an "id", and is answered by one message
  * with that id. Those with the answer "none" are not requests.
  *
@@ -33,56 +32,14 @@
  *   pane          command  id index                                             reply + descriptor
  *   attach        command  id ordinal object pid?                               reply + descriptor
  *
- *   between a daemon and one that it has started, its child:
- *   present       child    machine text object archtype
- *   setting       parent   object text
- *   environ       parent   bytes
- *   start         parent   id host daemon program ...                           reply
- *   unstarted     both     enlistor ordinal status                              none
- *   alive         child    count                                                none
- *   output        child    ordinal kind bytes flags?                            none
- *   window        parent   size                                                 none
- *   report        child    kind bytes                                           none
- *   died          child    ordinal kind count object text bytes size           none
- *   debugged      child    index ordinal object                                 none
- *   failed        child    status                                               none
- *   signal        parent   kind                                                 none
- *   stop          parent   id                                                   reply
- *   go_on, end    parent                                                        none
- *   beat          both     id had? had_output?                                  beat
- *   resume        both     kind had had_output                                  resume
- *   announce      child    key addresses flags random?                          none
- *   want          child    host random                                          introduced or lost
- *   introduce     parent   host key addresses random flags machine?             agreed
- *   agreed        child    host random                                          none
- *   introduced    parent   host key addresses random flags machine?             none
- *   lost          parent   host flags?                                          none
- *   carry         both     host bytes                                           none
- *   still         child    id status count who moves since                      none
- *   look          parent   id                                                   still
- *   deadlock      parent   kind                                                 none
- *   begin         parent   host machine flags text? ccename? object?            ended, at last
- *   cut           parent   host                                                 ended
- *   said          child    host bytes                                           none
- *   closed        child    host text flags?                                     none
- *   ended         child    host code flags text object?                         none
- *   relay         parent   id kind host ordinal? text?                          relay_end
- *   relay_bytes   both     id bytes                                             none
- *   relay_window  both     id size                                              none
- *   relay_end     both     id status text?                                      none
- *
- *   Each of these may have `to` or `from`: it goes to that host, or comes from it, by way of others.
- *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   relay_end     daemon   id status text?
  *   reply         daemon   id status text? count? seg? cell? rings? archtype?
  *
- * Between daemons any message may have its number in `seq` (enl/tree/sequence.h).
- * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
- * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
- * `enlistor`, in whose name it asks, and `turn`, and a child sends enlist, host_name and host_arch up. A helper
- * (enl/carry/relay/) sends segment_fd, ps and way_next, which a way_state answers, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
+ * docs/protocol.md has what passes between daemons, and enl/README.md tells how a CCE starts. Between daemons any message may
+ * have its number in `seq` (enl/tree/sequence.h), and `to` or `from`: it goes to that host, or comes from it, by way of others.
+ * A helper (enl/carry/proxy/) sends segment_fd, ps and way_next, which a way_state answers, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
  *
