@@ -53,7 +53,7 @@ ln -s "$ring" "$scratch/ring"
 cd "$scratch"
 ip link set lo up
 
-section=$(sed -n '/^## Without a second computer$/,/^## Of another kind$/p' "$chapter")
+section=$(sed -n '/^## Without a second computer$/,/^## Another architecture$/p' "$chapter")
 commands=$(sed -n 's/^\$ //p' <<< "$section" | sed "s|/usr/sbin/sshd|$(command -v sshd)|")
 [ "$(wc -l <<< "$commands")" -ge 15 ] || fail "the chapter has only these commands: $commands"
 export PATH="/usr/local/bin:$PATH"

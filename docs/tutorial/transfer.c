@@ -10,7 +10,7 @@ static int transfer(int from, int to, int amount)
     bcr_region payer = bcr_acqwl(bcr_enlistor, ACCOUNTS + from, bcr_BLOCK);
     if (payer == NULL)
         return -1;
-    usleep(100000); /* whether he may pay so much is looked up somewhere */
+    usleep(100000); /* time in which a limit is looked up somewhere */
     bcr_region payee = bcr_acqwl(bcr_enlistor, ACCOUNTS + to, bcr_BLOCK);
     if (payee == NULL)
         return -1;
