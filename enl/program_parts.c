@@ -3,6 +3,8 @@
  * it needs (struct enl_..._ops). */
 #include "program.h"
 
+#include <stdlib.h>
+
 #include "carry/carry.h"
 #include "debug/debug.h"
 #include "host/host.h"
@@ -72,18 +74,23 @@ static void send_down(const struct enl_program *program, const struct bcri_contr
             enl_child_send(child, message);
 }
 
-static size_t other_hosts(const struct enl_program *program, uint32_t *numbers_out, size_t room)
+static uint32_t *all_hosts(const struct enl_program *program, size_t *count_out)
 {
-    size_t count = 0;
-    const struct enl_child *child = program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
-    for (; child != NULL; child = LIST_NEXT(child, entry), count++)
-        if (count < room)
-            numbers_out[count] = child->number;
-    return count;
+    const struct enl_child *first = program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
+    *count_out = 1;
+    for (const struct enl_child *child = first; child != NULL; child = LIST_NEXT(child, entry))
+        ++*count_out;
+    uint32_t *numbers = malloc(*count_out * sizeof *numbers), *next = numbers;
+    if (numbers == NULL)
+        return NULL;
+    *next++ = program->self.host_number;
+    for (const struct enl_child *child = first; child != NULL; child = LIST_NEXT(child, entry))
+        *next++ = child->number;
+    return numbers;
 }
 
 static const struct enl_deadlock_ops deadlock_ops = {
-    .is_quiet = is_quiet, .send_down = send_down, .hosts = other_hosts};
+    .is_quiet = is_quiet, .send_down = send_down, .hosts = all_hosts};
 
 /* ---- links (links/links.h) ---- */
 

@@ -30,18 +30,12 @@ static bool is_held(pid_t pid)
     return !enl_process_status(pid, &status) || status.tracer != 0 || status.state != 'S';
 }
 
-/* The one that was held at the last look is the first to be looked at. */
-static bool is_held_here(const struct enl_here *here, pid_t *held)
+static bool is_one_held(const struct enl_here *here)
 {
     const struct enl_cce *cce;
     TAILQ_FOREACH (cce, &here->all, entry)
-        if (cce->life == ENL_ALIVE && cce->pid == *held && is_held(cce->pid))
+        if (cce->life == ENL_ALIVE && is_held(cce->pid))
             return true;
-    TAILQ_FOREACH (cce, &here->all, entry)
-        if (cce->life == ENL_ALIVE && is_held(cce->pid)) {
-            *held = cce->pid;
-            return true;
-        }
     return false;
 }
 
@@ -80,7 +74,7 @@ static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock,
 
 /* ---- telling ---- */
 
-static void hang_up(const struct enl_here *here)
+static void send_hup(const struct enl_here *here)
 {
     const struct enl_cce *cce;
     TAILQ_FOREACH (cce, &here->all, entry)
@@ -102,14 +96,14 @@ static void open_debuggers(struct enl_self *self, const struct enl_debug_wish *w
 }
 
 /* The deadlock was explained, or could not be. */
-static void act(struct enl_deadlock *deadlock)
+static void act_on_deadlock(struct enl_deadlock *deadlock)
 {
     const int what = deadlock->self->config.ondeadlock;
     const struct bcri_control message = {
         .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
     deadlock->ops->send_down(deadlock->self->program, &message, true);
     if (what == BCRI_ONDEADLOCK_HUP)
-        hang_up(deadlock->here);
+        send_hup(deadlock->here);
     else if (what == BCRI_ONDEADLOCK_DEBUG)
         open_debuggers(deadlock->self, deadlock->wish);
 }
@@ -152,28 +146,27 @@ static void explained(struct enl_deadlock *deadlock)
         show_explanation(deadlock->self, &deadlock->text);
     drop_text(&deadlock->text);
     if (whole && deadlock->self->phase == ENL_RUNNING)
-        act(deadlock);
+        act_on_deadlock(deadlock);
 }
 
 static void on_text(void *data)
 {
     struct enl_deadlock *deadlock = data;
     struct enl_explanation *text = &deadlock->text;
+    char bytes[4096];
     for (;;) {
-        char rest[512];
+        const ssize_t got = read(text->watch->fd, bytes, sizeof bytes);
         const size_t room = TEXT_MAX - text->length;
-        char *to = room != 0 ? text->bytes + text->length : rest;
-        const ssize_t got = read(text->watch->fd, to, room != 0 ? room : sizeof rest);
-        if (got > 0 && room != 0)
-            text->length += (size_t)got;
-        if (got > 0 || (got < 0 && errno == EINTR))
+        if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 && errno == EAGAIN)
             return;
-        text->bytes[text->length] = '\0';
-        explained(deadlock);
-        return;
+        if (got <= 0)
+            break;
+        memcpy(text->bytes + text->length, bytes, (size_t)got < room ? (size_t)got : room);
+        text->length += (size_t)got < room ? (size_t)got : room;
     }
+    explained(deadlock);
 }
 
 /* A process that is stopped, or stuck, keeps nobody from being told. */
@@ -183,7 +176,6 @@ static void bound_text(struct enl_deadlock *deadlock)
     if (text->watch == NULL || ++text->looks < TEXT_LOOKS)
         return;
     kill(text->pid, SIGKILL);
-    text->bytes[text->length] = '\0';
     explained(deadlock);
 }
 
@@ -204,7 +196,7 @@ static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
     close(pair[1]);
     deadlock->text.pid = pid;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    if (pid > 0 && (deadlock->text.bytes = malloc(TEXT_MAX + 1)) != NULL &&
+    if (pid > 0 && (deadlock->text.bytes = calloc(1, TEXT_MAX + 1)) != NULL &&
         (deadlock->text.watch = enl_watch_start(self, pair[0], on_text, deadlock)) != NULL)
         return true;
     if (deadlock->text.bytes == NULL)
@@ -212,7 +204,7 @@ static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
     return false;
 }
 
-static void heed(struct enl_deadlock *deadlock, enum enl_verdict verdict)
+static void act_on_verdict(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 {
     if (verdict == ENL_DEADLOCK &&
         !explain(deadlock, true, enl_root_detector_count(&deadlock->root_detector)))
@@ -236,8 +228,8 @@ static void tell_root(struct enl_deadlock *deadlock)
     if (deadlock->self->upward != NULL)
         deadlock->self->upward->send(deadlock->self->program, &message);
     else
-        heed(deadlock,
-             enl_root_detector_hear(&deadlock->root_detector, deadlock->self->host_number, message.id, told));
+        act_on_verdict(deadlock, enl_root_detector_hear(&deadlock->root_detector, deadlock->self->host_number,
+                                                        message.id, told));
 }
 
 static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
@@ -245,7 +237,7 @@ static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
     struct enl_host_detector *host_detector = &deadlock->host_detector;
     uint64_t lockers;
     struct enl_stillness seen = look_at_records(deadlock, &lockers);
-    seen.still = seen.still && !is_held_here(deadlock->here, &deadlock->held);
+    seen.still = seen.still && !is_one_held(deadlock->here);
     enum enl_host_detector_wants wants =
         enl_host_detector_look(host_detector, round, &seen, enl_links_run(deadlock->self->links));
     if (wants == ENL_HOST_DETECTOR_ASK &&
@@ -264,7 +256,7 @@ void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool q
 
 /* ---- circles of write locks here, while others may run ---- */
 
-static void suspect(struct enl_deadlock *deadlock, uint64_t lockers)
+static void suspect_circle(struct enl_deadlock *deadlock, uint64_t lockers)
 {
     if (lockers != deadlock->lockers) {
         deadlock->lockers = lockers;
@@ -295,15 +287,10 @@ static void ask_all(struct enl_deadlock *deadlock)
 /* Which hosts there are. False: no memory. */
 static bool know_hosts(struct enl_deadlock *deadlock)
 {
-    uint32_t few[16], *numbers = few;
-    const size_t count = 1 + deadlock->ops->hosts(deadlock->self->program, NULL, 0);
-    if (count > sizeof few / sizeof few[0] && (numbers = malloc(count * sizeof *numbers)) == NULL)
-        return false;
-    numbers[0] = deadlock->self->host_number;
-    deadlock->ops->hosts(deadlock->self->program, numbers + 1, count - 1);
-    const bool done = enl_root_detector_hosts(&deadlock->root_detector, numbers, count);
-    if (numbers != few)
-        free(numbers);
+    size_t count;
+    uint32_t *numbers = deadlock->ops->hosts(deadlock->self->program, &count);
+    const bool done = numbers != NULL && enl_root_detector_hosts(&deadlock->root_detector, numbers, count);
+    free(numbers);
     return done;
 }
 
@@ -318,16 +305,16 @@ static void on_deadlock_timer(uv_timer_t *timer)
                    ++deadlock->count, seen.count,
                    seen.still ? "and nothing else is under way" : "others do not");
     bound_text(deadlock);
-    suspect(deadlock, lockers);
-    const bool root_detectors = deadlock->self->upward == NULL;
-    if (root_detectors && !know_hosts(deadlock))
+    suspect_circle(deadlock, lockers);
+    const bool is_root = deadlock->self->upward == NULL;
+    if (is_root && !know_hosts(deadlock))
         return;
     switch (enl_host_detector_second(&deadlock->host_detector, &seen)) {
     case ENL_HOST_DETECTOR_LOOK: look_at_cces(deadlock, 0); break;
     case ENL_HOST_DETECTOR_TELL: tell_root(deadlock); break;
     default: break;
     }
-    if (root_detectors && enl_root_detector_tick(&deadlock->root_detector) == ENL_ASK)
+    if (is_root && enl_root_detector_tick(&deadlock->root_detector) == ENL_ASK)
         ask_all(deadlock);
 }
 
@@ -339,7 +326,7 @@ void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const st
                                        .moves = message->moves,
                                        .since = message->since};
     if (deadlock->looks && know_hosts(deadlock))
-        heed(deadlock, enl_root_detector_hear(&deadlock->root_detector, host, message->id, &told));
+        act_on_verdict(deadlock, enl_root_detector_hear(&deadlock->root_detector, host, message->id, &told));
 }
 
 void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_control *message)
@@ -352,7 +339,7 @@ void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_con
     }
     deadlock->lockers_told = true;
     if (message->kind == BCRI_ONDEADLOCK_HUP)
-        hang_up(deadlock->here);
+        send_hup(deadlock->here);
 }
 
 void enl_deadlock_start(struct enl_deadlock *deadlock)

@@ -15,7 +15,7 @@
 #include "bcri/record.h"
 #include "host/host.h"
 
-/* stillness.c -- What a host knows of its own standstill at one look. Pure; docs/states/deadlock.md has the argument.
+/* detectors.c -- What a host knows of its own standstill at one look. All of this file is pure; docs/states/deadlock.md has the argument.
  *
  * The numbers are such that two looks with equal ones have seen the same CCEs in the same sleeps, and
  * no message sent or received between them. */
@@ -54,7 +54,7 @@ static inline bool enl_stillness_same(const struct enl_stillness *one, const str
     return one->still && other->still && one->who == other->who && one->moves == other->moves;
 }
 
-/* root_detector.c -- What the root's daemon makes of the stillness of all hosts: whether the program is in a deadlock. Pure.
+/* What the root's daemon makes of the stillness of all hosts: whether the program is in a deadlock.
  *
  *      hosts tell by themselves        all are still                all answer the same again
  *   WATCHING --------------------> WATCHING --------> ASKING ------------------------------> told, WATCHING
@@ -84,19 +84,19 @@ enum enl_verdict { ENL_MOVES, ENL_ASK, ENL_DEADLOCK };
 
 /* These are the program's hosts now. What is known of others is forgotten, and a round ends if any has come
  * or gone. False: no memory. */
-bool enl_root_detector_hosts(struct enl_root_detector *root_detector, const uint32_t *numbers, size_t count);
+bool enl_root_detector_hosts(struct enl_root_detector *detector, const uint32_t *numbers, size_t count);
 /* Host `number` tells of itself: by itself (`round` 0), or as the answer to that round's question.
  * ENL_DEADLOCK: this was the last answer, and nothing can ever move again. It is returned once for a
  * standstill. */
-enum enl_verdict enl_root_detector_hear(struct enl_root_detector *root_detector, uint32_t number,
-                                        uint32_t round, const struct enl_stillness *stillness);
-/* Once in a while. ENL_ASK: all hosts are to be asked, with judge->round. */
-enum enl_verdict enl_root_detector_tick(struct enl_root_detector *root_detector);
+enum enl_verdict enl_root_detector_hear(struct enl_root_detector *detector, uint32_t number, uint32_t round,
+                                        const struct enl_stillness *stillness);
+/* Once in a while. ENL_ASK: all hosts are to be asked, with detector->round. */
+enum enl_verdict enl_root_detector_tick(struct enl_root_detector *detector);
 /* How many CCEs are in it. */
-uint32_t enl_root_detector_count(const struct enl_root_detector *root_detector);
-void enl_root_detector_fini(struct enl_root_detector *root_detector);
+uint32_t enl_root_detector_count(const struct enl_root_detector *detector);
+void enl_root_detector_fini(struct enl_root_detector *detector);
 
-/* host_detector.c -- When a host looks at itself, and what of it is worth telling the root. Pure.
+/* When a host looks at itself, and what of it is worth telling the root.
  *
  * A look has two parts: the records of the CCEs, and, if these all rest and there is a link thread, its
  * answer whether anything is under way there. */
@@ -119,17 +119,17 @@ enum enl_host_detector_wants {
 };
 
 /* Once a second, with what the records say. */
-enum enl_host_detector_wants enl_host_detector_second(struct enl_host_detector *host_detector,
+enum enl_host_detector_wants enl_host_detector_second(struct enl_host_detector *detector,
                                                       const struct enl_stillness *seen);
 /* A whole look begins: with what the records say now. It takes the place of one that is pending. */
-enum enl_host_detector_wants enl_host_detector_look(struct enl_host_detector *host_detector, uint32_t round,
+enum enl_host_detector_wants enl_host_detector_look(struct enl_host_detector *detector, uint32_t round,
                                                     const struct enl_stillness *seen, bool has_agent);
 /* The link thread has answered. */
-enum enl_host_detector_wants enl_host_detector_answer(struct enl_host_detector *host_detector,
-                                                      uint32_t question, bool quiet, uint64_t messages);
+enum enl_host_detector_wants enl_host_detector_answer(struct enl_host_detector *detector, uint32_t question,
+                                                      bool quiet, uint64_t messages);
 
 /* deadlock.c -- The daemon's part of deadlock detection: it looks at its host once a second, tells its parent what has
- * changed, and on the root's host has a detector at the root (root_detector.c), and does what `ondeadlock` says.
+ * changed, and on the root's host has a detector at the root (detectors.c), and does what `ondeadlock` says.
  *
  * All of this is the loop's. What it asks of the rest of the daemon it asks by struct enl_deadlock_ops. */
 
@@ -138,8 +138,8 @@ struct enl_deadlock_ops {
     bool (*is_quiet)(const struct enl_program *program);
     /* Of the root: to all other hosts, or to those alone that are up. */
     void (*send_down)(const struct enl_program *program, const struct bcri_control *message, bool up_alone);
-    /* Their numbers, as many as there is room for. Returns how many they are. */
-    size_t (*hosts)(const struct enl_program *program, uint32_t *numbers_out, size_t room);
+    /* Of the root: the numbers of all hosts, which the caller frees. NULL: no memory. */
+    uint32_t *(*hosts)(const struct enl_program *program, size_t *count_out);
 };
 
 struct enl_deadlock {
@@ -148,11 +148,10 @@ struct enl_deadlock {
     const struct enl_debug_wish *wish; /* where debuggers are opened */
     const struct enl_deadlock_ops *ops;
 
-    bool looks; /* false: nobody looks for deadlocks */
+    bool looks; /* false: deadlocks are not looked for */
     uv_timer_t timer;
     unsigned count; /* of looks */
     struct enl_host_detector host_detector;
-    pid_t held; /* a CCE that was stopped, traced or running */
     /* CCEs that may be in a circle of write locks. */
     uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
     unsigned lockers_for, pause, next_pause; /* looks */
