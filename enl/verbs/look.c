@@ -15,7 +15,7 @@
 /* What a command shows: its text, and the kinds of rows that its JSON has. Those that need two looks
  * have them so far apart. */
 struct look_form {
-    void (*show)(FILE *out, const struct look_view *view, const struct look_view *before);
+    void (*show)(FILE *out, const struct look_view *view);
     long apart_ms;
     enum enl_action action;
     unsigned kinds;
@@ -61,12 +61,11 @@ static int draw(const struct look_why *why)
     return 1;
 }
 
-static int show_why(const struct enl_options *options, const struct look_view *view,
-                    const struct look_view *before)
+static int show_why(const struct enl_options *options, const struct look_view *view)
 {
     struct look_why why;
     int status = 0;
-    if (!look_why(view, before, &why)) {
+    if (!look_why(view, &why)) {
         fprintf(stderr, "enl: no memory\n");
         return 1;
     }
@@ -85,48 +84,34 @@ static int show_why(const struct enl_options *options, const struct look_view *v
 }
 
 static int show_view(const struct enl_options *options, const struct look_form *form,
-                     const struct look_view *view, const struct look_view *before)
+                     const struct look_view *view)
 {
     if (options->watch && !options->json && isatty(1))
         fputs("\033[H\033[2J", stdout);
     if (form->show == NULL)
-        return show_why(options, view, before);
+        return show_why(options, view);
     if (options->json)
         look_json(stdout, view, form->kinds);
     else
-        form->show(stdout, view, before);
+        form->show(stdout, view);
     return 0;
 }
 
-/* Looks once, and adds what earlier looks have seen. */
-static bool look_and_show(const char *name, bool names, struct look_seen *seen, struct look_view *view_out)
-{
-    if (!look_gather(name, names, stderr, view_out))
-        return false;
-    look_seen_add(seen, view_out);
-    return true;
-}
-
 /* Shows it once, or again and again. Returns the exit status. */
-static int look_on(const struct enl_options *options, const struct look_form *form, const char *name,
-                   struct look_seen *seen, struct look_view *before)
+static int look_and_show(const struct enl_options *options, const struct look_form *form,
+                         struct look_series *series)
 {
-    const bool twice = form->apart_ms != 0, names = form->action == ENL_PS;
-    struct look_view view;
-    if (twice && !look_and_show(name, names, seen, before))
+    if (form->apart_ms != 0 && !look_again(series, stderr))
         return 1;
     for (;;) {
         pause_ms(form->apart_ms);
-        if (!look_and_show(name, names, seen, &view))
+        if (!look_again(series, stderr))
             return 1;
-        if (names)
-            look_hosts_add(&view, name);
-        const int status = show_view(options, form, &view, twice ? before : NULL);
-        const bool unanswered = view.unanswered;
-        look_view_fini(before);
-        *before = view;
+        if (series->names)
+            look_hosts_add(&series->view, series->program);
+        const int status = show_view(options, form, &series->view);
         if (!options->watch)
-            return status == 0 && unanswered ? 1 : status;
+            return status == 0 && series->view.unanswered ? 1 : status;
         if ((status != 0 && status != DEADLOCK) || fflush(stdout) != 0 || ferror(stdout))
             return status;
         pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
@@ -137,15 +122,10 @@ int enl_command_look(const struct enl_options *options, const char *name)
 {
     char only[ENL_DAEMON_NAME_MAX];
     const struct look_form *form = forms;
-    struct look_view before = {0};
-    struct look_seen seen = {0};
-    if (name == NULL && !enl_only_program(only))
-        return 1;
     while (form->action != options->action)
         form++;
-    const int status =
-        look_on(options, form, name != NULL ? enl_daemon_named(name, only) : only, &seen, &before);
-    look_view_fini(&before);
-    look_seen_fini(&seen);
+    struct look_series series = {.program = enl_daemon_of(name, only), .names = form->action == ENL_PS};
+    const int status = series.program != NULL ? look_and_show(options, form, &series) : 1;
+    look_series_fini(&series);
     return status;
 }

@@ -26,11 +26,11 @@ int enl_command_stacks(char **words)
         fprintf(stderr, "enl: CCEs are named by ordinals and ranges of them, such as 0 3-5, not %s\n", list);
         return 2;
     }
-    if (name == NULL && !enl_only_program(only))
-        return 1;
     const struct look_wish wish = {
         .kind = BCRI_RELAY_STACKS, .text = list, .add = add_stacks, .data = &stacks};
-    const bool whole = look_collect(name != NULL ? enl_daemon_named(name, only) : only, &wish, stderr);
+    if ((name = enl_daemon_of(name, only)) == NULL)
+        return 1;
+    const bool whole = look_collect(name, &wish, stderr);
     if (stacks.hosts != 0)
         enl_stacks_show(stdout, &stacks);
     enl_stacks_fini(&stacks);

@@ -85,16 +85,6 @@ static int machine_in(const char *name)
     return made ? (int)(dot - name) : 0;
 }
 
-const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX])
-{
-    if (!pick(name, out))
-        return name;
-    const int machine = machine_in(name);
-    fprintf(stderr, "enl: program %s was started on another machine%s%.*s; its daemon here is %s\n", name,
-            machine != 0 ? ", " : "", machine, name, out);
-    return out;
-}
-
 /* Whether that daemon stands for its program here: the root's, or without that the first one found. */
 static bool stands_for_program(const char *daemon)
 {
@@ -133,7 +123,7 @@ size_t enl_programs(char (**names_out)[ENL_DAEMON_NAME_MAX])
     return names.count;
 }
 
-bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
+static bool is_only_program(char name_out[ENL_DAEMON_NAME_MAX])
 {
     char(*names)[ENL_DAEMON_NAME_MAX];
     const size_t count = enl_programs(&names);
@@ -149,6 +139,18 @@ bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX])
     return count == 1;
 }
 
+const char *enl_daemon_of(const char *name, char only[ENL_DAEMON_NAME_MAX])
+{
+    if (name == NULL)
+        return is_only_program(only) ? only : NULL;
+    if (!pick(name, only))
+        return name;
+    const int machine = machine_in(name);
+    fprintf(stderr, "enl: program %s was started on another machine%s%.*s; its daemon here is %s\n", name,
+            machine != 0 ? ", " : "", machine, name, only);
+    return only;
+}
+
 const char *enl_why_unreached(int error)
 {
     static char silence[ENL_SILENCE_TEXT_MAX];
@@ -161,9 +163,8 @@ const char *enl_why_unreached(int error)
 
 int enl_program_connect(const char **name, char only[ENL_DAEMON_NAME_MAX])
 {
-    if (*name == NULL && !enl_only_program(only))
+    if ((*name = enl_daemon_of(*name, only)) == NULL)
         return -1;
-    *name = *name != NULL ? enl_daemon_named(*name, only) : only;
     int fd = bcri_channel_connect(*name, 10000);
     if (fd < 0)
         fprintf(stderr, "enl: program %s: %s\n", *name, enl_why_unreached(fd));

@@ -163,13 +163,9 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
 /* The names of all programs; where the root of one is on another machine, that of a daemon of it here.
  * Returns how many there are in `*names_out`, which the caller frees. */
 size_t enl_programs(char (**names_out)[ENL_DAEMON_NAME_MAX]);
-/* The name of the only program; where its root is on another machine, that of a daemon of it here.
- * False: there is none, or more than one, which was said. */
-bool enl_only_program(char name_out[ENL_DAEMON_NAME_MAX]);
-
-/* The daemon that program `name` has on this machine: itself, or NAME:K where its root's is not here,
- * which is said. Returns `name` or `out`. */
-const char *enl_daemon_named(const char *name, char out[ENL_DAEMON_NAME_MAX]);
+/* The daemon that program `name` has on this machine: itself, or NAME:K where its root's is not here, which is said. NULL: of the
+ * only program. Returns `name` or `only`; NULL: there is no program, or more than one, which was said. */
+const char *enl_daemon_of(const char *name, char only[ENL_DAEMON_NAME_MAX]);
 
 /* Connects to program `*name`; NULL: to the only one. `*name` becomes the name of its daemon here, which may be kept in
  * `only`. Returns the socket, or -1 after saying why not. */

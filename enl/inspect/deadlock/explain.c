@@ -12,28 +12,25 @@ enum { APART_MS = 100 };
 
 int enl_explain(int count, char **words)
 {
-    static struct look_view before, view;
+    static struct look_series series;
+    const struct timespec apart = {.tv_nsec = APART_MS * 1000000L};
     struct look_why why;
     if (count != 2 || (strcmp(words[0], "all") != 0 && strcmp(words[0], "locks") != 0)) {
         fprintf(stderr, "enl: --explain is for enl itself; enl why explains\n");
         return 2;
     }
     const bool all = strcmp(words[0], "all") == 0;
-    const struct timespec apart = {.tv_nsec = APART_MS * 1000000L};
-    if (!look_gather(words[1], false, stderr, &before))
+    series.program = words[1];
+    if (!look_again(&series, stderr) || nanosleep(&apart, NULL) != 0 || !look_again(&series, stderr))
         return 1;
-    nanosleep(&apart, NULL);
-    if (!look_gather(words[1], false, stderr, &view))
-        return 1;
-    view.standstill = all && !view.partial;
-    if (!look_why(&view, &before, &why))
+    series.view.standstill = all && !series.view.partial;
+    if (!look_why(&series.view, &why))
         return 1;
     if (all)
         look_why_deadlock(stdout, &why);
     else
         look_why_locks(stdout, &why);
     look_why_fini(&why);
-    look_view_fini(&view);
-    look_view_fini(&before);
+    look_series_fini(&series);
     return 0;
 }

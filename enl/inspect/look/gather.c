@@ -240,6 +240,29 @@ bool look_gather(const char *name, bool names, FILE *complaints, struct look_vie
     return view_out->host.count != 0;
 }
 
+bool look_again(struct look_series *series, FILE *complaints)
+{
+    struct look_view view;
+    if (!look_gather(series->program, series->names, complaints, &view)) {
+        look_view_fini(&view);
+        return false;
+    }
+    look_seen_add(&series->seen, &view);
+    look_view_fini(&series->earlier);
+    series->earlier = series->view;
+    series->earlier.before = NULL;
+    series->view = view;
+    series->view.before = series->earlier.host.count != 0 ? &series->earlier : NULL;
+    return true;
+}
+
+void look_series_fini(struct look_series *series)
+{
+    look_view_fini(&series->view);
+    look_view_fini(&series->earlier);
+    look_seen_fini(&series->seen);
+}
+
 /* ---- what the daemon knows of hosts ---- */
 
 bool look_host_next(int daemon, uint64_t number, struct look_daemon *host_out)

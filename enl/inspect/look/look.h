@@ -137,8 +137,9 @@ int look_read(struct bcri_cursor *cursor, struct look_row *row_out);
     } kind;
 struct look_view {
     LOOK_KINDS(LOOK_LIST)
-    bool partial;    /* there are CCEs of the program that are not in it */
-    bool unanswered; /* a host of the program has not told, or not all */
+    const struct look_view *before; /* an earlier look at the same program; NULL: there was none */
+    bool partial;                   /* there are CCEs of the program that are not in it */
+    bool unanswered;                /* a host of the program has not told, or not all */
     bool standstill; /* the daemons have found that no CCE of the program can go on (enl/deadlock/) */
 };
 #undef LOOK_LIST
@@ -173,6 +174,26 @@ bool look_is_asleep(const struct look_cce *cce);
 /* A set of row kinds, by bit 1 << kind, as one JSON object in one line. */
 void look_json(FILE *out, const struct look_view *view, unsigned kinds);
 
+/* seen.c -- What several looks at the same cells tell, and one cannot: the most regions that any of them has
+ * met in a cell, and since when its oldest region is there. The cells themselves do not know it,
+ * since each would cost every put a store.
+ *
+ * A cell has had `puts` - `length` regions taken away. If these are fewer now than there were puts in
+ * all at an earlier look, a region of that time is still there, in whatever order they are taken. So
+ * the age is a lower bound: for a cell that nobody empties it is the time since a look first met
+ * something there, and in one through which regions flow it grows to how long that takes, and begins
+ * anew. */
+
+struct look_seen {
+    struct look_seen_cell *cells; /* in the order of the view */
+    size_t count;
+};
+
+/* Writes `high` and `oldest_ns` (0: the cell is empty) into the cells of a sorted view, from this look
+ * and those before. Without memory for it they stay 0, and what was seen is forgotten. */
+void look_seen_add(struct look_seen *seen, struct look_view *view);
+void look_seen_fini(struct look_seen *seen);
+
 /* gather.c -- Asking all hosts of a program for their snapshots, or for something else, at the same time. */
 
 /* What each host's helper is to tell. */
@@ -189,6 +210,17 @@ bool look_collect(const char *name, const struct look_wish *wish, FILE *complain
 /* Adds the snapshots of program `name`, with the names of its CCEs if `names`. What is wrong with hosts that give none is written to
  * `complaints`, a line each. False: there is no snapshot at all, and why was written. */
 bool look_gather(const char *name, bool names, FILE *complaints, struct look_view *view_out);
+
+/* A program that is looked at again and again. */
+struct look_series {
+    const char *program;
+    bool names;                     /* of CCEs are asked for */
+    struct look_view view, earlier; /* the last look; the one before, if there was one */
+    struct look_seen seen;
+};
+/* Looks, as look_gather does, and adds what was seen earlier. False: `view` is still that of the last look. */
+bool look_again(struct look_series *series, FILE *complaints);
+void look_series_fini(struct look_series *series);
 
 /* look_host.c -- enl --look-host, a helper (proxy.c): writes a snapshot of its host to stdout. */
 
@@ -216,8 +248,8 @@ void look_hosts_add(struct look_view *view, const char *name);
  * Trust. On a port any user of the machine may ask. A request has 8 KiB and a second, its answer ten; nothing of it
  * is used but its first line, which must be one of two. */
 
-/* All of a view in Prometheus's text format, version 0.0.4. `before` is that of the last answer; NULL: this is the first. */
-void look_metrics(FILE *out, const struct look_view *view, const struct look_view *before);
+/* All of a view in Prometheus's text format, version 0.0.4. `before` is the view of the last answer. */
+void look_metrics(FILE *out, const struct look_view *view);
 
 /* enl metrics, whose words `argv` has. Returns the exit status. */
 int enl_command_metrics(char **argv);
@@ -225,34 +257,14 @@ int enl_command_metrics(char **argv);
  * what is wrong with `where`. */
 int enl_metrics_start(const char *where, const char *name);
 
-/* seen.c -- What several looks at the same cells tell, and one cannot: the most regions that any of them has
- * met in a cell, and since when its oldest region is there. The cells themselves do not know it,
- * since each would cost every put a store.
- *
- * A cell has had `puts` - `length` regions taken away. If these are fewer now than there were puts in
- * all at an earlier look, a region of that time is still there, in whatever order they are taken. So
- * the age is a lower bound: for a cell that nobody empties it is the time since a look first met
- * something there, and in one through which regions flow it grows to how long that takes, and begins
- * anew. */
-
-struct look_seen {
-    struct look_seen_cell *cells; /* in the order of the view */
-    size_t count;
-};
-
-/* Writes `high` and `oldest_ns` (0: the cell is empty) into the cells of a sorted view, from this look
- * and those before. Without memory for it they stay 0, and what was seen is forgotten. */
-void look_seen_add(struct look_seen *seen, struct look_view *view);
-void look_seen_fini(struct look_seen *seen);
-
 /* show.c -- What enl ps, cells, waits, regions and stats print of a program. */
 
-void look_show_ps(FILE *out, const struct look_view *view, const struct look_view *before);
-void look_show_cells(FILE *out, const struct look_view *view, const struct look_view *before);
-void look_show_waits(FILE *out, const struct look_view *view, const struct look_view *before);
-void look_show_regions(FILE *out, const struct look_view *view, const struct look_view *before);
-/* Per second, between `before` and `view`. */
-void look_show_stats(FILE *out, const struct look_view *view, const struct look_view *before);
+void look_show_ps(FILE *out, const struct look_view *view);
+void look_show_cells(FILE *out, const struct look_view *view);
+void look_show_waits(FILE *out, const struct look_view *view);
+void look_show_regions(FILE *out, const struct look_view *view);
+/* Per second, since the view before. */
+void look_show_stats(FILE *out, const struct look_view *view);
 
 /* top.c -- enl top: all of a program on one screen, which is drawn again each second. */
 
@@ -274,10 +286,9 @@ struct look_top {
     const char *complaint; /* NULL: none; its first line is shown */
 };
 
-/* Writes the screen's lines; `before` NULL: there are no rates yet. Moves `first` if there are not so many CCEs. Returns how many
+/* Writes the screen's lines, without rates if there is no view before. Moves `first` if there are not so many CCEs. Returns how many
  * rows of CCEs there are. */
-unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *view,
-                       const struct look_view *before);
+unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *view);
 
 /* `name` may be NULL: the only program. Returns the exit status. */
 int enl_command_top(const char *name);
@@ -296,7 +307,7 @@ int enl_command_top(const char *name);
  * enl, is never blocked. So one CCE that only computes keeps all from being accused, except those
  * in a circle of locks.
  *
- * A pure function of two views, taken one shortly after the other: what slept in both without having
+ * A pure function of a view and that before it, taken one shortly after the other: what slept in both without having
  * been awake between is asleep. */
 
 enum look_fate {
@@ -313,6 +324,7 @@ struct look_why_cce {
     size_t wait_count;
     enum look_fate fate;
     size_t next; /* whom it waits for, most probably: index in `cces`; SIZE_MAX: nobody in particular */
+    size_t walk; /* that has found it, in search of circles; 0: none */
     bool in_cycle;
     const struct look_left *left; /* who would have served it last, and has ended; NULL: nobody is known */
     uint64_t vain_ns;             /* TIMED: for how long it has got nothing, at least */
@@ -333,8 +345,8 @@ struct look_why {
     bool all_stuck;   /* every CCE of the program is */
 };
 
-/* `before` may be NULL. False: no memory. Release with look_why_fini. */
-bool look_why(const struct look_view *view, const struct look_view *before, struct look_why *why_out);
+/* False: no memory. Release with look_why_fini. */
+bool look_why(const struct look_view *view, struct look_why *why_out);
 void look_why_fini(struct look_why *why);
 
 void look_why_text(FILE *out, const struct look_why *why);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bcri/host.h"
+#include "bcri/order.h"
 #include "bcri/record.h"
 #include "bcri/ref.h"
 #include "inspect/look/look.h"
@@ -87,25 +88,36 @@ void look_at_trace(struct look *look, const struct bcri_record_shm *record, stru
 /* Of one that has ended: its last puts. */
 void look_at_ended(struct look *look, uint32_t index, const struct bcri_record_shm *record);
 
-/* say.c -- How CCEs, cells and times are called in what enl shows of a program. */
+/* say.c -- How CCEs, cells and times are called in what enl shows of a program. Each text stays until LOOK_TEXTS more were made. */
 
-enum { LOOK_NAME_MAX = 192 };
+enum { LOOK_TEXTS = 32 };
 
-/* "CCE 3", " (pid 12)" if several CCEs have that ordinal, " on alpha" if there are several hosts. Each
- * returns `out`, which has LOOK_NAME_MAX bytes. */
-const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index, char *out);
+const char *look_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A name that a program or another machine has chosen, escaped. */
+const char *look_say_name(const char *name);
+/* "CCE 3", " (pid 12)" if several CCEs have that ordinal, " on alpha" if there are several hosts. */
+const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index);
 /* "host 1 (name)". */
-const char *look_say_host(const struct look_view *view, uint64_t number, char *out);
-/* "cell 3 of CCE 0". */
-const char *look_say_cell(const struct look_view *view, uint64_t host, uint64_t owner, uint64_t cell,
-                          char *out);
-/* "12.3 s"; "never" if `since_ns` is 0. */
-const char *look_say_age(uint64_t now_ns, uint64_t since_ns, char *out);
+const char *look_say_host(const struct look_view *view, uint64_t number);
+/* "12.3 s"; the other, of what began at `since_ns`: "never" if that is 0. */
+const char *look_say_time(uint64_t ns);
+const char *look_say_age(uint64_t now_ns, uint64_t since_ns);
+/* Where it waits: "cell 3 of CCE 0". */
+const char *look_say_cell(const struct look_view *view, const struct look_wait *wait);
 /* "waits for a region from cell 3 of CCE 0" and the like. */
-const char *look_say_wait(const struct look_view *view, const struct look_wait *wait, char *out, size_t size);
+const char *look_say_wait(const struct look_view *view, const struct look_wait *wait);
 /* "waits" (in BCR), "polls" or "sleeps" (outside it), "runs", "stopped" and the like. */
 const char *look_say_state(const struct look_cce *cce);
 const char *look_say_kind(uint64_t kind);
+
+static inline bool look_wait_is_put(const struct look_wait *wait)
+{
+    return wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
+}
+static inline bool look_wait_is_get(const struct look_wait *wait)
+{
+    return wait->want <= BCRI_ORDER_LOCK;
+}
 
 /* terminal.c -- A terminal as one screen that is drawn again and again, by the control sequences that all
  * terminals of today know (ECMA-48, and xterm's alternate screen). What was on it comes back on every way out: a

@@ -104,10 +104,10 @@ static void tell_hosts(FILE *out, const struct look_view *view)
 }
 
 /* By the same rules as enl why. At the first answer nobody knows who has slept since another. */
-static void tell_stuck(FILE *out, const struct look_view *view, const struct look_view *before)
+static void tell_stuck(FILE *out, const struct look_view *view)
 {
     struct look_why why = {0};
-    if (before != NULL && !look_why(view, before, &why))
+    if (view->before != NULL && !look_why(view, &why))
         return;
     begin_metric(out, "bcr_deadlock", "gauge", "1 if no CCE of the program can ever go on.");
     fprintf(out, "bcr_deadlock %d\n", why.all_stuck);
@@ -181,10 +181,10 @@ static void tell_cells(FILE *out, const struct look_view *view)
     }
 }
 
-void look_metrics(FILE *out, const struct look_view *view, const struct look_view *before)
+void look_metrics(FILE *out, const struct look_view *view)
 {
     tell_hosts(out, view);
-    tell_stuck(out, view, before);
+    tell_stuck(out, view);
     tell_states(out, view);
 #define CCE_METRIC(field, name, type, help)                         \
     begin_metric(out, name, type, help);                            \

@@ -30,9 +30,8 @@ static struct {
     dev_t dev;
     ino_t ino; /* of the socket at `path`, which it takes away at its end */
     int listener, program;
-    const char *name;        /* of the program */
-    struct look_view before; /* what the last answer was made of; no host: there was none */
-} server = {.listener = -1, .program = -1};
+    struct look_series series;
+} server = {.listener = -1, .program = -1, .series.names = true};
 
 static const char complaint[] = "enl: metrics at %s: %s%s%s\n";
 
@@ -230,20 +229,17 @@ static bool answer_request(int fd, int status, const char *body, size_t length)
 /* Looks into the program. Returns the answer's status; its body, or why there is none, is written. */
 static int look_for_answer(FILE *out)
 {
-    struct look_view view;
     char *complaints = NULL;
     size_t length;
     FILE *said = open_memstream(&complaints, &length);
     if (said == NULL)
         return 503;
-    const bool got = look_gather(server.name, true, said, &view);
+    const bool got = look_again(&server.series, said);
     fclose(said);
     if (got)
-        look_metrics(out, &view, server.before.host.count != 0 ? &server.before : NULL);
-    else if (complaints != NULL)
-        fputs(complaints, out);
-    look_view_fini(&server.before);
-    server.before = view;
+        look_metrics(out, &server.series.view);
+    else
+        fputs(complaints != NULL ? complaints : "", out);
     free(complaints);
     return got ? 200 : 503;
 }
@@ -310,8 +306,8 @@ int enl_command_metrics(char **argv)
     struct ucred daemon = {.pid = 0};
     socklen_t size = sizeof daemon;
     char only[ENL_DAEMON_NAME_MAX];
-    server.name = argv[1];
-    const int fd = enl_program_connect(&server.name, only);
+    server.series.program = argv[1];
+    const int fd = enl_program_connect(&server.series.program, only);
     if (fd < 0)
         return 1;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &size) == 0)
@@ -375,7 +371,7 @@ int enl_metrics_start(const char *where, const char *name)
     const int status = open_listener(where);
     if (status != 0)
         return status;
-    server.name = name;
+    server.series.program = name;
     server.program = (int)syscall(SYS_pidfd_open, getpid(), 0);
     const int error = server.program >= 0 ? start_server() : errno;
     if (error != 0) {

@@ -3,6 +3,7 @@
 #include "inspect/look/look_private.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,87 +23,75 @@ static bool is_ambiguous(const struct look_view *view, const struct look_cce *on
     return false;
 }
 
-/* " on alpha"; of another machine's daemon, so it is escaped. */
-static void say_host(const struct look_view *view, uint64_t host, char out[LOOK_NAME_MAX])
+const char *look_text(const char *format, ...)
 {
-    const struct look_host *at = look_view_host(view, host);
-    char name[LOOK_TEXT_MAX];
-    if (at == NULL || at->hostname[0] == '\0')
-        snprintf(out, LOOK_NAME_MAX, " on host %" PRIu64, host);
-    else {
-        bcri_escape(at->hostname, strlen(at->hostname), name, sizeof name, NULL);
-        snprintf(out, LOOK_NAME_MAX, " on %.100s", name);
-    }
+    static char ring[LOOK_TEXTS][640];
+    static unsigned next;
+    char *text = ring[next++ % LOOK_TEXTS];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    vsnprintf(text, sizeof ring[0], format, arguments);
+    va_end(arguments);
+    return text;
 }
 
-const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index, char *out)
+const char *look_say_name(const char *name)
+{
+    char text[4 * LOOK_TEXT_MAX + 1];
+    bcri_escape(name, strlen(name), text, sizeof text, NULL);
+    return look_text("%s", text);
+}
+
+const char *look_say_cce(const struct look_view *view, uint64_t host, uint64_t index)
 {
     const struct look_cce *cce = look_view_cce(view, host, index);
+    const struct look_host *at = look_view_host(view, host);
     if (index == BCRI_ENL_INDEX)
-        snprintf(out, LOOK_NAME_MAX, "enl");
-    else if (cce == NULL)
-        snprintf(out, LOOK_NAME_MAX, "a CCE that has ended");
-    else {
-        char process[40] = "", on[LOOK_NAME_MAX] = "";
-        if (is_ambiguous(view, cce))
-            snprintf(process, sizeof process, " (pid %" PRIu64 ")", cce->pid);
-        if (view->host.count > 1)
-            say_host(view, host, on);
-        snprintf(out, LOOK_NAME_MAX, "CCE %" PRIu64 "%s%.120s", cce->ordinal, process, on);
-    }
-    return out;
+        return "enl";
+    if (cce == NULL)
+        return "a CCE that has ended";
+    const bool named = at != NULL && at->hostname[0] != '\0';
+    return look_text("CCE %" PRIu64 "%s%s", cce->ordinal,
+                     is_ambiguous(view, cce) ? look_text(" (pid %" PRIu64 ")", cce->pid) : "",
+                     view->host.count <= 1 ? ""
+                     : named               ? look_text(" on %.100s", look_say_name(at->hostname))
+                                           : look_text(" on host %" PRIu64, host));
 }
 
-const char *look_say_host(const struct look_view *view, uint64_t number, char *out)
+const char *look_say_host(const struct look_view *view, uint64_t number)
 {
     const struct look_host *host = look_view_host(view, number);
-    char name[LOOK_NAME_MAX - 32];
-    if (host == NULL) {
-        snprintf(out, LOOK_NAME_MAX, "host %" PRIu64, number);
-        return out;
-    }
-    bcri_escape(host->hostname, strlen(host->hostname), name, sizeof name, NULL);
-    snprintf(out, LOOK_NAME_MAX, "host %" PRIu64 " (%s)", number, name);
-    return out;
+    return host != NULL ? look_text("host %" PRIu64 " (%s)", number, look_say_name(host->hostname))
+                        : look_text("host %" PRIu64, number);
 }
 
-const char *look_say_cell(const struct look_view *view, uint64_t host, uint64_t owner, uint64_t cell,
-                          char *out)
+const char *look_say_cell(const struct look_view *view, const struct look_wait *wait)
 {
-    char name[LOOK_NAME_MAX];
-    snprintf(out, LOOK_NAME_MAX, "cell %" PRIu64 " of %.150s", cell, look_say_cce(view, host, owner, name));
-    return out;
+    return look_text("cell %" PRIu64 " of %s", wait->cell, look_say_cce(view, wait->owner_host, wait->owner));
 }
 
-const char *look_say_age(uint64_t now_ns, uint64_t since_ns, char *out)
+const char *look_say_time(uint64_t ns)
 {
-    const uint64_t age_ns = now_ns > since_ns ? now_ns - since_ns : 0;
-    if (since_ns == 0)
-        snprintf(out, LOOK_NAME_MAX, "never");
-    else
-        snprintf(out, LOOK_NAME_MAX, "%" PRIu64 ".%" PRIu64 " s", age_ns / BCRI_NS_PER_S,
-                 age_ns / (BCRI_NS_PER_S / 10) % 10);
-    return out;
+    return look_text("%" PRIu64 ".%" PRIu64 " s", ns / BCRI_NS_PER_S, ns / (BCRI_NS_PER_S / 10) % 10);
 }
 
-const char *look_say_wait(const struct look_view *view, const struct look_wait *wait, char *out, size_t size)
+const char *look_say_age(uint64_t now_ns, uint64_t since_ns)
 {
-    static const char *const verbs[BCRI_ORDER_OPS] = {[BCRI_ORDER_TAKE] = "waits for a region from ",
-                                                      [BCRI_ORDER_READ] = "waits to read ",
-                                                      [BCRI_ORDER_LOCK] = "waits for the write lock of ",
-                                                      [BCRI_ORDER_PUT] = "waits for room to put into ",
-                                                      [BCRI_ORDER_WRITE] = "waits for room to write into ",
-                                                      [BCRI_ORDER_RETURN] = "gives a region back to ",
-                                                      [BCRI_ORDER_ZAP] = "waits for the zap of ",
-                                                      [BCRI_ORDER_LENGTH] = "waits for the length of "};
-    char cell[LOOK_NAME_MAX];
+    return since_ns == 0 ? "never" : look_say_time(now_ns > since_ns ? now_ns - since_ns : 0);
+}
+
+const char *look_say_wait(const struct look_view *view, const struct look_wait *wait)
+{
+    static const char *const verbs[BCRI_ORDER_SYNC] = {
+        [BCRI_ORDER_TAKE] = "waits for a region from",       [BCRI_ORDER_READ] = "waits to read",
+        [BCRI_ORDER_LOCK] = "waits for the write lock of",   [BCRI_ORDER_PUT] = "waits for room to put into",
+        [BCRI_ORDER_WRITE] = "waits for room to write into", [BCRI_ORDER_RETURN] = "gives a region back to",
+        [BCRI_ORDER_ZAP] = "waits for the zap of",           [BCRI_ORDER_LENGTH] = "waits for the length of"};
     if (wait->want == BCRI_ORDER_SYNC)
-        snprintf(out, size, "waits until its puts to other hosts have arrived");
-    else
-        snprintf(out, size, "%s%s",
-                 wait->want < BCRI_ORDER_OPS ? verbs[wait->want] : "waits for something at ",
-                 look_say_cell(view, wait->owner_host, wait->owner, wait->cell, cell));
-    return out;
+        return "waits until its puts to other hosts have arrived";
+    return look_text("%s %s", wait->want < BCRI_ORDER_SYNC ? verbs[wait->want] : "waits for something at",
+                     look_say_cell(view, wait));
 }
 
 const char *look_say_state(const struct look_cce *cce)

@@ -3,10 +3,8 @@
 #include "inspect/look/look.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "bcri/cell.h"
-#include "bcri/escape.h"
 #include "bcri/record.h"
 #include "inspect/look/look_private.h"
 
@@ -24,25 +22,22 @@ static void show_hosts(FILE *out, const struct look_view *view)
     }
 }
 
-void look_show_ps(FILE *out, const struct look_view *view, const struct look_view *before)
+void look_show_ps(FILE *out, const struct look_view *view)
 {
-    (void)before;
     fprintf(out, "%4s %7s %9s  %-8s %12s %12s %10s  %s\n", "HOST", "CCE", "PID", "STATE", "PUTS", "GETS",
             "HEAP", "NAME");
     for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
-        char name[4 * LOOK_TEXT_MAX + 1], text[512], age[LOOK_NAME_MAX];
         if (cce->state == BCRI_CCE_DEAD)
             continue;
-        bcri_escape(cce->name, strlen(cce->name), name, sizeof name, NULL);
         fprintf(out,
                 "%4" PRIu64 " %7" PRIu64 " %9" PRIu64 "  %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "  %s",
                 cce->host, cce->ordinal, cce->pid, look_say_state(cce), cce->puts, cce->gets + cce->reads,
-                cce->used, name);
+                cce->used, look_say_name(cce->name));
         const struct look_wait *wait = look_view_slept_for(view, cce);
         if (wait != NULL)
-            fprintf(out, "  (%s, %s)", look_say_wait(view, wait, text, sizeof text),
-                    look_say_age(look_view_now(view, cce->host), cce->since_ns, age));
+            fprintf(out, "  (%s, %s)", look_say_wait(view, wait),
+                    look_say_age(look_view_now(view, cce->host), cce->since_ns));
         fputc('\n', out);
     }
     show_hosts(out, view);
@@ -67,10 +62,9 @@ static void show_flags(FILE *out, const struct look_view *view, const struct loo
                  {BCRI_CELL_CLOSED, "closed"},
                  {BCRI_CELL_ARMED, "bcr_fd armed"},
                  {BCRI_CELL_CORRUPT, "corrupt"}};
-    char who[LOOK_NAME_MAX];
     const char *between = "  ";
     if (cell->locker != 0) {
-        fprintf(out, "%swrite lock: %s", between, look_say_cce(view, cell->host, cell->locker - 1, who));
+        fprintf(out, "%swrite lock: %s", between, look_say_cce(view, cell->host, cell->locker - 1));
         between = ", ";
     }
     if ((cell->flags & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) != 0) {
@@ -85,9 +79,8 @@ static void show_flags(FILE *out, const struct look_view *view, const struct loo
         }
 }
 
-void look_show_cells(FILE *out, const struct look_view *view, const struct look_view *before)
+void look_show_cells(FILE *out, const struct look_view *view)
 {
-    (void)before;
     fprintf(out, "%4s %7s %7s  %-8s %8s %8s %8s %9s %12s %8s %9s %12s\n", "HOST", "CCE", "CELL", "KIND",
             "REGIONS", "OF", "HIGH", "OLDEST", "BYTES", "WAITING", "FOR", "PUTS");
     for (size_t i = 0; i < view->cell.count; i++) {
@@ -95,7 +88,6 @@ void look_show_cells(FILE *out, const struct look_view *view, const struct look_
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
         const struct look_area *area = area_of(view, cell);
         const uint64_t now_ns = look_view_now(view, cell->host);
-        char oldest[LOOK_NAME_MAX], asleep[LOOK_NAME_MAX];
         uint64_t age_ns;
         const unsigned waiting = look_view_waiting(view, cell, &age_ns);
         fprintf(out,
@@ -103,31 +95,27 @@ void look_show_cells(FILE *out, const struct look_view *view, const struct look_
                 " %9s %12" PRIu64 " %8u %9s %12" PRIu64,
                 cell->host, owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
                 cell->length, area != NULL ? area->regions : 0, cell->high,
-                cell->oldest_ns != 0 && cell->oldest_ns != now_ns
-                    ? look_say_age(now_ns, cell->oldest_ns, oldest)
-                    : "-",
-                cell->bytes, waiting, age_ns != 0 ? look_say_age(age_ns + 1, 1, asleep) : "-", cell->puts);
+                cell->oldest_ns != 0 && cell->oldest_ns != now_ns ? look_say_age(now_ns, cell->oldest_ns)
+                                                                  : "-",
+                cell->bytes, waiting, age_ns != 0 ? look_say_time(age_ns) : "-", cell->puts);
         show_flags(out, view, cell);
         fputc('\n', out);
     }
 }
 
-void look_show_waits(FILE *out, const struct look_view *view, const struct look_view *before)
+void look_show_waits(FILE *out, const struct look_view *view)
 {
-    (void)before;
     for (size_t i = 0; i < view->wait.count; i++) {
         const struct look_wait *wait = &view->wait.at[i];
         const struct look_cce *cce = look_view_cce(view, wait->host, wait->index);
-        char who[LOOK_NAME_MAX], age[LOOK_NAME_MAX], text[512];
         const uint64_t now_ns = look_view_now(view, wait->host);
         if (cce == NULL)
             continue;
-        fprintf(out, "%s %s", look_say_cce(view, wait->host, wait->index, who),
-                look_say_wait(view, wait, text, sizeof text));
+        fprintf(out, "%s %s", look_say_cce(view, wait->host, wait->index), look_say_wait(view, wait));
         if (wait->slept != 0 && look_is_asleep(cce)) {
-            fprintf(out, ", asleep for %s", look_say_age(now_ns, cce->since_ns, age));
+            fprintf(out, ", asleep for %s", look_say_age(now_ns, cce->since_ns));
             if (cce->deadline_ns != UINT64_MAX)
-                fprintf(out, ", for %s more", look_say_age(cce->deadline_ns, now_ns, age));
+                fprintf(out, ", for %s more", look_say_age(cce->deadline_ns, now_ns));
         }
         fputc('\n', out);
     }
@@ -135,12 +123,10 @@ void look_show_waits(FILE *out, const struct look_view *view, const struct look_
         fputs("nothing waits\n", out);
 }
 
-void look_show_regions(FILE *out, const struct look_view *view, const struct look_view *before)
+void look_show_regions(FILE *out, const struct look_view *view)
 {
-    (void)before;
     for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
-        char who[LOOK_NAME_MAX];
         bool any = false;
         for (size_t k = 0; k < view->hold.count; k++) {
             const struct look_hold *hold = &view->hold.at[k];
@@ -148,28 +134,28 @@ void look_show_regions(FILE *out, const struct look_view *view, const struct loo
                 continue;
             if (!any)
                 fprintf(out, "heap of %s: %" PRIu64 " of %" PRIu64 " bytes in use\n",
-                        look_say_cce(view, cce->host, cce->index, who), cce->used, cce->limit);
+                        look_say_cce(view, cce->host, cce->index), cce->used, cce->limit);
             any = true;
             fprintf(out, "  %s%s: %" PRIu64 " region%s, %" PRIu64 " bytes\n",
                     hold->in_cells != 0 ? "in cells of " : "held by ",
-                    look_say_cce(view, hold->host, hold->holder, who), hold->regions,
+                    look_say_cce(view, hold->host, hold->holder), hold->regions,
                     hold->regions == 1 ? "" : "s", hold->bytes);
         }
         if (!any && cce->state != BCRI_CCE_DEAD)
             fprintf(out, "heap of %s: 0 of %" PRIu64 " bytes in use\n",
-                    look_say_cce(view, cce->host, cce->index, who), cce->limit);
+                    look_say_cce(view, cce->host, cce->index), cce->limit);
     }
 }
 
-void look_show_stats(FILE *out, const struct look_view *view, const struct look_view *before)
+void look_show_stats(FILE *out, const struct look_view *view)
 {
     fprintf(out, "%4s %7s %12s %12s %12s %12s %12s %10s   per second\n", "HOST", "CCE", "PUTS", "GETS",
             "READS", "ALLOCS", "FREES", "WAITS");
     for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
-        const struct look_cce *was = look_view_same(before, cce);
+        const struct look_cce *was = look_view_same(view->before, cce);
         const uint64_t ns =
-            was != NULL ? look_view_now(view, cce->host) - look_view_now(before, cce->host) : 0;
+            was != NULL ? look_view_now(view, cce->host) - look_view_now(view->before, cce->host) : 0;
         if (ns == 0 || cce->state == BCRI_CCE_DEAD)
             continue;
 #define RATE(name) ((double)(cce->name - was->name) * 1e9 / (double)ns)

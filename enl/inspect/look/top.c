@@ -10,32 +10,24 @@
 
 struct screen {
     struct look_top top;
-    struct look_view view, before; /* `before` is empty at first */
-    struct look_seen seen;
+    struct look_series series;
     char *complaint; /* of the last look */
     unsigned page;
 };
 
 /* Looks again. False: the program cannot be looked at any more; the complaint tells why. */
-static bool look_again(struct screen *screen)
+static bool refresh(struct screen *screen)
 {
-    struct look_view view;
     size_t length;
     free(screen->complaint);
     screen->complaint = NULL;
     FILE *complaints = open_memstream(&screen->complaint, &length);
     if (complaints == NULL)
         return false;
-    const bool got = look_gather(screen->top.program, true, complaints, &view);
+    const bool got = look_again(&screen->series, complaints);
     fclose(complaints);
     screen->top.complaint = length != 0 ? screen->complaint : NULL;
-    if (!got)
-        return false;
-    look_seen_add(&screen->seen, &view);
-    look_view_fini(&screen->before);
-    screen->before = screen->view;
-    screen->view = view;
-    return true;
+    return got;
 }
 
 static bool draw(struct screen *screen)
@@ -46,8 +38,7 @@ static bool draw(struct screen *screen)
     if (out == NULL)
         return false;
     look_terminal_size(&screen->top.columns, &screen->top.rows);
-    screen->page = look_top_show(out, &screen->top, &screen->view,
-                                 screen->before.host.count != 0 ? &screen->before : NULL);
+    screen->page = look_top_show(out, &screen->top, &screen->series.view);
     fclose(out);
     const bool drawn = bytes != NULL && look_terminal_draw(bytes, length);
     free(bytes);
@@ -78,20 +69,20 @@ static bool hear_keys(struct screen *screen, uint64_t until_ns)
     }
 }
 
-/* Until somebody leaves (true), or the program cannot be looked at (false). One look was made. */
+/* Until its user leaves (true), or the program cannot be looked at (false). One look was made. */
 static bool run_top(struct screen *screen)
 {
     do {
         const uint64_t until_ns = bcri_clock_ns() + BCRI_NS_PER_S;
         if (!draw(screen) || !hear_keys(screen, until_ns))
             return true;
-    } while (look_again(screen));
+    } while (refresh(screen));
     return false;
 }
 
 static int top(struct screen *screen)
 {
-    bool well = look_again(screen);
+    bool well = refresh(screen);
     const char *wrong = well ? look_terminal_open(LOOK_TOP_COLUMNS, LOOK_TOP_ROWS) : NULL;
     if (wrong != NULL) {
         fprintf(stderr, "enl: enl top: %s\n", wrong);
@@ -108,14 +99,12 @@ static int top(struct screen *screen)
 int enl_command_top(const char *name)
 {
     char only[ENL_DAEMON_NAME_MAX];
-    struct screen screen = {0};
-    if (name == NULL && !enl_only_program(only))
+    struct screen screen = {.series.names = true};
+    screen.top.program = screen.series.program = enl_daemon_of(name, only);
+    if (screen.top.program == NULL)
         return 1;
-    screen.top.program = name != NULL ? enl_daemon_named(name, only) : only;
     const int status = top(&screen);
     free(screen.complaint);
-    look_view_fini(&screen.view);
-    look_view_fini(&screen.before);
-    look_seen_fini(&screen.seen);
+    look_series_fini(&screen.series);
     return status;
 }

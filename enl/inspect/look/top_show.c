@@ -43,31 +43,29 @@ static void show_heading(FILE *out, const struct look_top *top, const char *text
 }
 
 /* At most five characters: 9999, 12.3k, 456M. */
-static const char *amount(double number, char out[16])
+static const char *amount(double number)
 {
     static const char units[] = "kMGTPE";
     unsigned unit = 0;
-    snprintf(out, 16, "%.0f", number);
     if (number < 9999.5)
-        return out;
+        return look_text("%.0f", number);
     for (number /= 1000; number >= 999.5 && units[unit + 1] != '\0'; number /= 1000)
         unit++;
-    snprintf(out, 16, number < 99.95 ? "%.1f%c" : "%.0f%c", number, units[unit]);
-    return out;
+    return look_text(number < 99.95 ? "%.1f%c" : "%.0f%c", number, units[unit]);
 }
 
 /* There are none before the second look. */
-static const char *rate(const struct look_view *before, double number, char out[16])
+static const char *rate(const struct look_view *view, double number)
 {
-    return before != NULL ? amount(number, out) : "-";
+    return view->before != NULL ? amount(number) : "-";
 }
 
-static void count_rates(struct row *row, const struct look_view *view, const struct look_view *before)
+static void count_rates(struct row *row, const struct look_view *view)
 {
     const struct look_cce *cce = row->cce;
-    const struct look_cce *was = look_view_same(before, cce);
+    const struct look_cce *was = look_view_same(view->before, cce);
     const uint64_t now_ns = look_view_now(view, cce->host);
-    const uint64_t ns = was != NULL ? now_ns - look_view_now(before, cce->host) : 0;
+    const uint64_t ns = was != NULL ? now_ns - look_view_now(view->before, cce->host) : 0;
     if (look_is_asleep(cce) && cce->since_ns != 0 && now_ns > cce->since_ns)
         row->asleep_ns = now_ns - cce->since_ns;
     if (ns == 0)
@@ -97,8 +95,7 @@ static int by_key(const void *left, const void *right)
 }
 
 /* The CCEs that have not ended, in that order, or in that of the view. NULL: no memory. */
-static struct row *rows_of(const struct look_view *view, const struct look_view *before,
-                           enum look_top_order order, size_t *count_out)
+static struct row *rows_of(const struct look_view *view, enum look_top_order order, size_t *count_out)
 {
     struct row *rows = calloc(view->cce.count + 1, sizeof *rows);
     size_t count = 0, cell = 0;
@@ -110,7 +107,7 @@ static struct row *rows_of(const struct look_view *view, const struct look_view 
             continue;
         struct row *row = &rows[count++];
         *row = (struct row){.cce = cce, .used = cce->used, .limit = cce->limit};
-        count_rates(row, view, before);
+        count_rates(row, view);
         for (; cell < view->cell.count; cell++) { /* sorted alike */
             const struct look_cell *at = &view->cell.at[cell];
             if (at->host > cce->host || (at->host == cce->host && at->owner > cce->index))
@@ -135,10 +132,9 @@ static int by_depth(const void *left, const void *right)
 }
 
 static void show_sums(FILE *out, const struct look_top *top, const struct look_view *view,
-                      const struct look_view *before, const struct row *rows, size_t count)
+                      const struct row *rows, size_t count)
 {
     struct row all = {.cce = NULL};
-    char puts[16], gets[16], bytes[16], regions[16], used[16], limit[16];
     for (size_t i = 0; i < count; i++) {
         all.puts += rows[i].puts;
         all.gets += rows[i].gets;
@@ -150,16 +146,14 @@ static void show_sums(FILE *out, const struct look_top *top, const struct look_v
     show_line(out, top, "enl top: program %s, %zu host%s, %zu CCE%s", top->program, view->host.count,
               view->host.count == 1 ? "" : "s", count, count == 1 ? "" : "s");
     show_line(out, top, "%s puts/s, %s gets/s, about %s bytes/s; %s regions in cells, heaps %s of %s bytes",
-              rate(before, all.puts, puts), rate(before, all.gets, gets), rate(before, all.bytes, bytes),
-              amount((double)all.regions, regions), amount((double)all.used, used),
-              amount((double)all.limit, limit));
+              rate(view, all.puts), rate(view, all.gets), rate(view, all.bytes), amount((double)all.regions),
+              amount((double)all.used), amount((double)all.limit));
 }
 
-static void show_verdict(FILE *out, const struct look_top *top, const struct look_view *view,
-                         const struct look_view *before)
+static void show_verdict(FILE *out, const struct look_top *top, const struct look_view *view)
 {
     struct look_why why;
-    if (before == NULL || !look_why(view, before, &why)) {
+    if (view->before == NULL || !look_why(view, &why)) {
         fputc('\n', out);
         return;
     }
@@ -175,37 +169,30 @@ static void show_verdict(FILE *out, const struct look_top *top, const struct loo
 }
 
 /* What it waits for, or, if it does not, what it is. */
-static void say_what(const struct look_view *view, const struct row *row, char *out, size_t size)
+static const char *say_what(const struct look_view *view, const struct row *row)
 {
     const struct look_cce *cce = row->cce;
-    char text[512], age[LOOK_NAME_MAX], who[LOOK_NAME_MAX];
-    if (cce->holder != 0) {
-        snprintf(out, size, "inside a call for a lock of %s",
-                 look_say_cce(view, cce->host, cce->holder - 1, who));
-        return;
-    }
+    if (cce->holder != 0)
+        return look_text("inside a call for a lock of %s", look_say_cce(view, cce->host, cce->holder - 1));
     if (row->asleep_ns == 0) {
         const char *slash = strrchr(cce->name, '/');
-        snprintf(out, size, "- %s", slash != NULL ? slash + 1 : cce->name);
-        return;
+        return look_text("- %s", slash != NULL ? slash + 1 : cce->name);
     }
     const struct look_wait *wait = look_view_slept_for(view, cce);
-    const char *what = wait != NULL ? look_say_wait(view, wait, text, sizeof text) : "";
-    const size_t verb = strncmp(what, "waits ", 6) == 0 ? 6 : 0;
-    snprintf(out, size, "%s %s", look_say_age(row->asleep_ns + 1, 1, age), what + verb);
+    const char *what = wait != NULL ? look_say_wait(view, wait) : "";
+    return look_text("%s %s", look_say_time(row->asleep_ns),
+                     strncmp(what, "waits ", 6) == 0 ? what + 6 : what);
 }
 
 static void show_top_row(FILE *out, const struct look_top *top, const struct look_view *view,
-                         const struct look_view *before, const struct row *row)
+                         const struct row *row)
 {
-    char puts[16], gets[16], bytes[16], used[16], regions[16], what[512];
     const struct look_cce *cce = row->cce;
-    say_what(view, row, what, sizeof what);
     show_line(out, top, "%4" PRIu64 " %5" PRIu64 " %8" PRIu64 " %-8s %5s %5s %5s %5s %3.0f%% %5s %s",
-              cce->host, cce->ordinal, cce->pid, look_say_state(cce), rate(before, row->puts, puts),
-              rate(before, row->gets, gets), rate(before, row->bytes, bytes), amount((double)cce->used, used),
+              cce->host, cce->ordinal, cce->pid, look_say_state(cce), rate(view, row->puts),
+              rate(view, row->gets), rate(view, row->bytes), amount((double)cce->used),
               cce->limit != 0 ? 100.0 * (double)cce->used / (double)cce->limit : 0.0,
-              amount((double)row->regions, regions), what);
+              amount((double)row->regions), say_what(view, row));
 }
 
 static void show_cells(FILE *out, const struct look_top *top, const struct look_view *view, unsigned count)
@@ -221,15 +208,14 @@ static void show_cells(FILE *out, const struct look_top *top, const struct look_
         const struct look_cell *cell = cells[i];
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
         const uint64_t now_ns = look_view_now(view, cell->host);
-        char regions[16], high[16], bytes[16], age[LOOK_NAME_MAX], who[LOOK_NAME_MAX];
         uint64_t age_ns;
         const bool old = cell->oldest_ns != 0 && cell->oldest_ns != now_ns;
         show_line(out, top, "%4" PRIu64 " %5" PRIu64 " %7" PRIu64 " %-7s %5s %5s %9s %5s %4u %s", cell->host,
                   owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
-                  amount((double)cell->length, regions), amount((double)cell->high, high),
-                  old ? look_say_age(now_ns, cell->oldest_ns, age) : "-", amount((double)cell->bytes, bytes),
+                  amount((double)cell->length), amount((double)cell->high),
+                  old ? look_say_age(now_ns, cell->oldest_ns) : "-", amount((double)cell->bytes),
                   look_view_waiting(view, cell, &age_ns),
-                  cell->locker != 0 ? look_say_cce(view, cell->host, cell->locker - 1, who) : "");
+                  cell->locker != 0 ? look_say_cce(view, cell->host, cell->locker - 1) : "");
     }
     free(cells);
 }
@@ -246,19 +232,18 @@ static void show_keys(FILE *out, const struct look_top *top, size_t count, unsig
         show_line(out, top, "q quit, s sort (by %s)", orders[top->order]);
 }
 
-unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *view,
-                       const struct look_view *before)
+unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *view)
 {
     enum { ABOVE = 4, BELOW = 1, CELLS_HEADING = 2 };
     size_t count;
-    struct row *rows = rows_of(view, before, top->order, &count);
+    struct row *rows = rows_of(view, top->order, &count);
     if (rows == NULL || top->rows < LOOK_TOP_ROWS || top->columns < LOOK_TOP_COLUMNS) {
         show_line(out, top, rows == NULL ? "no memory" : "too small; q quits");
         free(rows);
         return 1;
     }
-    show_sums(out, top, view, before, rows, count);
-    show_verdict(out, top, view, before);
+    show_sums(out, top, view, rows, count);
+    show_verdict(out, top, view);
     unsigned cells = top->rows >= 2 * LOOK_TOP_ROWS ? top->rows / 4 : 0, room = top->rows - ABOVE - BELOW;
     if (cells > view->cell.count)
         cells = (unsigned)view->cell.count;
@@ -270,7 +255,7 @@ unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *
     show_heading(out, top, "HOST   CCE      PID STATE    PUT/S GET/S BYT/S  HEAP USED REGNS WAITS");
     for (unsigned i = 0; i < room; i++)
         if (i < shown)
-            show_top_row(out, top, view, before, &rows[top->first + i]);
+            show_top_row(out, top, view, &rows[top->first + i]);
         else
             fputc('\n', out);
     if (cells != 0) {

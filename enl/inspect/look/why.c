@@ -30,7 +30,7 @@ static bool is_stopped(const struct look_cce *cce)
 }
 
 /* Whether it has slept, without a time limit, from the first look to the second. */
-static bool sleeps(const struct look_cce *cce, const struct look_view *before)
+static bool sleeps(const struct look_view *before, const struct look_cce *cce)
 {
     const struct look_cce *was = look_view_same(before, cce);
     if (before != NULL && (was == NULL || was->slept != cce->slept || was->bell != cce->bell ||
@@ -89,17 +89,12 @@ static struct look_why_cce *locker_of(const struct look_why *why, const struct l
     return locker != NULL && !has_ended(locker->cce) ? locker : NULL;
 }
 
-static bool is_put(const struct look_wait *wait)
-{
-    return wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
-}
-
 /* Whether every CCE may serve the request, not the cell's owner alone. */
 static bool anyone_may(const struct look_why *why, const struct look_wait *wait)
 {
     const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
     const uint64_t kind = cell != NULL ? cell->kind : BCRI_CELL_INOUT;
-    return kind == BCRI_CELL_INOUT || kind == (is_put(wait) ? BCRI_CELL_OUT : BCRI_CELL_IN);
+    return kind == BCRI_CELL_INOUT || kind == (look_wait_is_put(wait) ? BCRI_CELL_OUT : BCRI_CELL_IN);
 }
 
 /* What waits for the daemons alone has a way out. */
@@ -207,13 +202,13 @@ static uint64_t served_ns(const struct look_why *why, const struct look_cce *cce
                           const struct look_wait *wait)
 {
     uint64_t last_ns = cce->traced_ns;
-    for (size_t i = 0; i < why->view->told.count && is_put(wait); i++) {
+    for (size_t i = 0; i < why->view->told.count && look_wait_is_put(wait); i++) {
         const struct look_told *told = &why->view->told.at[i];
         if (told->host == cce->host && told->index == cce->index && told->last_ns > last_ns &&
             may_be(told->host, told->peer, told->cell, wait))
             last_ns = told->last_ns;
     }
-    for (size_t i = 0; i < why->view->got.count && !is_put(wait); i++) {
+    for (size_t i = 0; i < why->view->got.count && !look_wait_is_put(wait); i++) {
         const struct look_got *got = &why->view->got.at[i];
         if (got->host == cce->host && got->index == cce->index && got->last_ns > last_ns &&
             may_be(got->host, got->peer, got->cell, wait))
@@ -237,7 +232,7 @@ static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
     const uint64_t now_ns = look_view_now(why->view, cce->host);
     const struct look_wait *wait = look_view_slept_for(why->view, cce);
     if (wait == NULL || cce->deadline_ns == UINT64_MAX || cce->deadline_ns <= cce->since_ns ||
-        (is_put(wait) ? cce->fulls : cce->timeouts) < TIMES)
+        (look_wait_is_put(wait) ? cce->fulls : cce->timeouts) < TIMES)
         return;
     const uint64_t last_ns = served_ns(why, cce, wait);
     one->at_a_time_ns = at_a_time(cce);
@@ -246,7 +241,7 @@ static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
     if (one->ever && one->vain_ns / TIMES < one->at_a_time_ns)
         return;
     one->fate = LOOK_TIMED;
-    one->left = is_put(wait) ? NULL : left_by(why, wait);
+    one->left = look_wait_is_put(wait) ? NULL : left_by(why, wait);
 }
 
 /* Whom it waits for, most probably: the holder of a lock; who has put into that cell last; the owner,
@@ -261,7 +256,7 @@ static struct look_why_cce *likely(const struct look_why *why, const struct look
     const struct look_wait *wait = one->waits[0];
     if ((other = locker_of(why, wait)) != NULL && other != one)
         return other;
-    if (!is_put(wait) && (other = putter_of(why, one, wait)) != NULL)
+    if (!look_wait_is_put(wait) && (other = putter_of(why, one, wait)) != NULL)
         return other;
     other = find_cce(why, wait->owner_host, wait->owner);
     if (other != NULL && other != one)
@@ -275,33 +270,29 @@ static struct look_why_cce *likely(const struct look_why *why, const struct look
     return others == 1 ? other : NULL;
 }
 
-/* Marks who waits for whom in a circle. Each has one successor at most, so a walk that comes back
+/* Marks the CCEs that wait for each other in a circle. Each has one successor at most, so a walk that comes back
  * into itself has found one. */
-static bool mark_cycles(struct look_why *why)
+static void mark_cycles(struct look_why *why)
 {
-    size_t *seen = calloc(why->count + 1, sizeof *seen);
-    if (seen == NULL)
-        return false;
     for (size_t i = 0; i < why->count; i++) {
         size_t at = i;
-        while (at != SIZE_MAX && seen[at] == 0 && why->cces[at].fate == LOOK_STUCK) {
-            seen[at] = i + 1;
+        while (at != SIZE_MAX && why->cces[at].walk == 0 && why->cces[at].fate == LOOK_STUCK) {
+            why->cces[at].walk = i + 1;
             at = why->cces[at].next;
         }
-        if (at == SIZE_MAX || why->cces[at].fate != LOOK_STUCK || seen[at] != i + 1)
+        if (at == SIZE_MAX || why->cces[at].fate != LOOK_STUCK || why->cces[at].walk != i + 1)
             continue;
         for (; !why->cces[at].in_cycle; at = why->cces[at].next)
             why->cces[at].in_cycle = true;
     }
-    free(seen);
-    return true;
 }
 
-bool look_why(const struct look_view *view, const struct look_view *before, struct look_why *why_out)
+bool look_why(const struct look_view *view, struct look_why *why_out)
 {
     const size_t count = view->cce.count;
-    *why_out = (struct look_why){
-        .view = view, .count = count, .partial = view->partial || (before != NULL && before->partial)};
+    *why_out = (struct look_why){.view = view,
+                                 .count = count,
+                                 .partial = view->partial || (view->before != NULL && view->before->partial)};
     why_out->cces = calloc(count + 1, sizeof *why_out->cces);
     why_out->waits = calloc(view->wait.count + 1, sizeof(void *));
     if (why_out->cces == NULL || why_out->waits == NULL) {
@@ -314,7 +305,7 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         const struct look_cce *cce = &view->cce.at[i];
-        const bool blocked = sleeps(cce, before) && (one->wait_count != 0 || cce->holder != 0);
+        const bool blocked = sleeps(view->before, cce) && (one->wait_count != 0 || cce->holder != 0);
         const bool stopped = is_stopped(cce);
         one->fate = blocked ? LOOK_STUCK : stopped ? LOOK_STOPPED : LOOK_RUNS;
         why_out->stuck += blocked;
@@ -324,14 +315,15 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
             look_whether_timed(why_out, one);
     }
     for (size_t i = 0; i < view->wait.count; i++)
-        why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED && is_put(&view->wait.at[i]) &&
+        why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED &&
+                              look_wait_is_put(&view->wait.at[i]) &&
                               view->wait.at[i].slept == 0; /* else it waits there */
     decide(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         const bool waits = one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
         struct look_why_cce *other = waits ? likely(why_out, one) : NULL;
-        if (waits && one->wait_count != 0 && one->cce->holder == 0 && !is_put(one->waits[0]))
+        if (waits && one->wait_count != 0 && one->cce->holder == 0 && !look_wait_is_put(one->waits[0]))
             one->left = left_by(why_out, one->waits[0]);
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
         one->has_put =
@@ -341,10 +333,8 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
     why_out->all_stuck = view->standstill || (!why_out->partial && why_out->stuck != 0 &&
                                               why_out->running + why_out->stopped + why_out->blocked == 0 &&
                                               why_out->in_flight == 0);
-    if (mark_cycles(why_out))
-        return true;
-    look_why_fini(why_out);
-    return false;
+    mark_cycles(why_out);
+    return true;
 }
 
 void look_why_fini(struct look_why *why)

@@ -11,9 +11,9 @@
 #include "inspect/look/look.h"
 #include "inspect/look/look_private.h"
 
-static const char *name_of_cce(const struct look_why *why, const struct look_why_cce *one, char *out)
+static const char *name_of_cce(const struct look_why *why, const struct look_why_cce *one)
 {
-    return look_say_cce(why->view, one->cce->host, one->cce->index, out);
+    return look_say_cce(why->view, one->cce->host, one->cce->index);
 }
 
 static bool waits(const struct look_why_cce *one)
@@ -21,35 +21,23 @@ static bool waits(const struct look_why_cce *one)
     return one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
 }
 
-/* How a CCE has ended, as far as its record tells. */
-static const char *say_end(uint64_t exit, char out[64])
-{
-    if ((exit & BCRI_CRASHED) != 0)
-        snprintf(out, 64, "was killed by signal %u", (unsigned)(exit & 0xffu));
-    else if ((exit & BCRI_EXITED) != 0)
-        snprintf(out, 64, "exited with status %u", (unsigned)(exit & 0xffu));
-    else
-        snprintf(out, 64, "has ended");
-    return out;
-}
-
-/* A time that somebody has chosen; `ns` are whole milliseconds. */
-static const char *say_span(uint64_t ns, char out[LOOK_NAME_MAX])
+/* A time that a person has chosen; `ns` are whole milliseconds. */
+static const char *say_limit(uint64_t ns)
 {
     const uint64_t ms = ns / 1000000;
-    if (ms < 1000)
-        snprintf(out, LOOK_NAME_MAX, "%" PRIu64 " ms", ms);
-    else
-        look_say_age(ns + 1, 1, out);
-    return out;
+    return ms < 1000 ? look_text("%" PRIu64 " ms", ms) : look_say_time(ns);
 }
 
 static void say_left(FILE *out, const struct look_why_cce *one)
 {
-    char how[64];
-    if (one->left != NULL)
-        fprintf(out, "CCE %" PRIu64 " (pid %" PRIu64 "), which last put there, %s.\n", one->left->ordinal,
-                one->left->pid, say_end(one->left->exit, how));
+    const struct look_left *left = one->left;
+    const unsigned number = left != NULL ? left->exit & 0xffu : 0;
+    if (left != NULL)
+        fprintf(out, "CCE %" PRIu64 " (pid %" PRIu64 "), which last put there, %s.\n", left->ordinal,
+                left->pid,
+                (left->exit & BCRI_CRASHED) != 0  ? look_text("was killed by signal %u", number)
+                : (left->exit & BCRI_EXITED) != 0 ? look_text("exited with status %u", number)
+                                                  : "has ended");
 }
 
 /* Those that wait in vain again and again, and those that a person holds: they keep others from being accused. */
@@ -59,73 +47,55 @@ static void say_others(FILE *out, const struct look_why *why)
         const struct look_why_cce *one = &why->cces[i];
         const struct look_wait *wait =
             one->fate == LOOK_TIMED ? look_view_slept_for(why->view, one->cce) : NULL;
-        char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX], vain[LOOK_NAME_MAX], time[LOOK_NAME_MAX];
-        name_of_cce(why, one, who);
         if (one->fate == LOOK_STOPPED)
-            fprintf(out, "%s is %s: %s.\n", who, one->cce->process == 'T' ? "stopped" : "held by a debugger",
-                    one->cce->process == 'T' ? "SIGCONT lets it go on" : "it lets it go on");
+            fprintf(out, "%s is %s lets it go on.\n", name_of_cce(why, one),
+                    one->cce->process == 'T' ? "stopped: SIGCONT" : "held by a debugger: it");
         if (wait == NULL)
             continue;
-        const bool put = wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
-        look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
-        say_span(one->at_a_time_ns, time);
-        look_say_age(one->vain_ns + 1, 1, vain);
-        fprintf(out, "%s has %s %s%s%s%s, %s at a time.\n", who,
+        const bool put = look_wait_is_put(wait);
+        fprintf(out, "%s has %s %s %s, %s at a time.\n", name_of_cce(why, one),
                 put         ? one->ever ? "found no room in" : "never found room in"
                 : one->ever ? "got nothing from"
                             : "never got anything from",
-                cell, one->ever ? " for " : "", one->ever ? vain : "", one->ever ? "" : " yet", time);
+                look_say_cell(why->view, wait),
+                one->ever ? look_text("for %s", look_say_time(one->vain_ns)) : "yet",
+                say_limit(one->at_a_time_ns));
         say_left(out, one);
     }
 }
 
-/* What a CCE waits for, as the rest of a sentence that begins with its name. */
-static void say_reason(const struct look_why *why, const struct look_why_cce *one, char *out, size_t size)
-{
-    char who[LOOK_NAME_MAX];
-    if (one->cce->holder != 0)
-        snprintf(out, size, "waits inside a call until %s releases a lock",
-                 look_say_cce(why->view, one->cce->host, one->cce->holder - 1, who));
-    else if (one->wait_count == 0)
-        snprintf(out, size, "waits for enl, or for one of its handlers to be requested");
-    else
-        look_say_wait(why->view, one->waits[0], out, size);
-}
-
-/* Who could end the wait, as the end of the sentence. */
+/* Which CCE could end the wait, as the end of the sentence. */
 static void say_hope(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
-    char who[LOOK_NAME_MAX];
-    if (one->wait_count == 0 || one->cce->holder != 0)
-        return;
     const struct look_wait *wait = one->waits[0];
     const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
-    const bool get = wait->want <= BCRI_ORDER_LOCK;
+    const bool locked = cell != NULL && cell->locker != 0 && cell->length == 0;
     if (one->wait_count > 1)
         fprintf(out, ", or for one of %zu other requests", one->wait_count - 1);
-    if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
-        look_view_cce(why->view, cell->host, cell->locker - 1) == NULL)
+    if (locked && look_view_cce(why->view, cell->host, cell->locker - 1) == NULL)
         fprintf(out, ", whose write lock a CCE of another host has");
-    else if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
-             (cell->host != one->cce->host || cell->locker - 1 != one->cce->index))
+    else if (locked && (cell->host != one->cce->host || cell->locker - 1 != one->cce->index))
         fprintf(out, wait->want == BCRI_ORDER_LOCK ? ", which %s has" : ", whose write lock %s has",
-                look_say_cce(why->view, cell->host, cell->locker - 1, who));
-    else if (get && (cell == NULL || cell->puts == 0))
+                look_say_cce(why->view, cell->host, cell->locker - 1));
+    else if (look_wait_is_get(wait) && (cell == NULL || cell->puts == 0))
         fprintf(out, ", into which nobody has put anything yet");
-    else if (get && one->has_put && one->next != SIZE_MAX && why->cces[one->next].cce->index != wait->owner)
-        fprintf(out, ", into which %s has put before", name_of_cce(why, &why->cces[one->next], who));
+    else if (look_wait_is_get(wait) && one->has_put && one->next != SIZE_MAX &&
+             why->cces[one->next].cce->index != wait->owner)
+        fprintf(out, ", into which %s has put before", name_of_cce(why, &why->cces[one->next]));
 }
 
 static void say_cce(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
-    char who[LOOK_NAME_MAX], age[LOOK_NAME_MAX], reason[512];
-    say_reason(why, one, reason, sizeof reason);
-    fprintf(out, "%s %s", name_of_cce(why, one, who), reason);
+    const struct look_cce *cce = one->cce;
+    fprintf(out, "%s ", name_of_cce(why, one));
+    if (cce->holder != 0) {
+        fprintf(out, "waits inside a call until %s releases a lock.\n",
+                look_say_cce(why->view, cce->host, cce->holder - 1));
+        return;
+    }
+    fputs(look_say_wait(why->view, one->waits[0]), out);
     say_hope(out, why, one);
-    if (one->cce->holder == 0)
-        fprintf(out, " (for %s)",
-                look_say_age(look_view_now(why->view, one->cce->host), one->cce->since_ns, age));
-    fputs(".\n", out);
+    fprintf(out, " (for %s).\n", look_say_age(look_view_now(why->view, cce->host), cce->since_ns));
     say_left(out, one);
 }
 
@@ -134,17 +104,16 @@ enum { CIRCLE_MAX = 8 }; /* so many of a longer circle, and its last two */
 
 static void say_cycle(FILE *out, const struct look_why *why, size_t first, const char *word)
 {
-    char who[LOOK_NAME_MAX];
     size_t length = 1, place = 1;
     for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next)
         length++;
-    fprintf(out, "%s: %s waits for ", word, name_of_cce(why, &why->cces[first], who));
+    fprintf(out, "%s: %s waits for ", word, name_of_cce(why, &why->cces[first]));
     for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next, place++)
         if (place < CIRCLE_MAX || place + 2 >= length)
-            fprintf(out, "%s, which waits for ", name_of_cce(why, &why->cces[at], who));
+            fprintf(out, "%s, which waits for ", name_of_cce(why, &why->cces[at]));
         else if (place == CIRCLE_MAX)
             fprintf(out, "... %zu more, the last of which waits for ", length - 2 - place);
-    fprintf(out, "%s: a circle.\n", name_of_cce(why, &why->cces[first], who));
+    fprintf(out, "%s: a circle.\n", name_of_cce(why, &why->cces[first]));
 }
 
 /* Whether `first` is in a circle, and the first one of it. */
@@ -185,50 +154,44 @@ void look_why_locks(FILE *out, const struct look_why *why)
 /* Stuck ones that wait for a region of which nobody in particular is known that could put it. */
 static void say_missing(FILE *out, const struct look_why *why)
 {
-    char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX];
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
         if (one->fate != LOOK_STUCK || one->in_cycle || one->next != SIZE_MAX || one->wait_count == 0)
             continue;
-        const struct look_wait *wait = one->waits[0];
-        look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
-        const bool get = wait->want <= BCRI_ORDER_LOCK;
+        const bool get = look_wait_is_get(one->waits[0]);
         fprintf(out,
                 "a %s is missing: %s waits for one %s %s, and every CCE that could do it waits itself.\n",
-                get ? "put" : "get", name_of_cce(why, one, who), get ? "into" : "from", cell);
+                get ? "put" : "get", name_of_cce(why, one), get ? "into" : "from",
+                look_say_cell(why->view, one->waits[0]));
     }
 }
 
 void look_why_deadlock(FILE *out, const struct look_why *why)
 {
     enum { TOLD_MAX = 20 };
-    size_t told = 0, more = 0;
+    size_t told = 0;
     say_cycles(out, why);
     say_missing(out, why);
     for (size_t i = 0; i < why->count; i++)
         if (waits(&why->cces[i]) && told++ < TOLD_MAX)
             say_cce(out, why, &why->cces[i]);
-        else if (waits(&why->cces[i]))
-            more++;
-    if (more != 0)
-        fprintf(out, "enl why tells what %zu more CCEs wait for.\n", more);
+    if (told > TOLD_MAX)
+        fprintf(out, "enl why tells what %zu more CCEs wait for.\n", told - TOLD_MAX);
 }
 
 /* What makes other hosts slow to reach. */
 static void say_ways(FILE *out, const struct look_view *view)
 {
-    char here[LOOK_NAME_MAX], there[LOOK_NAME_MAX];
     for (size_t i = 0; i < view->way.count; i++) {
         const struct look_way *way = &view->way.at[i];
-        look_say_host(view, way->host, here);
-        look_say_host(view, way->peer, there);
-        if (way->way == BCRI_WAY_LOW)
+        const char *here = look_say_host(view, way->host), *there = look_say_host(view, way->peer);
+        if (way->way == BCRI_WAY_LOW) {
             fprintf(out, "packets from %s to %s have at most %" PRIu64 " bytes: no larger ones arrive.\n",
                     here, there, way->bytes);
-        else
-            fprintf(out,
-                    "what %s says to %s goes over the connections between daemons, which is slow: ", here,
-                    there);
+            continue;
+        }
+        fprintf(out, "what %s says to %s goes over the connections between daemons, which is slow: ", here,
+                there);
         if (way->way == BCRI_WAY_SILENT)
             fputs("nothing comes from there by UDP.\n", out);
         else if (way->way == BCRI_WAY_UNHEARD)
@@ -286,6 +249,8 @@ static void json_ways(FILE *out, const struct look_view *view)
     fputs("],", out);
 }
 
+#define JSON_BOOL(value) ((value) ? "true" : "false")
+
 static void json_cce(FILE *out, const struct look_why_cce *one)
 {
     fprintf(out, "{\"host\":%" PRIu64 ",\"index\":%" PRIu64 ",\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 "}",
@@ -303,8 +268,8 @@ void look_why_json(FILE *out, const struct look_why *why)
     fprintf(out,
             "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"stopped\":%zu,"
             "\"in_flight\":%zu,",
-            why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
-            why->running, why->stopped, why->in_flight);
+            JSON_BOOL(why->all_stuck), JSON_BOOL(why->partial), why->stuck, why->blocked, why->running,
+            why->stopped, why->in_flight);
     json_ways(out, why->view);
     fputs("\"cces\":[", out);
     for (size_t i = 0; i < why->count; i++) {
@@ -313,7 +278,7 @@ void look_why_json(FILE *out, const struct look_why *why)
             continue;
         fprintf(out, "%s{\"cce\":", between);
         json_cce(out, one);
-        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s", fates[one->fate], one->in_cycle ? "true" : "false");
+        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s", fates[one->fate], JSON_BOOL(one->in_cycle));
         if (one->wait_count != 0)
             fprintf(out,
                     ",\"want\":%" PRIu64 ",\"cell\":%" PRIu64 ",\"owner_host\":%" PRIu64 ",\"owner\":%" PRIu64
@@ -323,12 +288,13 @@ void look_why_json(FILE *out, const struct look_why *why)
         if (one->fate == LOOK_TIMED)
             fprintf(out, ",\"vain_ns\":%" PRIu64 ",\"at_a_time_ns\":%" PRIu64, one->vain_ns,
                     one->at_a_time_ns);
-        if (one->left != NULL)
+        if (one->left != NULL) {
+            const unsigned exit = (unsigned)one->left->exit;
             fprintf(out,
                     ",\"ended\":{\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 ",\"signal\":%u,\"status\":%u}",
-                    one->left->ordinal, one->left->pid,
-                    (one->left->exit & BCRI_CRASHED) != 0 ? (unsigned)(one->left->exit & 0xffu) : 0,
-                    (one->left->exit & BCRI_EXITED) != 0 ? (unsigned)(one->left->exit & 0xffu) : 0);
+                    one->left->ordinal, one->left->pid, (exit & BCRI_CRASHED) != 0 ? exit & 0xffu : 0,
+                    (exit & BCRI_EXITED) != 0 ? exit & 0xffu : 0);
+        }
         if (one->next != SIZE_MAX) {
             fputs(",\"waits_for\":", out);
             json_cce(out, &why->cces[one->next]);
@@ -341,28 +307,23 @@ void look_why_json(FILE *out, const struct look_why *why)
 
 void look_why_dot(FILE *out, const struct look_why *why)
 {
-    char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX];
     fputs("digraph why {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n", out);
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
         if (one->cce->state == BCRI_CCE_DEAD)
             continue;
-        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of_cce(why, one, who),
+        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of_cce(why, one),
                 one->fate == LOOK_STUCK     ? ", color=red"
                 : one->fate == LOOK_BLOCKED ? ", color=orange"
                                             : "");
         if (!waits(one))
             continue;
-        if (one->wait_count != 0)
-            look_say_cell(why->view, one->waits[0]->owner_host, one->waits[0]->owner, one->waits[0]->cell,
-                          cell);
-        else
-            snprintf(cell, sizeof cell, "a lock");
+        const char *what = one->wait_count != 0 ? look_say_cell(why->view, one->waits[0]) : "a lock";
         if (one->next != SIZE_MAX)
-            fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, cell,
+            fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, what,
                     one->in_cycle ? ", color=red" : "");
         else
-            fprintf(out, "  w%zu [label=\"%s\", shape=ellipse];\n  c%zu -> w%zu;\n", i, cell, i, i);
+            fprintf(out, "  w%zu [label=\"%s\", shape=ellipse];\n  c%zu -> w%zu;\n", i, what, i, i);
     }
     fputs("}\n", out);
 }

@@ -286,7 +286,7 @@ TEST(visitors_for_whom_there_is_no_descriptor_are_turned_away)
         fds[i] = visit();
         bcri_channel_send(fds[i], &ps, NULL, 0, true);
     }
-    run_wait_for_text("bcr.", "a visitor was turned away: enl has no descriptors left");
+    run_wait_for_text("bcr.", "a client was turned away: enl has no descriptors left");
     descriptors(); /* comes back only when enl sleeps: it does not look at the same connection for ever */
     for (int i = 0; i < 60; i++)
         close(fds[i]);

@@ -73,7 +73,8 @@ static void think(const struct look_view *before)
     size_t length;
     free(text);
     look_why_fini(&why);
-    CHECK(look_why(&view, before, &why));
+    view.before = before;
+    CHECK(look_why(&view, &why));
     FILE *file = open_memstream(&text, &length);
     look_why_text(file, &why);
     fclose(file);
