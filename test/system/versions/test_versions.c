@@ -178,7 +178,7 @@ static void commands_part(const char *enl, const char *cce, const char *other_en
     run_end(&command);
     CHECK(command.status != 0);
     run_check_error(&command, "enl has not taken this process: the program has ended, or its log says why");
-    run_wait_for_text("bcr.", "message of a visitor (pid");
+    run_wait_for_text("bcr.", "message of a client (pid");
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
