@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See logs_command.h.
+/* See verbs.h.
  *
  * Of a directory the logs of one program are shown, that which was written last. Its files are
  * bcr.NAME.log and bcr.NAME.K.log; where the former is not there each file is a program of its own. */
@@ -27,95 +27,72 @@
 /* A clock that is further off is told. */
 #define FAR_OFF_NS INT64_C(1000000000)
 
-struct paths {
-    char **all;
+struct logs {
+    struct enl_log_file *all; /* opened */
     size_t count, room;
 };
 
-static bool paths_add(struct paths *paths, const char *path)
+/* What cannot be shown is told, and the others are shown without it: false. */
+static bool add_log(struct logs *logs, const char *path)
 {
-    if (!enl_grow(&paths->all, &paths->room, paths->count + 1, sizeof *paths->all))
-        return false;
-    paths->all[paths->count] = strdup(path);
-    return paths->all[paths->count++] != NULL;
-}
-
-static void paths_free(struct paths *paths)
-{
-    for (size_t i = 0; i < paths->count; i++)
-        free(paths->all[i]);
-    free(paths->all);
+    struct stat status = {.st_size = 0};
+    errno = ENOMEM;
+    if (enl_grow(&logs->all, &logs->room, logs->count + 1, sizeof *logs->all) &&
+        enl_log_file_open(&logs->all[logs->count], path)) {
+        logs->count++;
+        return true;
+    }
+    const int error = errno;
+    const bool empty =
+        error == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+    fprintf(stderr, "enl: %s: %s\n", path,
+            error != 0 ? strerror(error)
+            : empty    ? "it is empty, as where the disk of its host was full"
+                       : "this is no log of a BCR program");
+    return false;
 }
 
 /* ---- the files of a directory ---- */
 
-static bool is_log(const char *name)
+static int is_log(const struct dirent *entry)
 {
-    const size_t length = strlen(name);
-    return length > 8 && strncmp(name, "bcr.", 4) == 0 && strcmp(name + length - 4, ".log") == 0;
+    const size_t length = strlen(entry->d_name);
+    return length > 8 && strncmp(entry->d_name, "bcr.", 4) == 0 &&
+           strcmp(entry->d_name + length - 4, ".log") == 0;
 }
 
-/* The name of the file of the program's root, if `name` is that of another host. */
-static bool root_of(const char *name, char out[NAME_MAX + 1])
+/* The file that stands for the program of `name`: that of the program's root, if `name` is that of another host. */
+static const char *program_of(const char *folder, const char *name, char out[NAME_MAX + 1])
 {
+    char path[PATH_MAX + NAME_MAX];
     const size_t end = strlen(name) - 4;
     size_t dot = end;
     while (dot > 4 && name[dot - 1] >= '0' && name[dot - 1] <= '9')
         dot--;
     if (dot == end || dot <= 5 || name[dot - 1] != '.')
-        return false;
+        return name;
     snprintf(out, NAME_MAX + 1, "%.*s.log", (int)dot - 1, name);
-    return true;
-}
-
-static int by_name(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
-static bool has(const struct paths *names, const char *name)
-{
-    return bsearch(&name, names->all, names->count, sizeof *names->all, by_name) != NULL;
-}
-
-/* The file that stands for the program of `name`. */
-static const char *program_of(const struct paths *names, const char *name, char out[NAME_MAX + 1])
-{
-    return root_of(name, out) && has(names, out) ? out : name;
-}
-
-/* False: no memory, or the directory cannot be read; said. */
-static bool read_names(const char *folder, struct paths *names)
-{
-    DIR *stream = opendir(folder);
-    bool good = stream != NULL;
-    for (struct dirent *entry; good && (entry = readdir(stream)) != NULL;)
-        good = !is_log(entry->d_name) || paths_add(names, entry->d_name);
-    if (!good)
-        fprintf(stderr, "enl: %s: %s\n", folder, strerror(errno));
-    if (stream != NULL)
-        closedir(stream);
-    if (good && names->count != 0)
-        qsort(names->all, names->count, sizeof *names->all, by_name);
-    return good;
+    snprintf(path, sizeof path, "%s/%s", folder, out);
+    return access(path, F_OK) == 0 ? out : name;
 }
 
 /* Finds the program whose logs were written last, of those that belong to this user or, where `anyone`, may be
  * read; "": there is none. Returns how many such programs have their root's log there. */
-static size_t find_last(const char *folder, const struct paths *names, bool anyone, char chosen[NAME_MAX + 1])
+static size_t find_last(const char *folder, struct dirent *const *names, int count, bool anyone,
+                        char chosen[NAME_MAX + 1])
 {
     struct timespec newest = {0};
     struct stat status;
     char path[PATH_MAX + NAME_MAX], other[NAME_MAX + 1];
     size_t programs = 0;
     chosen[0] = '\0';
-    for (size_t i = 0; i < names->count; i++) {
-        const char *program = program_of(names, names->all[i], other);
-        snprintf(path, sizeof path, "%s/%s", folder, names->all[i]);
+    for (int i = 0; i < count; i++) {
+        const char *program = program_of(folder, names[i]->d_name, other);
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
         if (stat(path, &status) != 0 ||
             (anyone ? faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 : status.st_uid != geteuid()))
             continue;
-        programs += program == names->all[i];
+        programs += program == names[i]->d_name;
         if (chosen[0] != '\0' &&
             (status.st_mtim.tv_sec < newest.tv_sec ||
              (status.st_mtim.tv_sec == newest.tv_sec && status.st_mtim.tv_nsec <= newest.tv_nsec)))
@@ -126,43 +103,46 @@ static size_t find_last(const char *folder, const struct paths *names, bool anyo
     return programs;
 }
 
-static bool add_folder(const char *folder, struct paths *paths)
+static bool add_folder(struct logs *logs, const char *folder)
 {
-    struct paths names = {0};
-    char path[PATH_MAX + NAME_MAX], other[NAME_MAX + 1], chosen[NAME_MAX + 1] = "";
-    bool good = read_names(folder, &names);
-    size_t programs = good ? find_last(folder, &names, false, chosen) : 0;
-    if (good && chosen[0] == '\0')
-        programs = find_last(folder, &names, true, chosen);
-    if (good && chosen[0] == '\0') {
-        fprintf(stderr, "enl: there is no log (bcr.NAME.log) in %s that you may read\n", folder);
-        good = false;
+    struct dirent **names = NULL;
+    char path[PATH_MAX + NAME_MAX], other[NAME_MAX + 1], chosen[NAME_MAX + 1];
+    const int count = scandir(folder, &names, is_log, alphasort);
+    if (count < 0) {
+        fprintf(stderr, "enl: %s: %s\n", folder, strerror(errno));
+        return false;
     }
-    if (good && programs > 1)
+    size_t programs = find_last(folder, names, count, false, chosen);
+    if (chosen[0] == '\0')
+        programs = find_last(folder, names, count, true, chosen);
+    bool good = chosen[0] != '\0';
+    if (!good)
+        fprintf(stderr, "enl: there is no log (bcr.NAME.log) in %s that you may read\n", folder);
+    else if (programs > 1)
         fprintf(stderr,
                 "enl: %s has the logs of %zu programs; this is %.*s, written last: enl logs FILE ... shows "
                 "others\n",
                 folder, programs, (int)strlen(chosen) - 8, chosen + 4);
-    for (size_t i = 0; good && i < names.count; i++)
-        if (strcmp(program_of(&names, names.all[i], other), chosen) == 0) {
-            snprintf(path, sizeof path, "%s/%s", folder, names.all[i]);
-            good = paths_add(paths, path);
-        }
-    paths_free(&names);
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        if (chosen[0] != '\0' && strcmp(program_of(folder, names[i]->d_name, other), chosen) == 0)
+            good = add_log(logs, path) && good;
+        free(names[i]);
+    }
+    free(names);
     return good;
 }
 
-static bool add_word(const char *word, struct paths *paths)
+static bool add_word(struct logs *logs, const char *word)
 {
     struct stat status;
-    if (stat(word, &status) != 0) {
-        fprintf(stderr, "enl: %s: %s\n", word, strerror(errno));
-        return false;
-    }
-    return S_ISDIR(status.st_mode) ? add_folder(word, paths) : paths_add(paths, word);
+    if (stat(word, &status) == 0)
+        return S_ISDIR(status.st_mode) ? add_folder(logs, word) : add_log(logs, word);
+    fprintf(stderr, "enl: %s: %s\n", word, strerror(errno));
+    return false;
 }
 
-static bool add_default(struct paths *paths)
+static bool add_default(struct logs *logs)
 {
     struct bcri_config config;
     char error[1024];
@@ -170,7 +150,7 @@ static bool add_default(struct paths *paths)
         fprintf(stderr, "enl: %s\n", error);
         return false;
     }
-    const bool good = add_folder(config.logdir != NULL ? config.logdir : config.tempdir, paths);
+    const bool good = add_folder(logs, config.logdir != NULL ? config.logdir : config.tempdir);
     if (!good && config.log != BCRI_LOG_TO_FILE)
         fprintf(stderr, "enl: with these settings (log %s) programs write none\n",
                 config.settings[BCRI_CONFIG_log].text);
@@ -180,31 +160,10 @@ static bool add_default(struct paths *paths)
 
 /* ---- what is said of them ---- */
 
-/* What cannot be shown is told, and the others are shown without it. Returns how many there are. */
-static size_t open_logs(const struct paths *paths, struct enl_log_file *files)
+static void tell_clocks(const struct logs *logs)
 {
-    size_t opened = 0;
-    for (size_t i = 0; i < paths->count; i++) {
-        struct stat status = {.st_size = 0};
-        if (enl_log_file_open(&files[opened], paths->all[i])) {
-            opened++;
-            continue;
-        }
-        const int error = errno;
-        const bool empty =
-            error == 0 && stat(paths->all[i], &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
-        fprintf(stderr, "enl: %s: %s\n", paths->all[i],
-                error != 0 ? strerror(error)
-                : empty    ? "it is empty, as where the disk of its host was full"
-                           : "this is no log of a BCR program");
-    }
-    return opened;
-}
-
-static void tell_clocks(const struct enl_log_file *files, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct enl_log_file *file = &files[i];
+    for (size_t i = 0; i < logs->count; i++) {
+        const struct enl_log_file *file = &logs->all[i];
         char host[4 * sizeof file->host];
         bcri_escape(file->host, strlen(file->host), host, sizeof host, NULL);
         if (!file->is_root && file->clocks == 0)
@@ -284,10 +243,10 @@ static void show_json(const struct enl_log_file *file)
     printf("}\n");
 }
 
-static int show_all(const struct enl_options *options, struct enl_log_file *files, size_t count)
+static int show_all(const struct enl_options *options, const struct logs *logs)
 {
     struct enl_merge merge;
-    if (!enl_merge_begin(&merge, files, count)) {
+    if (!enl_merge_begin(&merge, logs->all, logs->count)) {
         fprintf(stderr, "enl: no memory\n");
         return 1;
     }
@@ -305,26 +264,21 @@ static int show_all(const struct enl_options *options, struct enl_log_file *file
 
 int enl_command_logs(const struct enl_options *options, char **words)
 {
-    struct paths paths = {0};
+    struct logs logs = {0};
     struct rlimit files_most;
-    bool good = words[0] != NULL || add_default(&paths);
-    for (; *words != NULL; words++)
-        good = add_word(*words, &paths) && good;
     if (getrlimit(RLIMIT_NOFILE, &files_most) == 0) {
         files_most.rlim_cur = files_most.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files_most);
     }
-    struct enl_log_file *files = calloc(paths.count + 1, sizeof *files);
-    const size_t opened = files != NULL ? open_logs(&paths, files) : 0;
-    int status = good && opened == paths.count ? 0 : 1;
-    if (opened != 0) {
-        tell_clocks(files, opened);
-        if (show_all(options, files, opened) != 0)
-            status = 1;
+    bool good = words[0] != NULL || add_default(&logs);
+    for (; *words != NULL; words++)
+        good = add_word(&logs, *words) && good;
+    if (logs.count != 0) {
+        tell_clocks(&logs);
+        good = show_all(options, &logs) == 0 && good;
     }
-    for (size_t i = 0; i < opened; i++)
-        fclose(files[i].in);
-    free(files);
-    paths_free(&paths);
-    return status;
+    for (size_t i = 0; i < logs.count; i++)
+        fclose(logs.all[i].in);
+    free(logs.all);
+    return good ? 0 : 1;
 }

@@ -14,121 +14,70 @@
 
 /* ---- lines ---- */
 
-/* So many digits. */
-static int number_at(const char *text, size_t at, size_t digits)
-{
-    int number = 0;
-    for (size_t i = 0; i < digits; i++)
-        number = 10 * number + (text[at + i] - '0');
-    return number;
-}
-
 /* Such as 2026-03-01T12:34:56.789Z. False: it is none. */
 static bool read_time(const char *text, int64_t *out)
 {
     static const char form[] = "0000-00-00T00:00:00.000Z";
+    struct tm parts = {0};
     for (size_t i = 0; i < sizeof form - 1; i++)
         if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
             return false;
-    struct tm parts = {.tm_year = number_at(text, 0, 4) - 1900,
-                       .tm_mon = number_at(text, 5, 2) - 1,
-                       .tm_mday = number_at(text, 8, 2),
-                       .tm_hour = number_at(text, 11, 2),
-                       .tm_min = number_at(text, 14, 2),
-                       .tm_sec = number_at(text, 17, 2)};
+    if (strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) == NULL)
+        return false;
     const int64_t seconds = timegm(&parts);
     if (seconds < 0 || seconds >= ENL_CLOCK_MOST_NS / 1000000000)
         return false;
-    *out = seconds * 1000000000 + (int64_t)number_at(text, 20, 3) * 1000000;
+    *out = seconds * 1000000000 + strtol(text + 20, NULL, 10) * INT64_C(1000000);
     return true;
 }
 
-/* A line on its way into strings: what ends a word becomes a NUL, and comes back if the line is no
- * record. */
-struct cuts {
-    char *at;
-    char *cut[5], was[5];
-    int count;
-};
-
-/* The next word, up to `end`. NULL: it is empty, or nothing follows. */
-static char *take_word(struct cuts *cuts, char end)
-{
-    char *word = cuts->at, *stop = strchr(word, end);
-    if (stop == NULL || stop == word)
-        return NULL;
-    cuts->cut[cuts->count] = stop;
-    cuts->was[cuts->count++] = end;
-    *stop = '\0';
-    cuts->at = stop + 1;
-    return word;
-}
-
-static bool is_level(const char *word)
+static bool is_level(const char *word, const char *end)
 {
     static const char *const all[] = {"error", "warn", "info", "debug"};
-    for (size_t i = 0; word != NULL && i < sizeof all / sizeof all[0]; i++)
-        if (strcmp(word, all[i]) == 0)
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strlen(all[i]) == (size_t)(end - word) && memcmp(word, all[i], strlen(all[i])) == 0)
             return true;
     return false;
 }
 
-static bool is_number(const char *word)
+static bool is_number(const char *word, const char *end)
 {
-    return word != NULL && strlen(word) <= 10 && word[strspn(word, "0123456789")] == '\0';
+    return end > word && end - word <= 10 && word + strspn(word, "0123456789") == end;
 }
 
 /* TIME LEVEL HOST/PID/CCE TEXT */
-static bool read_record(struct cuts *cuts, struct enl_log_line *line)
-{
-    const char *time = take_word(cuts, ' ');
-    if (time == NULL || strlen(time) != 24 || !read_time(time, &line->time_ns))
-        return false;
-    line->level = take_word(cuts, ' ');
-    if (!is_level(line->level))
-        return false;
-    cuts->at += strspn(cuts->at, " ");
-    line->host = take_word(cuts, '/');
-    const char *pid = line->host != NULL ? take_word(cuts, '/') : NULL;
-    line->cce = is_number(pid) ? take_word(cuts, ' ') : NULL;
-    line->pid = pid != NULL ? strtol(pid, NULL, 10) : 0;
-    line->text = cuts->at;
-    return line->cce != NULL && (is_number(line->cce) || strcmp(line->cce, "-") == 0) && line->pid > 0;
-}
-
 void enl_log_line_read(char *bytes, struct enl_log_line *line_out)
 {
-    struct cuts cuts = {0};
-    cuts.at = bytes;
-    *line_out = (struct enl_log_line){.whole = true};
-    if (read_record(&cuts, line_out))
-        return;
-    while (cuts.count-- > 0)
-        *cuts.cut[cuts.count] = cuts.was[cuts.count];
+    char *level = bytes + 25, *host = NULL, *pid = NULL, *cce = NULL, *text = NULL, *end = NULL;
+    int64_t time_ns;
     *line_out = (struct enl_log_line){.text = bytes};
+    if (read_time(bytes, &time_ns) && level[-1] == ' ' && (end = strchr(level, ' ')) != NULL) {
+        host = end + strspn(end, " ");
+        pid = strchr(host, '/');
+        cce = pid != NULL ? strchr(pid + 1, '/') : NULL;
+        text = cce != NULL ? strchr(cce + 1, ' ') : NULL;
+    }
+    if (text == NULL || !is_level(level, end) || pid == host || !is_number(pid + 1, cce) ||
+        (!is_number(cce + 1, text) && (cce[1] != '-' || text != cce + 2)) || strtol(pid + 1, NULL, 10) == 0)
+        return;
+    *end = *pid = *cce = *text = '\0';
+    *line_out = (struct enl_log_line){.whole = true,
+                                      .time_ns = time_ns,
+                                      .level = level,
+                                      .host = host,
+                                      .cce = cce + 1,
+                                      .text = text + 1,
+                                      .pid = strtol(pid + 1, NULL, 10)};
 }
 
-/* "1.000000012 s": in ns. Returns what follows, or NULL. */
-static const char *read_seconds(const char *text, int64_t *out)
+bool enl_log_line_clock(const struct enl_log_line *line, int64_t *ahead_out)
 {
-    const size_t whole = strspn(text, "0123456789");
-    if (whole == 0 || whole > 9 || text[whole] != '.' || strspn(text + whole + 1, "0123456789") != 9 ||
-        strncmp(text + whole + 10, " s", 2) != 0)
-        return NULL;
-    *out = strtoll(text, NULL, 10) * 1000000000 + strtoll(text + whole + 1, NULL, 10);
-    return text + whole + 12;
-}
-
-bool enl_log_line_clock(const struct enl_log_line *line, int64_t *ahead_out, int64_t *round_trip_out)
-{
-    static const char begin[] = "clock ", between[] = " to the root's, round trip ";
-    if (!line->whole || strcmp(line->cce, "-") != 0 || strncmp(line->text, begin, sizeof begin - 1) != 0)
+    char sign, seconds[10], nanoseconds[10];
+    if (!line->whole || strcmp(line->cce, "-") != 0 ||
+        sscanf(line->text, "clock %c%9[0-9].%9[0-9] s to the root's", &sign, seconds, nanoseconds) != 3 ||
+        (sign != '+' && sign != '-') || strlen(nanoseconds) != 9)
         return false;
-    const char *at = line->text + sizeof begin - 1, sign = *at;
-    if ((sign != '+' && sign != '-') || (at = read_seconds(at + 1, ahead_out)) == NULL ||
-        strncmp(at, between, sizeof between - 1) != 0 ||
-        read_seconds(at + sizeof between - 1, round_trip_out) == NULL)
-        return false;
+    *ahead_out = strtoll(seconds, NULL, 10) * 1000000000 + strtoll(nanoseconds, NULL, 10);
     if (sign == '-')
         *ahead_out = -*ahead_out;
     return true;
@@ -148,8 +97,7 @@ static bool read_line(struct enl_log_file *file)
 
 static bool is_measurement(const struct enl_log_file *file, int64_t *ahead_out)
 {
-    int64_t round_trip;
-    return file->line.pid == file->pid && enl_log_line_clock(&file->line, ahead_out, &round_trip);
+    return file->line.pid == file->pid && enl_log_line_clock(&file->line, ahead_out);
 }
 
 static void look_at_line(struct enl_log_file *file)
@@ -171,7 +119,7 @@ static void look_at_line(struct enl_log_file *file)
 bool enl_log_file_open(struct enl_log_file *file, const char *path)
 {
     struct stat status;
-    *file = (struct enl_log_file){.path = path, .key_ns = INT64_MIN};
+    *file = (struct enl_log_file){.key_ns = INT64_MIN};
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     file->in = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (file->in == NULL) {

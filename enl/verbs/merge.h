@@ -28,10 +28,9 @@ struct enl_log_line {
 /* Reads a line without its newline, which is cut into strings. */
 void enl_log_line_read(char *bytes, struct enl_log_line *line_out);
 /* Whether it is a measurement: by how much the root's clock was ahead. */
-bool enl_log_line_clock(const struct enl_log_line *line, int64_t *ahead_out, int64_t *round_trip_out);
+bool enl_log_line_clock(const struct enl_log_line *line, int64_t *ahead_out);
 
 struct enl_log_file {
-    const char *path;
     FILE *in;
     char host[80];    /* of its daemon */
     long pid;         /* the same; 0: no line is a record */
