@@ -2,13 +2,15 @@
 /* helper.c -- a thread with two mailboxes: tasks to perform, and performed tasks of which the owner is
  * still to be told. */
 #include "base/helper.h"
-#include "bcri/failure.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "bcri/clock.h"
+#include "bcri/failure.h"
 
 struct enl_helper {
     const struct enl_helper_ops *ops;
@@ -84,10 +86,7 @@ bool enl_helper_stop(struct enl_helper *helper, unsigned patience_ms)
     atomic_store(&helper->stop, true);
     uv_sem_post(&helper->wake);
     struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    long nsec = deadline.tv_nsec + (long)(patience_ms % 1000) * 1000000;
-    deadline.tv_sec += (time_t)(patience_ms / 1000) + nsec / 1000000000;
-    deadline.tv_nsec = nsec % 1000000000;
+    bcri_deadline_timespec(bcri_deadline_after((int)patience_ms), &deadline);
     if (pthread_clockjoin_np(helper->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
         uv_unref((uv_handle_t *)&helper->bell);
         return false;

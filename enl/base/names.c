@@ -10,22 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
 void enl_host_name(char *out, size_t capacity)
 {
     char name[256] = "";
     if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0')
         strcpy(name, "localhost");
-    size_t at = 0;
-    for (; name[at] != '\0' && at < capacity - 1; at++) {
-        bool good = (name[at] >= 'a' && name[at] <= 'z') || (name[at] >= 'A' && name[at] <= 'Z') ||
-                    (name[at] >= '0' && name[at] <= '9') || strchr("._-", name[at]) != NULL;
-        out[at] = '-';
-        if (good)
-            out[at] = name[at];
-    }
+    snprintf(out, capacity, "%s", name);
+    for (char *at = out; *(at += strspn(at, NAME_LETTERS)) != '\0';)
+        *at = '-';
     if (out[0] == '-') /* names of programs begin with it, and no option does so */
         out[0] = '_';
-    out[at] = '\0';
 }
 
 /* The bytes of an IP address; NULL: it is none. */

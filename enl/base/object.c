@@ -21,6 +21,16 @@
 
 #include "bcri/refuse.h"
 
+/* Reads the first bytes of a file, up to `size`; -1: it cannot be read. */
+static ssize_t read_head(const char *path, void *head, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t got = fd >= 0 ? read(fd, head, size) : -1;
+    if (fd >= 0)
+        close(fd);
+    return got;
+}
+
 /* Class, byte order and machine from the beginning of an ELF file; false if it is no ELF file. */
 struct elf_kind {
     uint8_t class, order;
@@ -30,19 +40,11 @@ struct elf_kind {
 static bool read_elf(const char *path, struct elf_kind *kind_out)
 {
     unsigned char head[EI_NIDENT + 4];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    if (read_head(path, head, sizeof head) != (ssize_t)sizeof head || memcmp(head, ELFMAG, SELFMAG) != 0)
         return false;
-    ssize_t got = read(fd, head, sizeof head);
-    close(fd);
-    if (got != (ssize_t)sizeof head || memcmp(head, ELFMAG, SELFMAG) != 0)
-        return false;
-    const unsigned char *machine = head + EI_NIDENT + 2;
-    kind_out->class = head[EI_CLASS];
-    kind_out->order = head[EI_DATA];
-    unsigned high = kind_out->order == ELFDATA2MSB ? machine[0] : machine[1];
-    unsigned low = kind_out->order == ELFDATA2MSB ? machine[1] : machine[0];
-    kind_out->machine = (uint16_t)(high << 8 | low);
+    const bool big = head[EI_DATA] == ELFDATA2MSB;
+    const unsigned high = head[EI_NIDENT + (big ? 2 : 3)], low = head[EI_NIDENT + (big ? 3 : 2)];
+    *kind_out = (struct elf_kind){head[EI_CLASS], head[EI_DATA], (uint16_t)(high << 8 | low)};
     return true;
 }
 
@@ -61,13 +63,6 @@ bool enl_object_is_foreign(const char *path)
 {
     struct elf_kind own, other;
     return are_unlike(path, &own, &other);
-}
-
-/* Whether this is the kind of the machine's own programs, of which its shell is one. */
-static bool is_machines_own(const struct elf_kind *kind)
-{
-    struct elf_kind shell;
-    return read_elf("/bin/sh", &shell) && same_kind(kind, &shell);
 }
 
 /* As the hosts file calls it (names.h). */
@@ -92,11 +87,7 @@ static const char *abi_of(const struct elf_kind *kind)
 static bool lacks_interpreter(const char *path, char *interpreter, size_t size)
 {
     char line[PATH_MAX + 2];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, line, sizeof line - 1);
-    close(fd);
+    const ssize_t got = read_head(path, line, sizeof line - 1);
     if (got < 2 || memcmp(line, "#!", 2) != 0)
         return false;
     line[got] = '\0';
@@ -121,8 +112,9 @@ static int check(const char *path, const char *name, char *error, size_t error_s
             error, error_size, 126,
             "%s (%s) is a script for %s, which is not there; correct its first line, or install that", name,
             path, interpreter);
-    struct elf_kind own, other;
-    if (are_unlike(path, &own, &other) && !is_machines_own(&other))
+    struct elf_kind own, other, shell;
+    /* Not the kind of the machine's own programs, of which its shell is one. */
+    if (are_unlike(path, &own, &other) && !(read_elf("/bin/sh", &shell) && same_kind(&other, &shell)))
         return bcri_refuse(error, error_size, 126,
                            "%s (%s) is built for %s, this enl for %s; use the enl of that architecture: as a "
                            "host of the program that is an entry with abi=%s in the hosts file",
@@ -178,18 +170,10 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
     int status = check(place, name, error, error_size);
     if (status != 0)
         return status;
-    if (place[0] == '/') {
-        strcpy(path_out, place);
-        return 0;
-    }
     char folder[PATH_MAX];
-    if (getcwd(folder, sizeof folder) == NULL || strlen(folder) + 1 + strlen(place) >= PATH_MAX) {
-        strcpy(path_out, place); /* relative, then; CCEs start in this directory */
-        return 0;
-    }
-    strcpy(path_out, folder);
-    strcat(path_out, "/");
-    strcat(path_out, place);
+    if (place[0] == '/' || getcwd(folder, sizeof folder) == NULL ||
+        (size_t)snprintf(path_out, PATH_MAX, "%s/%s", folder, place) >= PATH_MAX)
+        strcpy(path_out, place); /* perhaps relative; CCEs start in this directory */
     return 0;
 }
 

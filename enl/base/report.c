@@ -26,10 +26,10 @@ int enl_report_start(struct enl_self *self, bool apart)
     struct enl_report *report = &self->report;
     uv_timer_init(&self->loop, &report->patience);
     report->patience.data = self;
-    report->err = enl_writer_start(self, 2, report->hooks);
+    report->err = enl_writer_start(self, 2);
     report->out = report->err;
     if (apart && !same_file(1, 2))
-        report->out = enl_writer_start(self, 1, report->hooks);
+        report->out = enl_writer_start(self, 1);
     if (report->err != NULL && report->out != NULL)
         return 0;
     report->err = report->out = NULL; /* the report of this failure must be written before the process ends */
@@ -182,13 +182,22 @@ bool enl_report_line(void *owner, const char *line, size_t length)
     return shown;
 }
 
-static size_t left(const struct enl_self *self, size_t *lines_out)
+/* The writers: one or two. */
+static unsigned writers_of(const struct enl_self *self, struct enl_writer *out[2])
 {
-    size_t lines, bytes = enl_writer_left(self->report.err, lines_out);
-    if (self->report.out == self->report.err)
-        return bytes;
-    bytes += enl_writer_left(self->report.out, &lines);
-    *lines_out += lines;
+    out[0] = self->report.err;
+    out[1] = self->report.out;
+    return out[0] == NULL ? 0 : out[1] == out[0] ? 1 : 2;
+}
+
+/* How many bytes are not written yet; how many of them CCEs have printed. */
+static size_t left(const struct enl_self *self, size_t *printed_out)
+{
+    struct enl_writer *writers[2];
+    size_t bytes = 0;
+    *printed_out = 0;
+    for (unsigned i = writers_of(self, writers); i-- > 0;)
+        bytes += enl_writer_left(writers[i], printed_out);
     return bytes;
 }
 
@@ -234,19 +243,17 @@ void enl_report_hurry(struct enl_self *self)
 
 void enl_report_hold(struct enl_self *self, bool hold)
 {
-    if (self->report.err == NULL)
-        return;
-    enl_writer_hold(self->report.err, hold);
-    if (self->report.out != self->report.err)
-        enl_writer_hold(self->report.out, hold);
+    struct enl_writer *writers[2];
+    for (unsigned i = writers_of(self, writers); i-- > 0;)
+        enl_writer_hold(writers[i], hold);
 }
 
 bool enl_report_stop(struct enl_self *self)
 {
-    bool other = self->report.out != self->report.err;
-    bool ended = enl_writer_stop(self->report.err);
-    if (other && !enl_writer_stop(self->report.out))
-        ended = false;
+    struct enl_writer *writers[2];
+    bool ended = true;
+    for (unsigned i = writers_of(self, writers); i-- > 0;)
+        ended = enl_writer_stop(writers[i]) && ended;
     self->report.out = self->report.err = NULL;
     uv_close((uv_handle_t *)&self->report.patience, NULL);
     return ended;

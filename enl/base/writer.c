@@ -26,7 +26,6 @@ struct piece {
 
 struct enl_writer {
     struct enl_self *self;
-    const struct enl_writer_hooks *hooks;
     struct enl_helper *helper;
     int fd;
     bool hold;
@@ -60,14 +59,26 @@ static void write_piece(void *owner, struct enl_mail *task)
     }
 }
 
-static void add_piece(struct enl_writer *writer, struct piece *piece)
+/* Adds a piece; what is not `printed` by a CCE begins a line. False: no memory. */
+static bool add_piece(struct enl_writer *writer, bool printed, uint32_t ordinal, const char *bytes,
+                      size_t length)
 {
+    const size_t newline = !printed && writer->in_line ? 1 : 0;
+    struct piece *piece = malloc(sizeof *piece + newline + length);
+    if (piece == NULL)
+        return false;
+    *piece = (struct piece){.printed = printed, .ordinal = ordinal, .length = newline + length};
+    if (newline != 0)
+        piece->bytes[0] = '\n';
+    memcpy(piece->bytes + newline, bytes, length);
+    writer->in_line = printed && bytes[length - 1] != '\n';
     writer->left += piece->length;
-    writer->printed_left += piece->printed ? piece->length : 0;
+    writer->printed_left += printed ? piece->length : 0;
     if (writer->hold)
         STAILQ_INSERT_TAIL(&writer->held, &piece->task, entry);
     else
         enl_helper_add(writer->helper, &piece->task);
+    return true;
 }
 
 static void count_dropped(struct enl_writer *writer)
@@ -78,32 +89,13 @@ static void count_dropped(struct enl_writer *writer)
 
 static void add_text(struct enl_writer *writer, const char *bytes, size_t length)
 {
-    const size_t newline = writer->in_line ? 1 : 0;
-    if (length == 0)
-        return;
-    struct piece *piece = malloc(sizeof *piece + newline + length);
-    if (piece == NULL) {
+    if (length != 0 && !add_piece(writer, false, 0, bytes, length))
         count_dropped(writer);
-        return;
-    }
-    *piece = (struct piece){.length = newline + length};
-    if (newline != 0)
-        piece->bytes[0] = '\n';
-    memcpy(piece->bytes + newline, bytes, length);
-    writer->in_line = false;
-    add_piece(writer, piece);
 }
 
 bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length)
 {
-    struct piece *piece = malloc(sizeof *piece + length);
-    if (piece == NULL)
-        return false;
-    *piece = (struct piece){.printed = true, .ordinal = ordinal, .length = length};
-    memcpy(piece->bytes, bytes, length);
-    writer->in_line = bytes[length - 1] != '\n';
-    add_piece(writer, piece);
-    return true;
+    return add_piece(writer, true, ordinal, bytes, length);
 }
 
 void enl_writer_hold(struct enl_writer *writer, bool hold)
@@ -142,27 +134,25 @@ static void written(void *owner, struct enl_mail *task)
     bool was_full = enl_writer_full(writer);
     const struct piece *piece = (const struct piece *)task;
     if (piece->printed && piece->error != 0)
-        writer->hooks->unwritten(writer->self->program, piece->ordinal, piece->bytes + piece->written,
-                                 piece->length - piece->written, piece->error);
+        writer->self->report.hooks->unwritten(writer->self->program, piece->ordinal,
+                                              piece->bytes + piece->written, piece->length - piece->written,
+                                              piece->error);
     drop_piece(owner, task);
     /* Not as soon as there is any room: else a slow reader would get every other message, and a
      * count of one between them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
         tell_dropped(writer);
     if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
-        writer->hooks->changed(writer->self->program);
+        writer->self->report.hooks->changed(writer->self->program);
 }
 
-struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks)
+struct enl_writer *enl_writer_start(struct enl_self *self, int fd)
 {
     static const struct enl_helper_ops ops = {write_piece, written, drop_piece};
-    struct enl_writer *writer = calloc(1, sizeof *writer);
+    struct enl_writer *writer = malloc(sizeof *writer);
     if (writer == NULL)
         return NULL;
-    writer->self = self;
-    writer->fd = fd;
-    STAILQ_INIT(&writer->held);
-    writer->hooks = hooks;
+    *writer = (struct enl_writer){.self = self, .fd = fd, .held = STAILQ_HEAD_INITIALIZER(writer->held)};
     writer->helper = enl_helper_start(&self->loop, &ops, writer);
     if (writer->helper != NULL)
         return writer;
@@ -183,10 +173,9 @@ bool enl_writer_full(const struct enl_writer *writer)
     return writer->left >= ENL_WRITER_FULL_BYTES;
 }
 
-size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_out)
+size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_io)
 {
-    if (printed_out != NULL)
-        *printed_out = writer->printed_left;
+    *printed_io += writer->printed_left;
     return writer->left;
 }
 

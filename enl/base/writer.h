@@ -34,8 +34,8 @@ struct enl_writer_hooks {
                       int error);
 };
 
-/* Starts a writer for descriptor `fd`. NULL: no thread, no memory. */
-struct enl_writer *enl_writer_start(struct enl_self *self, int fd, const struct enl_writer_hooks *hooks);
+/* Starts a writer for descriptor `fd`; it calls self->report.hooks. NULL: no thread, no memory. */
+struct enl_writer *enl_writer_start(struct enl_self *self, int fd);
 /* Adds what a CCE has printed. False: no memory. */
 bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char *bytes, size_t length);
 /* Adds a message of enl's own, which ends in a newline. */
@@ -43,8 +43,8 @@ void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length
 /* While `hold` is true what is added is kept and not written. */
 void enl_writer_hold(struct enl_writer *writer, bool hold);
 bool enl_writer_full(const struct enl_writer *writer);
-/* How many bytes are not written yet; `printed_out`, unless NULL: how many of them CCEs have printed. */
-size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_out);
+/* How many bytes are not written yet; *printed_io grows by those of them that CCEs have printed. */
+size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_io);
 /* Ends the thread and drops what is left. True: the writer is gone. False: the thread is stuck in
  * its write, and the writer stays. */
 bool enl_writer_stop(struct enl_writer *writer);

@@ -49,51 +49,15 @@ static const char *state_name(uint32_t state)
     }
 }
 
-static void show_silence(const char *program, int fd)
+static void show_row(const struct bcri_control *row)
 {
-    char why[ENL_SILENCE_TEXT_MAX];
-    printf("%-28s %s\n", program, enl_silence(fd, why));
-}
-
-/* A script runs, or debuggers hold a program whose CCEs have ended. */
-static void show_none(const char *program)
-{
-    printf("%-28s has no CCE now; enl kill ends it\n", program);
-}
-
-struct shown {
-    unsigned count;
-    unsigned silent; /* of them, or not understood */
-};
-
-/* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
- * end. */
-static uint32_t show_program_row(int fd, struct shown *shown, const char *program, uint32_t index,
-                                 struct bcri_incoming *in)
-{
-    const int got = enl_ask_row(fd, index, in);
-    if (got == -EAGAIN) {
-        show_silence(program, fd);
-        shown->silent++;
-    } else if (got == -EPROTO) {
-        printf("%-28s %s\n", program, in->wrong);
-        shown->silent++;
-    }
-    if (got != 1)
-        return 0;
-    const struct bcri_control *row = &in->message;
-    if (row->type != BCRI_MSG_row && index == 1)
-        show_none(program);
-    if (row->type != BCRI_MSG_row)
-        return 0;
     char ccename[1024]; /* of the CCE's own choice */
-    bcri_escape(row->ccename.bytes, row->ccename.length, ccename, sizeof ccename, NULL);
     char ordinal[16] = "-";
+    bcri_escape(row->ccename.bytes, row->ccename.length, ccename, sizeof ccename, NULL);
     if (row->state != BCRI_ROW_WAITING)
         snprintf(ordinal, sizeof ordinal, "%u", row->ordinal);
     printf("%-28.*s %7s %9u  %-9s %s\n", (int)row->program.length, row->program.bytes, ordinal, row->pid,
            state_name(row->state), ccename);
-    return row->index + 1;
 }
 
 /* The other hosts of a program whose root's daemon this is; those that are not up by name. */
@@ -115,22 +79,34 @@ static void show_hosts(int fd, const char *program)
                used >= sizeof others ? " ..." : "", program);
 }
 
+struct shown {
+    unsigned count;
+    unsigned silent; /* of them, or not understood */
+};
+
 static bool show_program(void *data, const char *program)
 {
     static struct bcri_incoming in;
     struct shown *shown = data;
-    int fd = bcri_channel_connect(program, 200);
+    char why[ENL_SILENCE_TEXT_MAX];
+    uint32_t index = 1; /* of the first CCE that is not shown yet */
+    int fd = bcri_channel_connect(program, 200), got = fd;
     if (fd < 0 && fd != -EAGAIN)
         return true; /* the program has ended meanwhile, or is another user's */
     if (shown->count++ == 0)
         printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
-    if (fd < 0) {
-        show_silence(program, fd);
+    for (; fd >= 0 && (got = enl_ask_row(fd, index, &in)) == 1 && in.message.type == BCRI_MSG_row;
+         index = in.message.index + 1)
+        show_row(&in.message);
+    if (got == -EAGAIN || got == -EPROTO) {
+        printf("%-28s %s\n", program, got == -EAGAIN ? enl_silence(fd, why) : in.wrong);
         shown->silent++;
-        return true;
+    } else if (got == 1 &&
+               index == 1) { /* a script runs, or debuggers hold a program whose CCEs have ended */
+        printf("%-28s has no CCE now; enl kill ends it\n", program);
     }
-    for (uint32_t index = 1; index != 0;)
-        index = show_program_row(fd, shown, program, index, &in);
+    if (fd < 0)
+        return true;
     if (enl_pids_are_foreign(fd))
         printf("%-28s its process IDs are those of another pid namespace (a container's), not of this one\n",
                program);
@@ -270,15 +246,17 @@ static bool has_said_hello(int fd)
     return poll(&look, 1, 0) != 0 || (ioctl(fd, SIOCOUTQ, &unread) == 0 && unread != 0);
 }
 
-/* Until hello is said, or the process ends without: then nobody else is left who could tell. */
-static _Noreturn void watch_joined(int fd, int process, pid_t pid, const char *path)
+/* Until hello is said, or the process ends without it: then no other process is left that could tell. Descriptor 0 is the
+ * socket, 1 the process's pidfd. */
+static _Noreturn void watch_joined(pid_t pid, const char *path)
 {
-    struct pollfd look[2] = {{.fd = fd, .events = 0}, {.fd = process, .events = POLLIN}};
+    enum { SOCKET, PROCESS };
+    struct pollfd look[2] = {{.fd = SOCKET, .events = 0}, {.fd = PROCESS, .events = POLLIN}};
     while (poll(look, 2, -1) < 0 && errno == EINTR)
         ;
-    for (int i = 0; i < 20 && !has_said_hello(fd); i++) /* which the daemon may have read just now */
+    for (int i = 0; i < 20 && !has_said_hello(SOCKET); i++) /* which the daemon may have read just now */
         poll(look, 1, 10);
-    if (!has_said_hello(fd))
+    if (!has_said_hello(SOCKET))
         fprintf(stderr,
                 "enl: %s (pid %ld) has ended and never called bcr_init: it has not joined; it must be, or "
                 "run, a BCR "
@@ -298,18 +276,9 @@ static void start_watch(int fd, const char *path)
         if (fork() != 0)
             _exit(0);
         /* It keeps nothing of the user's but stderr, for as long as nothing has joined. */
-        const unsigned low = (unsigned)(fd < process ? fd : process);
-        const unsigned high = (unsigned)(fd < process ? process : fd);
-        close(0);
-        close(1);
-        if (low > 3)
-            close_range(3, low - 1, 0);
-        if (high > low + 1)
-            close_range(low + 1, high - 1, 0);
-        close_range(high + 1, ~0u, 0);
-        if (chdir("/") != 0)
+        if (dup2(fd, 0) < 0 || dup2(process, 1) < 0 || close_range(3, ~0u, 0) != 0 || chdir("/") != 0)
             _exit(1);
-        watch_joined(fd, process, own, path);
+        watch_joined(own, path);
     }
     if (child > 0)
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
