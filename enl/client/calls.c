@@ -15,18 +15,17 @@
  * abandoned the call, drops the answer. */
 static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *in)
 {
-    struct bcri_client_call **at = &client->calls;
-    while (*at != NULL && ((in->message.present & BCRI_HAS(id)) == 0 || (*at)->id != in->message.id))
-        at = &(*at)->next;
-    struct bcri_client_call *call = *at;
-    if (call == NULL) {
-        bcri_incoming_close(in);
-        return;
+    const struct bcri_control *message = &in->message;
+    for (struct bcri_client_call **at = &client->calls; *at != NULL; at = &(*at)->next) {
+        struct bcri_client_call *call = *at;
+        if ((message->present & BCRI_HAS(id)) == 0 || call->id != message->id)
+            continue;
+        *at = call->next;
+        call->code = (int)message->status;
+        call->answered = true;
+        break;
     }
-    *at = call->next;
-    call->code = (int)in->message.status;
     bcri_incoming_close(in);
-    call->answered = true;
 }
 
 static int broken(void)

@@ -34,31 +34,16 @@ extern char **environ;
 
 enum { NOTES_BYTES_MAX = 4096 };
 
-static size_t round_up(size_t length, size_t align)
-{
-    return (length + align - 1) & ~(align - 1);
-}
-
 static bool has_note(int fd, const ElfW(Phdr) * header)
 {
-    static const char owner[] = BCRI_ENL_NOTE;
+    static const struct {
+        ElfW(Nhdr) head;
+        char owner[sizeof BCRI_ENL_NOTE];
+    } note = {{.n_namesz = sizeof BCRI_ENL_NOTE, .n_type = 1}, BCRI_ENL_NOTE};
     unsigned char notes[NOTES_BYTES_MAX];
-    size_t align = header->p_align == 8 ? 8 : 4;
-    ElfW(Nhdr) note;
-    size_t size = header->p_filesz < sizeof notes ? (size_t)header->p_filesz : sizeof notes;
-    if (pread(fd, notes, size, (off_t)header->p_offset) != (ssize_t)size)
-        return false;
-    for (size_t at = 0; at + sizeof note <= size;) {
-        memcpy(&note, notes + at, sizeof note);
-        size_t name = at + sizeof note;
-        if (note.n_namesz > size || note.n_descsz > size)
-            return false;
-        if (note.n_namesz == sizeof owner && name + sizeof owner <= size &&
-            memcmp(notes + name, owner, sizeof owner) == 0)
-            return true;
-        at = round_up(round_up(name + note.n_namesz, align) + note.n_descsz, align);
-    }
-    return false;
+    const size_t size = header->p_filesz < sizeof notes ? (size_t)header->p_filesz : sizeof notes;
+    const ssize_t got = pread(fd, notes, size, (off_t)header->p_offset);
+    return got > 0 && memmem(notes, (size_t)got, &note, sizeof note.head + sizeof note.owner) != NULL;
 }
 
 static bool is_own_kind(const ElfW(Ehdr) * head)
@@ -122,11 +107,9 @@ static void keep_last_line(struct probe *probe, const char *text, size_t length)
 {
     while (length > 0 && strchr("\r\n .", text[length - 1]) != NULL)
         length--;
-    size_t first = length;
-    while (first > 0 && text[first - 1] != '\n')
-        first--;
-    if (first < length)
-        snprintf(probe->said, sizeof probe->said, "%.*s", (int)(length - first), text + first);
+    const char *newline = memrchr(text, '\n', length), *first = newline != NULL ? newline + 1 : text;
+    if (length != 0)
+        snprintf(probe->said, sizeof probe->said, "%.*s", (int)(text + length - first), first);
 }
 
 static pid_t writer_of(struct msghdr *message)
@@ -186,15 +169,15 @@ static void finish_probe(struct probe *probe, char *why, size_t size)
     int status = 0;
     while (waitpid(probe->process, &status, 0) < 0 && errno == EINTR)
         ;
-    const char *said = probe->said[0] != '\0' ? ": " : "";
     if (probe->starts_enl)
         snprintf(why, size, "does not become enl, but starts it as another process");
-    else if (WIFSIGNALED(status))
-        snprintf(why, size, "does not become enl: run with --version, it was killed by signal %d%s%s",
-                 WTERMSIG(status), said, probe->said);
     else
-        snprintf(why, size, "does not become enl: run with --version, it ended with status %d%s%s",
-                 WEXITSTATUS(status), said, probe->said);
+        snprintf(why, size,
+                 WIFSIGNALED(status)
+                     ? "does not become enl: run with --version, it was killed by signal %d%s%s"
+                     : "does not become enl: run with --version, it ended with status %d%s%s",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                 probe->said[0] != '\0' ? ": " : "", probe->said);
 }
 
 bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why, size_t size)

@@ -12,6 +12,8 @@
 
 enum { PLACE_MAX = 4200 };
 
+#define SPACE " \t\n\v\f\r"
+
 #define LINE_FORM \
     "NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME] [path=FOLDER[:FOLDER]]"
 
@@ -30,9 +32,8 @@ struct line {
 /* Cuts off the next word of a line: "" at its end or at a comment. */
 static char *take_word(char **line)
 {
-    static const char space[] = " \t\n\v\f\r";
-    char *word = *line + strspn(*line, space);
-    const size_t length = *word != '#' ? strcspn(word, space) : 0;
+    char *word = *line + strspn(*line, SPACE);
+    const size_t length = *word != '#' ? strcspn(word, SPACE) : 0;
     *line = word + length + (length != 0 && word[length] != '\0');
     word[length] = '\0';
     return word;
@@ -163,14 +164,14 @@ static int add_hosts(struct line *line, char **names, char *rest)
     return 0;
 }
 
-/* `text` is a string, which is cut into words, of `length` bytes. */
-static int parse_line(struct line *line, char *text, size_t length)
+/* Cuts `text` into words. It goes on behind its end if that is not `whole`. */
+static int parse_line(struct line *line, char *text, bool whole)
 {
-    const bool has_zero = memchr(text, '\0', length) != NULL;
+    const bool is_comment = text[strspn(text, SPACE)] == '#';
     char *rest = text, *name = take_word(&rest), **names;
-    if (name[0] == '\0')
+    if (is_comment || (whole && name[0] == '\0'))
         return 0;
-    if (has_zero)
+    if (!whole)
         return bcri_refuse(line->error, line->error_size, -1,
                            "%s: this line has a byte that is zero; write the file as plain text (UTF-8)",
                            line->place);
@@ -195,15 +196,13 @@ int enl_hosts_parse(struct enl_hosts *hosts, enum enl_hosts_form form, const cha
     for (unsigned number = 1; start < length && failed == 0; number++) {
         const char *newline = memchr(bytes + start, '\n', length - start);
         const size_t end = newline != NULL ? (size_t)(newline - bytes) : length;
-        char place[PLACE_MAX], *text = malloc(end - start + 1);
+        char place[PLACE_MAX], *text = strndup(bytes + start, end - start);
         snprintf(place, sizeof place, "%s:%u", file, number);
         struct line line = {
             .hosts = hosts, .place = place, .host.line = number, .error = error, .error_size = error_size};
         if (text == NULL)
             return refuse_memory(&line);
-        memcpy(text, bytes + start, end - start);
-        text[end - start] = '\0';
-        failed = parse_line(&line, text, end - start);
+        failed = parse_line(&line, text, strlen(text) == end - start);
         free(text);
         start = end + 1;
     }
