@@ -30,47 +30,34 @@
 #define POOL_LEAST_BYTES  (UINT64_C(1) << 20)
 #define LEAST_SPACE_BYTES (UINT64_C(128) << 20) /* with less of it, that is what is missing */
 
-struct enl_agent {
-    struct bcri_ctx ctx; /* the agent's; its thread's while that runs */
-    struct enl_links *links;
-    uint32_t index;                  /* of its record */
-    struct bcri_link_thread *thread; /* NULL: it does not run */
-    bool has_told;                   /* `told` is there */
-    uv_async_t told;                 /* link thread -> loop: there is news */
-};
-
 /* ---- what the agent's context asks of the daemon; on the link thread ---- */
-
-static struct enl_agent *agent_of(void *up)
-{
-    return up;
-}
 
 static struct bcri_host *host_of(void *up)
 {
-    return agent_of(up)->links->here->host;
+    return ((struct enl_links *)up)->here->host;
+}
+
+static uint32_t index_of_agent(void *up)
+{
+    return ((struct enl_links *)up)->agent->index;
 }
 
 static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
-    return bcri_host_segment_add(host_of(up), fd, size_bytes, kind, agent_of(up)->index, seg_out);
+    return bcri_host_segment_add(host_of(up), fd, size_bytes, kind, index_of_agent(up), seg_out);
 }
 
 static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
-    return bcri_host_segment_again(host_of(up), size_bytes, kind, agent_of(up)->index, seg_out) ? 0
-                                                                                                : bcrE_NOMEM;
-}
-
-static int copy_or_nomem(int fd)
-{
-    return fd >= 0 ? fd : -bcrE_NOMEM;
+    return bcri_host_segment_again(host_of(up), size_bytes, kind, index_of_agent(up), seg_out) ? 0
+                                                                                               : bcrE_NOMEM;
 }
 
 /* A copy, since the worker may drop the segment meanwhile. */
 static int segment_fd(void *up, uint32_t seg)
 {
-    return copy_or_nomem(bcri_host_segment_dup(host_of(up), seg));
+    const int fd = bcri_host_segment_dup(host_of(up), seg);
+    return fd >= 0 ? fd : -bcrE_NOMEM;
 }
 
 static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS], struct bcri_pages *out)
@@ -84,7 +71,7 @@ static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_S
 
 static void pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
 {
-    bcri_host_pages_back(host_of(up), agent_of(up)->index, ref);
+    bcri_host_pages_back(host_of(up), index_of_agent(up), ref);
 }
 
 static const struct bcri_upcalls upcalls = {.segment_add = segment_add,
@@ -109,64 +96,53 @@ static const struct bcri_fd_upcalls fd_upcalls = {fd_set_none, fd_ring};
 
 /* ---- the agent's record ---- */
 
-static int make_record(struct enl_agent *agent)
+/* False: it is not there; bcri_failure_text may say why. */
+static bool make_agent(struct enl_links *links)
 {
-    struct bcri_host *host = agent->links->here->host;
-    int error = bcri_host_cce_add(host, 0, &agent->index);
-    if (error != 0)
-        return error;
-    struct bcri_ctx *ctx = &agent->ctx;
-    error = bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), agent->index,
-                          bcri_layout_signature(), &upcalls, agent);
-    if (error != 0)
-        return error;
+    struct bcri_host *host = links->here->host;
+    struct bcri_ctx *ctx = links->agent;
+    uint32_t index;
+    if (ctx == NULL || bcri_host_cce_add(host, 0, &index) != 0 ||
+        bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), index, bcri_layout_signature(),
+                      &upcalls, links) != 0)
+        return false;
     ctx->fd_upcalls = &fd_upcalls;
     ctx->bell_fd = bcri_descriptor_aside(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (ctx->bell_fd < 0)
-        bcri_failure_note("eventfd");
     if (ctx->bell_fd < 0) {
+        bcri_failure_note("eventfd");
         bcri_ctx_fini(ctx);
-        return bcrE_NOMEM;
+        return false;
     }
     bcri_host_ctx(host)->bell_fd = ctx->bell_fd;
     bcri_store(&ctx->record->id.pid, (uint32_t)getpid());
     bcri_store_release(&ctx->record->id.state, BCRI_CCE_ALIVE);
-    return 0;
+    return true;
 }
 
 bool enl_links_prepare(struct enl_links *links, char *error, size_t error_size)
 {
     char failure[BCRI_FAILURE_TEXT_MAX];
     bcri_failure_forget();
-    struct enl_agent *agent = bcri_ctx_alloc(sizeof *agent);
-    if (agent != NULL) {
-        agent->links = links;
-        if (make_record(agent) == 0) {
-            links->agent = agent;
-            return true;
-        }
-    }
-    free(agent);
+    links->agent = bcri_ctx_alloc(sizeof *links->agent);
+    if (make_agent(links))
+        return true;
+    free(links->agent);
+    links->agent = NULL;
     return bcri_refuse(error, error_size, false, "what other hosts need cannot be made: %s",
                        bcri_failure_text("no memory", failure));
 }
 
 int enl_links_bell(const struct enl_links *links)
 {
-    return links->agent != NULL ? links->agent->ctx.bell_fd : -1;
+    return links->agent != NULL ? links->agent->bell_fd : -1;
 }
 
 /* ---- the thread ---- */
 
-static struct bcri_link_thread *thread_of(const struct enl_links *links)
-{
-    return links->agent != NULL ? links->agent->thread : NULL;
-}
-
 void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piece, bool reserved)
 {
-    if (thread_of(links) != NULL)
-        bcri_link_thread_grown(thread_of(links), piece, reserved);
+    if (links->thread != NULL)
+        bcri_link_thread_grown(links->thread, piece, reserved);
 }
 
 /* The worker does it, since it may take long. */
@@ -190,54 +166,43 @@ static void log_note(struct enl_links *links, const struct bcri_link_news *news)
         bcri_log_write(&links->self->log, BCRI_LOG_WARN, "host number %u: %s", news->number, news->text);
 }
 
-/* What is to go over the tree. */
-static void send_packets(struct enl_links *links, struct bcri_link_thread *thread)
+static void take_news(struct enl_links *links, const struct bcri_link_news *news)
 {
-    uint8_t packet[BCRI_TUNNELLED_MAX];
-    uint32_t host, bytes;
-    while ((bytes = bcri_link_thread_take_packet(thread, &host, packet)) != 0)
-        links->ops->send_packet(links->self->program, host, packet, bytes);
+    struct enl_program *program = links->self->program;
+    struct enl_cce *cce;
+    switch (news->told) {
+    case BCRI_TOLD_WANTS_LINK: links->ops->wants_link(program, news->number); break;
+    case BCRI_TOLD_FORGOTTEN:
+        if ((cce = enl_cce_at(links->here, news->number)) != NULL)
+            enl_cce_forgotten(cce);
+        break;
+    case BCRI_TOLD_POOL: backup(links, &news->piece); break;
+    case BCRI_TOLD_WAY: enl_ways_changed(links, news); break;
+    case BCRI_TOLD_QUIET: links->ops->is_quiet(program, news->number, news->quiet, news->messages); break;
+    case BCRI_TOLD_NOTE: log_note(links, news); break;
+    }
 }
 
-/* What daemons say in the control link. */
-static void take_control_link(struct enl_agent *agent)
-{
-    uint8_t content[BCRI_LANE_BYTES_MAX];
-    uint32_t host, bytes;
-    while (!uv_is_closing((uv_handle_t *)&agent->told) &&
-           (bytes = bcri_link_thread_lane_take(agent->thread, &host, content)) != 0)
-        agent->links->ops->came_in_control_link(agent->links->self->program, host, content, bytes);
-}
-
+/* Any of these may stop the thread. */
 static void on_told(uv_async_t *told)
 {
-    struct enl_agent *agent = told->data;
-    struct enl_links *links = agent->links;
+    struct enl_links *links = told->data;
+    struct enl_program *program = links->self->program;
     struct bcri_link_news news;
-    while (!uv_is_closing((uv_handle_t *)told) && bcri_link_thread_take(agent->thread, &news)) {
-        struct enl_cce *cce = news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(links->here, news.number) : NULL;
-        if (news.told == BCRI_TOLD_WANTS_LINK)
-            links->ops->wants_link(links->self->program, news.number);
-        else if (news.told == BCRI_TOLD_POOL)
-            backup(links, &news.piece);
-        else if (news.told == BCRI_TOLD_WAY)
-            enl_ways_changed(links, &news);
-        else if (news.told == BCRI_TOLD_QUIET)
-            links->ops->is_quiet(links->self->program, news.number, news.quiet, news.messages);
-        else if (news.told == BCRI_TOLD_NOTE)
-            log_note(links, &news);
-        else if (cce != NULL)
-            enl_cce_forgotten(cce);
-    }
-    if (!uv_is_closing((uv_handle_t *)told))
-        send_packets(links, agent->thread);
-    take_control_link(agent);
+    uint8_t bytes[BCRI_LANE_BYTES_MAX];
+    uint32_t host, count;
+    while (links->thread != NULL && bcri_link_thread_take(links->thread, &news))
+        take_news(links, &news);
+    while (links->thread != NULL && (count = bcri_link_thread_take_packet(links->thread, &host, bytes)) != 0)
+        links->ops->send_packet(program, host, bytes, count);
+    while (links->thread != NULL && (count = bcri_link_thread_lane_take(links->thread, &host, bytes)) != 0)
+        links->ops->came_in_control_link(program, host, bytes, count);
 }
 
 /* On the link thread. */
 static void tell_loop(void *owner)
 {
-    uv_async_send(&((struct enl_agent *)owner)->told);
+    uv_async_send(&((struct enl_links *)owner)->told);
 }
 
 /* recvpool in bytes. CCEs map the whole pool: where pointers have 32 bits it is small, and where
@@ -283,29 +248,27 @@ static int start_link_thread(struct bcri_link_thread_config *config, const struc
 
 bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
 {
-    struct enl_agent *agent = links->agent;
     char why[400];
-    if (agent == NULL)
+    if (links->agent == NULL)
         return bcri_refuse(error, error_size, false, "this program was started without other hosts");
-    if (agent->thread != NULL)
+    if (links->thread != NULL)
         return true;
-    const int told = agent->has_told ? 0 : uv_async_init(&links->self->loop, &agent->told, on_told);
+    const int told = links->told.data != NULL ? 0 : uv_async_init(&links->self->loop, &links->told, on_told);
     if (told != 0)
         return bcri_refuse(error, error_size, false, "no eventfd for links to other hosts: %s",
                            strerror(-told));
-    agent->has_told = true;
-    agent->told.data = agent;
-    struct bcri_link_thread_config config = {.ctx = &agent->ctx,
+    links->told.data = links;
+    struct bcri_link_thread_config config = {.ctx = links->agent,
                                              .pool_bytes = pool_bytes(links),
                                              .packet_bytes = (uint32_t)links->self->config.packwords * 4,
                                              .silence_ns = (uint64_t)links->self->config.hosttimeout *
                                                            BCRI_NS_PER_MS / 2,
                                              .told = tell_loop,
-                                             .owner = agent};
+                                             .owner = links};
     bcri_failure_forget();
-    const int failed = start_link_thread(&config, &links->self->config, &agent->thread);
+    const int failed = start_link_thread(&config, &links->self->config, &links->thread);
     if (failed != 0) {
-        agent->thread = NULL;
+        links->thread = NULL;
         char failure[BCRI_FAILURE_TEXT_MAX];
         snprintf(why, sizeof why, "%s", bcri_failure_text("no memory for them", failure));
         if (failed == bcrE_NOHOST)
@@ -316,43 +279,37 @@ bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
         return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s",
                            links->self->hostname, why);
     }
-    bcri_store_release(&agent->ctx.host->agent, agent->index);
+    bcri_store_release(&links->agent->host->agent, links->agent->index);
     return true;
 }
 
 void enl_links_lease(struct enl_links *links, uint64_t until_ms)
 {
-    if (thread_of(links) != NULL)
-        bcri_link_thread_lease(thread_of(links), until_ms < UINT64_MAX / BCRI_NS_PER_MS
-                                                     ? until_ms * BCRI_NS_PER_MS
-                                                     : BCRI_DEADLINE_NEVER);
-}
-
-static void on_agent_closed(uv_handle_t *handle)
-{
-    free(handle->data);
+    if (links->thread != NULL)
+        bcri_link_thread_lease(links->thread, until_ms < UINT64_MAX / BCRI_NS_PER_MS
+                                                  ? until_ms * BCRI_NS_PER_MS
+                                                  : BCRI_DEADLINE_NEVER);
 }
 
 bool enl_links_stop(struct enl_links *links)
 {
-    struct enl_agent *agent = links->agent;
-    if (agent == NULL)
+    if (links->agent == NULL)
         return true;
-    if (agent->thread != NULL && !bcri_link_thread_stop(agent->thread)) {
-        if (agent->has_told) /* it is the thread's still, and the loop is to end without it */
-            uv_unref((uv_handle_t *)&agent->told);
+    if (links->thread != NULL && !bcri_link_thread_stop(links->thread)) {
+        uv_unref(
+            (uv_handle_t *)&links->told); /* it is the thread's still, and the loop is to end without it */
         return false;
     }
     bcri_host_ctx(links->here->host)->bell_fd = -1;
-    close(agent->ctx.bell_fd);
-    bcri_resolved_fini(&agent->ctx);
-    bcri_heap_fini(&agent->ctx);
-    bcri_ctx_fini(&agent->ctx);
+    close(links->agent->bell_fd);
+    bcri_resolved_fini(links->agent);
+    bcri_heap_fini(links->agent);
+    bcri_ctx_fini(links->agent);
+    free(links->agent);
     links->agent = NULL;
-    if (agent->has_told)
-        uv_close((uv_handle_t *)&agent->told, on_agent_closed);
-    else
-        free(agent);
+    links->thread = NULL;
+    if (links->told.data != NULL)
+        uv_close((uv_handle_t *)&links->told, NULL);
     return true;
 }
 
@@ -360,15 +317,15 @@ bool enl_links_stop(struct enl_links *links)
 
 uint32_t enl_links_addresses(const struct enl_links *links, struct bcri_link_address out[BCRI_INTRODUCED_MAX])
 {
-    if (thread_of(links) == NULL)
+    if (links->thread == NULL)
         return 0;
-    const struct bcri_link_address own = bcri_link_thread_address(thread_of(links));
+    const struct bcri_link_address own = bcri_link_thread_address(links->thread);
     return enl_sockets_reach(&own, out);
 }
 
 bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction *introduction)
 {
-    struct bcri_link_thread *thread = thread_of(links);
+    struct bcri_link_thread *thread = links->thread;
     bool done = true; /* without a thread nothing waits for it */
     if (thread != NULL && introduction->address_count <= BCRI_INTRODUCED_MAX) {
         const int family = bcri_link_thread_address(thread).at.ss_family;
@@ -383,56 +340,23 @@ bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction 
     return done;
 }
 
-bool enl_links_ask_quiet(struct enl_links *links, uint32_t question)
-{
-    if (thread_of(links) != NULL)
-        bcri_link_thread_quiet(thread_of(links), question);
-    return thread_of(links) != NULL;
-}
-
-bool enl_links_run(const struct enl_links *links)
-{
-    return thread_of(links) != NULL;
-}
-
-void enl_links_lost(struct enl_links *links, uint32_t host)
-{
-    if (thread_of(links) != NULL)
-        bcri_link_thread_lost(thread_of(links), host);
-}
-
-void enl_links_unknown(struct enl_links *links, uint32_t host)
-{
-    if (thread_of(links) != NULL)
-        bcri_link_thread_unknown(thread_of(links), host);
-}
-
-void enl_links_tunnelled(struct enl_links *links, const void *packet, uint32_t bytes)
-{
-    if (thread_of(links) != NULL)
-        bcri_link_thread_tunnelled(thread_of(links), packet, bytes);
-}
-
 bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                                  uint32_t bytes)
 {
-    struct bcri_link_thread *thread = thread_of(links);
-    return thread != NULL && bcri_link_thread_lane_send(thread, host, row, content, bytes);
+    return links->thread != NULL && bcri_link_thread_lane_send(links->thread, host, row, content, bytes);
 }
 
 uint32_t enl_links_control_link_waits(const struct enl_links *links, uint32_t host)
 {
-    return thread_of(links) != NULL ? bcri_link_thread_lane_waits(thread_of(links), host) : 0;
+    return links->thread != NULL ? bcri_link_thread_lane_waits(links->thread, host) : 0;
 }
 
 bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox)
 {
-    struct bcri_link_thread *thread = thread_of(links);
-    return thread != NULL && bcri_link_thread_outbox(thread, index, outbox);
+    return links->thread != NULL && bcri_link_thread_outbox(links->thread, index, outbox);
 }
 
 bool enl_links_forget(struct enl_links *links, uint32_t index)
 {
-    struct bcri_link_thread *thread = thread_of(links);
-    return thread != NULL && bcri_link_thread_forget(thread, index);
+    return links->thread != NULL && bcri_link_thread_forget(links->thread, index);
 }

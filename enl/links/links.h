@@ -13,8 +13,8 @@
 #include "host/host.h"
 
 struct bcri_control;
+struct bcri_ctx;
 struct bcri_link_news;
-struct enl_agent;
 struct enl_conn;
 struct enl_known_way;
 struct enl_links;
@@ -26,7 +26,8 @@ struct enl_links;
  * What CCEs need to know of the agent, its record and its eventfd, is there before the first CCE if
  * the program may get another host; its thread, socket and memory when it does.
  *
- * All of this is the loop's. */
+ * All of this is the loop's. That hosts are lost or unknown, packets that have come over the tree, and whether anything is
+ * under way, it says to `thread` itself. */
 
 /* What the loop does for it. */
 struct enl_links_ops {
@@ -38,7 +39,7 @@ struct enl_links_ops {
     /* What a daemon says in the control link. */
     void (*came_in_control_link)(struct enl_program *program, uint32_t host, const uint8_t *content,
                                  uint32_t bytes);
-    /* The answer to enl_links_ask_quiet. */
+    /* The answer to bcri_link_thread_quiet. */
     void (*is_quiet)(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages);
 };
 
@@ -46,7 +47,9 @@ struct enl_links {
     struct enl_self *self;
     struct enl_here *here;
     const struct enl_links_ops *ops;
-    struct enl_agent *agent; /* NULL: the program will have no other host */
+    struct bcri_ctx *agent;          /* the agent's context; NULL: the program will have no other host */
+    struct bcri_link_thread *thread; /* NULL: it does not run */
+    uv_async_t told;                 /* link thread -> loop: there is news; `data` NULL: it is not there */
     LIST_HEAD(, enl_known_way) ways;
 };
 
@@ -71,20 +74,6 @@ uint32_t enl_links_addresses(const struct enl_links *links,
                              struct bcri_link_address out[BCRI_INTRODUCED_MAX]);
 /* Makes a link, or gives the one that is there new keys, and wipes the introduction. False: no memory. */
 bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction *introduction);
-/* The host is gone: its CCEs are bcrE_DEAD from now on. */
-void enl_links_lost(struct enl_links *links, uint32_t host);
-/* There is no such host yet: its CCEs are bcrE_NOCCE to who wants one now. */
-void enl_links_unknown(struct enl_links *links, uint32_t host);
-
-/* Whether there is a link thread. */
-bool enl_links_run(const struct enl_links *links);
-/* Asks whether anything is under way in it; ops->is_quiet is called with the answer. False: no memory, or
- * no thread. */
-bool enl_links_ask_quiet(struct enl_links *links, uint32_t question);
-
-/* A packet of a link has come over the tree. */
-void enl_links_tunnelled(struct enl_links *links, const void *packet, uint32_t bytes);
-
 /* The control link to a host, which enl_links_introduce has made: bcri_link_thread_lane_send and _waits. False: no
  * memory, or no thread. */
 bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,

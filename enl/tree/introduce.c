@@ -46,9 +46,9 @@ static bool make_link_now(void *owner, struct bcri_link_introduction *introducti
 static void absent(void *owner, uint32_t host, bool is_unknown)
 {
     if (is_unknown)
-        enl_links_unknown(&((struct enl_program *)owner)->links, host);
+        bcri_link_thread_unknown(((struct enl_program *)owner)->links.thread, host);
     else
-        enl_links_lost(&((struct enl_program *)owner)->links, host);
+        bcri_link_thread_lost(((struct enl_program *)owner)->links.thread, host);
 }
 
 static void give_up_link(void *owner, uint32_t host)
@@ -83,7 +83,7 @@ static const struct enl_introductions_ops ops = {send_to,      make_link_now, ab
 void enl_introduce_want(struct enl_program *program, uint32_t host)
 {
     if (program->introductions == NULL || host == program->self.host_number)
-        enl_links_lost(&program->links, host);
+        bcri_link_thread_lost(program->links.thread, host);
     else if (program->self.is_child)
         enl_introduced_want(program->introductions, host);
     else

@@ -34,7 +34,7 @@ const char *enl_tunnelled_of_child(struct enl_child *child, const struct bcri_co
     if (message->host == child->number)
         return "it sends a packet to itself";
     if (message->host == program->self.host_number)
-        enl_links_tunnelled(&program->links, message->bytes.bytes, message->bytes.length);
+        bcri_link_thread_tunnelled(program->links.thread, message->bytes.bytes, message->bytes.length);
     else
         send_down(program, message);
     return NULL;
@@ -44,6 +44,6 @@ const char *enl_tunnelled_of_parent(struct enl_program *program, const struct bc
 {
     if (message->host != program->self.host_number)
         return "it brings a packet for another host";
-    enl_links_tunnelled(&program->links, message->bytes.bytes, message->bytes.length);
+    bcri_link_thread_tunnelled(program->links.thread, message->bytes.bytes, message->bytes.length);
     return NULL;
 }

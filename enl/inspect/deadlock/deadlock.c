@@ -238,12 +238,12 @@ static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
     uint64_t lockers;
     struct enl_stillness seen = look_at_records(deadlock, &lockers);
     seen.still = seen.still && !is_one_held(deadlock->here);
-    enum enl_host_detector_wants wants =
-        enl_host_detector_look(host_detector, round, &seen, enl_links_run(deadlock->self->links));
-    if (wants == ENL_HOST_DETECTOR_ASK &&
-        !enl_links_ask_quiet(deadlock->self->links, host_detector->question))
-        wants = enl_host_detector_answer(host_detector, host_detector->question, false, 0);
-    if (wants == ENL_HOST_DETECTOR_TELL)
+    struct bcri_link_thread *thread = deadlock->self->links->thread;
+    const enum enl_host_detector_wants wants =
+        enl_host_detector_look(host_detector, round, &seen, thread != NULL);
+    if (wants == ENL_HOST_DETECTOR_ASK)
+        bcri_link_thread_quiet(thread, host_detector->question);
+    else if (wants == ENL_HOST_DETECTOR_TELL)
         tell_root(deadlock);
 }
 

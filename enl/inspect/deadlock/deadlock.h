@@ -173,7 +173,7 @@ void enl_deadlock_start(struct enl_deadlock *deadlock);
 /* The loop ends. */
 void enl_deadlock_stop(struct enl_deadlock *deadlock);
 
-/* The answer to enl_links_ask_quiet. */
+/* The answer to bcri_link_thread_quiet. */
 void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages);
 /* still: another host's daemon tells of it. */
 void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const struct bcri_control *message);

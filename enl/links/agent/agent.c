@@ -9,14 +9,13 @@
 #include "bcri/repair.h"
 
 #include "links/agent/ask.h"
-#include "links/agent/incoming.h"
 #include "links/agent/serve.h"
 
 void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved)
 {
     bcri_pool_grown(agent, piece, reserved);
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        bcri_answers_in_go_on(peer);
+        bcri_answers_go_on(peer);
     agent->resume_at = agent->now;
 }
 

@@ -16,13 +16,6 @@ enum { TAKEN_TOGETHER = 32 }; /* entries, before their CCE is told */
 
 /* ---- taking entries ---- */
 
-/* What an ID says; false: it is no order, so the CCE has not written it. */
-static bool read_order(const struct bcri_slot_shm *slot, uint32_t *op_out)
-{
-    *op_out = bcri_load(&slot->kind) & 0xffu;
-    return bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_ORDERED && *op_out < BCRI_ORDER_OPS;
-}
-
 /* The way to an owner. NULL: no memory. */
 static struct route *route_to(struct requester *requester, const uint8_t *owner)
 {
@@ -67,20 +60,11 @@ static void publish_taken(struct requester *requester)
     bcri_store_release(&requester->outbox->taken, requester->taken);
 }
 
-/* The CCE waits for its puts: their hosts are to answer at once. Without memory they answer a little later. */
-static void tell_waiting(struct requester *requester)
-{
-    const struct bcri_message sync = {.kind = BCRI_MESSAGE_SYNC};
-    const struct route *route;
-    if (list_is_empty(&requester->syncs))
-        return;
-    EACH_OF (route, &requester->busy, struct route, of_busy)
-        (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
-}
-
 /* When it is answered, the CCE counts on this entry's being taken. */
 static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
+    const struct bcri_message sync = {.kind = BCRI_MESSAGE_SYNC};
+    const struct route *route;
     struct order *order = bcri_order_new(requester, BCRI_ORDER_SYNC, NULL);
     if (order == NULL)
         return false;
@@ -91,7 +75,10 @@ static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, b
     publish_taken(requester);
     requester->taken--;
     bcri_ask_sync(order);
-    tell_waiting(requester);
+    if (!list_is_empty(
+            &requester->syncs)) /* it waits: hosts are to answer at once; without memory they do so later */
+        EACH_OF (route, &requester->busy, struct route, of_busy)
+            (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
     return true;
 }
 
@@ -124,9 +111,9 @@ static void share_region(struct order *order)
 /* False: not now. */
 static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
-    uint32_t op;
-    if (!read_order(slot, &op))
-        return true;
+    const uint32_t op = bcri_load(&slot->kind) & 0xffu;
+    if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_ORDERED || op >= BCRI_ORDER_OPS)
+        return true; /* no order, so the CCE has not written it */
     if (op == BCRI_ORDER_SYNC)
         return take_sync(requester, slot, slot_ref);
     const bool is_put = bcri_order_is_put(op);

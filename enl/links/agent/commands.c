@@ -22,7 +22,7 @@ static bool send_command(struct bcri_link_thread *thread, struct command *comman
 {
     if (command == NULL)
         return false;
-    enl_mailbox_add(&thread->commands, &command->mail);
+    enl_mailbox_add(&thread->box[COMMANDS], &command->mail);
     bcri_thread_ring(thread);
     return true;
 }
@@ -105,6 +105,8 @@ bool bcri_numbers_take(struct numbers *numbers, uint32_t *number_out)
 
 static void tell_number(struct bcri_link_thread *thread, enum told_number what, uint32_t number)
 {
+    if (thread == NULL)
+        return;
     pthread_mutex_lock(&thread->mutex);
     bcri_numbers_add(&thread->told[what], number);
     pthread_mutex_unlock(&thread->mutex);
@@ -196,7 +198,7 @@ bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_ne
     if (news == NULL)
         return false;
     news->news = *what;
-    enl_mailbox_add(&thread->news, &news->mail);
+    enl_mailbox_add(&thread->box[NEWS], &news->mail);
     thread->config.told(thread->config.owner);
     return true;
 }
@@ -213,7 +215,7 @@ bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_new
                                             .number = number};
         return true;
     }
-    struct news *news = (struct news *)enl_mailbox_take(&thread->news);
+    struct news *news = (struct news *)enl_mailbox_take(&thread->box[NEWS]);
     if (news == NULL)
         return false;
     *news_out = news->news;
@@ -260,7 +262,7 @@ struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails 
         for (uint32_t number; bcri_numbers_take(&thread->told[what], &number);)
             bcri_numbers_add(&thread->ended[what], number);
     pthread_mutex_unlock(&thread->mutex);
-    enl_mailbox_take_all(&thread->commands, commands);
+    enl_mailbox_take_all(&thread->box[COMMANDS], commands);
     return grown;
 }
 
@@ -273,21 +275,14 @@ void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
     }
 }
 
-static void free_all(struct enl_mailbox *box)
-{
-    for (struct enl_mail *mail; (mail = enl_mailbox_take(box)) != NULL;)
-        free(mail);
-}
-
 void bcri_thread_drop_queues(struct bcri_link_thread *thread)
 {
-    enl_mailbox_take_all(&thread->commands, &thread->kept);
+    enl_mailbox_take_all(&thread->box[COMMANDS], &thread->kept);
     for (struct enl_mail *mail; (mail = STAILQ_FIRST(&thread->kept)) != NULL;) {
         STAILQ_REMOVE_HEAD(&thread->kept, entry);
         bcri_thread_done(thread, (struct command *)mail);
     }
-    free_all(&thread->news);
-    free_all(&thread->out);
-    free_all(&thread->in);
-    free_all(&thread->lane_in);
+    for (int i = NEWS; i < BOXES; i++)
+        for (struct enl_mail *mail; (mail = enl_mailbox_take(&thread->box[i])) != NULL;)
+            free(mail);
 }

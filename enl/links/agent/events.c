@@ -1,10 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 /* events.c -- what the links tell the agent: each event goes from here to whom it is for. A message for an order of this
- * host's CCEs, which comes in a stream of answers, goes to answers_in.c; any other is an order of a CCE elsewhere, and
- * goes to orders_in.c. What was sent is over for an order (answer.c), or for what was served (waits.c). */
+ * host's CCEs comes in a stream of answers, and goes, when it is there, to answer.c; any other is an order of a CCE elsewhere,
+ * and goes to orders_in.c. What was sent is over for an order (answer.c), or for what was served (waits.c).
+ * docs/states/order.md. */
+#include <stdlib.h>
+
+#include "bcr/error.h"
+#include "bcri/drop.h"
+
 #include "links/agent/ask.h"
-#include "links/agent/incoming.h"
 #include "links/agent/serve.h"
+
+/* ---- answers that wait for the pool to grow ---- */
+
+struct paused_answers {
+    struct paused_answers *next;
+    uint32_t source, target;
+};
+
+void bcri_answers_go_on(struct peer *peer)
+{
+    struct paused_answers *paused = peer->paused_answers;
+    peer->paused_answers = NULL;
+    while (paused != NULL) {
+        struct paused_answers *next = paused->next;
+        if (peer->link != NULL)
+            bcri_link_resume(peer->link, paused->source, paused->target, peer->agent->now);
+        free(paused);
+        paused = next;
+    }
+}
+
+/* ---- answers ---- */
+
+/* A region that nobody waits for, or for which there is no room, goes back. Its host answers the order when it is back. */
+static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_message *message,
+                                            const struct bcri_message *read)
+{
+    struct bcri_agent *agent = peer->agent;
+    struct order *order = bcri_ask_find(peer, read->request);
+    const bool has_region =
+        order != NULL && bcri_order_is_get(order->op) && read->code == 0 && read->flags == 0;
+    if (order == NULL || (message->body_bytes != 0 && !has_region) ||
+        (read->flags != 0 && !bcri_order_is_put(order->op)))
+        return BCRI_LINK_REFUSE;
+    if (!has_region) { /* needs no memory, so it is done at once */
+        if (read->flags == BCRI_MESSAGE_UP_TO)
+            bcri_ask_done_up_to(order);
+        else if (read->flags == BCRI_MESSAGE_WAITS)
+            bcri_ask_waits(order);
+        else
+            bcri_ask_answer(order, (int)read->code, read->value, NULL);
+        return BCRI_LINK_TAKE;
+    }
+    struct incoming *incoming = bcri_incoming_new(peer, read);
+    if (incoming != NULL && bcri_incoming_find_room(agent, incoming, message->body_bytes))
+        return bcri_incoming_accept(message, incoming);
+    if (incoming != NULL)
+        bcri_incoming_free(NULL, incoming);
+    const bool may_fit = agent->pool_asked && message->body_bytes <= agent->pool_bytes / 2;
+    struct paused_answers *paused = may_fit ? malloc(sizeof *paused) : NULL;
+    if (paused != NULL) {
+        *paused = (struct paused_answers){peer->paused_answers, message->source, message->target};
+        peer->paused_answers = paused;
+        return BCRI_LINK_PAUSE;
+    }
+    return BCRI_LINK_REFUSE;
+}
+
+static void region_arrived(struct peer *peer, struct incoming *incoming)
+{
+    struct order *order = bcri_ask_find(peer, incoming->message.request);
+    if (order != NULL)
+        bcri_ask_answer(order, 0, 0, incoming->region);
+    else /* the requester has ended since the message began */
+        bcri_slot_drop(peer->agent->ctx, incoming->region);
+    bcri_incoming_free(NULL, incoming);
+}
+
+/* ---- all messages ---- */
 
 static bool accept_stream(void *owner, uint32_t source, uint32_t target)
 {
@@ -43,7 +117,7 @@ static enum bcri_link_verdict message_begins(void *owner, struct bcri_link_messa
         bcri_payload_over(peer, read.request);
         return BCRI_LINK_TAKE;
     }
-    return is_answer(message->source) ? bcri_answers_in_begin(peer, message, &read)
+    return is_answer(message->source) ? answer_begins(peer, message, &read)
                                       : bcri_orders_in_begin(peer, message, &read);
 }
 
@@ -52,16 +126,14 @@ static void message_arrived(void *owner, uint32_t source, uint32_t target, void 
 {
     look_at_clock(owner);
     if (cookie != NULL && is_answer(source))
-        bcri_answers_in_arrived(owner, cookie);
+        region_arrived(owner, cookie);
     else if (cookie != NULL)
         bcri_orders_in_arrived(owner, source, target, cookie);
 }
 
 static void message_dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
-    if (cookie != NULL && is_answer(source))
-        bcri_answers_in_dropped(owner, cookie);
-    else if (cookie != NULL)
+    if (cookie != NULL)
         bcri_orders_in_dropped(owner, source, target, cookie);
 }
 

@@ -2,7 +2,6 @@
 /* message.c -- headers of orders and answers: message.h. */
 #include "links/agent/message.h"
 
-#include <endian.h>
 #include <string.h>
 
 #include "bcri/waiters.h"
@@ -21,43 +20,18 @@ enum {
     FIRST = 36
 };
 
-static void write16(uint8_t *at, uint32_t value)
+static void write_number(uint8_t *at, unsigned bytes, uint64_t value)
 {
-    const uint16_t big = htobe16((uint16_t)value);
-    memcpy(at, &big, sizeof big);
+    for (; bytes-- > 0; value >>= 8)
+        at[bytes] = (uint8_t)value;
 }
 
-static void write32(uint8_t *at, uint32_t value)
+static uint64_t read_number(const uint8_t *at, unsigned bytes)
 {
-    const uint32_t big = htobe32(value);
-    memcpy(at, &big, sizeof big);
-}
-
-static void write64(uint8_t *at, uint64_t value)
-{
-    const uint64_t big = htobe64(value);
-    memcpy(at, &big, sizeof big);
-}
-
-static uint32_t read16(const uint8_t *at)
-{
-    uint16_t big;
-    memcpy(&big, at, sizeof big);
-    return be16toh(big);
-}
-
-static uint32_t read32(const uint8_t *at)
-{
-    uint32_t big;
-    memcpy(&big, at, sizeof big);
-    return be32toh(big);
-}
-
-static uint64_t read64(const uint8_t *at)
-{
-    uint64_t big;
-    memcpy(&big, at, sizeof big);
-    return be64toh(big);
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
 }
 
 static uint32_t bytes_of(enum bcri_message_kind kind)
@@ -74,28 +48,28 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
     memset(header, 0, bytes);
     header[KIND] = (uint8_t)message->kind;
     header[FLAGS] = (uint8_t)message->flags;
-    write32(header + ARCHTYPE, message->archtype);
-    write64(header + REQUEST, message->request);
+    write_number(header + ARCHTYPE, 4, message->archtype);
+    write_number(header + REQUEST, 8, message->request);
     if (answer) {
-        write16(header + CODE, message->code);
-        write32(header + CELL, message->error);
-        write64(header + VALUE, message->value);
+        write_number(header + CODE, 2, message->code);
+        write_number(header + CELL, 4, message->error);
+        write_number(header + VALUE, 8, message->value);
         return bytes;
     }
-    write16(header + CODE, message->error);
-    write32(header + CELL, (uint32_t)message->cell);
-    write32(header + MSEC, (uint32_t)message->msec);
+    write_number(header + CODE, 2, message->error);
+    write_number(header + CELL, 4, (uint32_t)message->cell);
+    write_number(header + MSEC, 4, (uint32_t)message->msec);
     memcpy(header + OWNER, message->owner, sizeof message->owner);
     if (message->kind == BCRI_MESSAGE_SAME)
-        write64(header + FIRST, message->value);
+        write_number(header + FIRST, 8, message->value);
     return bytes;
 }
 
 static bool read_answer(const uint8_t *header, uint32_t body_bytes, struct bcri_message *message)
 {
-    message->code = read16(header + CODE);
-    message->error = read32(header + CELL);
-    message->value = read64(header + VALUE);
+    message->code = (uint32_t)read_number(header + CODE, 2);
+    message->error = (uint32_t)read_number(header + CELL, 4);
+    message->value = read_number(header + VALUE, 8);
     return message->flags <= BCRI_MESSAGE_WAITS && message->error <= UINT16_MAX &&
            ((message->code == 0 && message->flags == 0) || body_bytes == 0) &&
            (message->code == 0 || message->flags == 0);
@@ -123,15 +97,15 @@ bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t bo
     if (header[KIND] == 0 || header[KIND] >= BCRI_MESSAGE_KINDS || header_bytes != bytes_of(message->kind))
         return false;
     message->flags = header[FLAGS];
-    message->archtype = read32(header + ARCHTYPE);
-    message->request = read64(header + REQUEST);
+    message->archtype = (uint32_t)read_number(header + ARCHTYPE, 4);
+    message->request = read_number(header + REQUEST, 8);
     if (answer)
         return read_answer(header, body_bytes, message);
-    message->error = read16(header + CODE);
-    message->cell = (int)read32(header + CELL);
-    message->msec = (int)read32(header + MSEC);
+    message->error = (uint32_t)read_number(header + CODE, 2);
+    message->cell = (int)read_number(header + CELL, 4);
+    message->msec = (int)read_number(header + MSEC, 4);
     memcpy(message->owner, header + OWNER, sizeof message->owner);
     if (message->kind == BCRI_MESSAGE_SAME)
-        message->value = read64(header + FIRST);
+        message->value = read_number(header + FIRST, 8);
     return has_known_flags(message) && (bcri_message_has_region(message->kind) || body_bytes == 0);
 }

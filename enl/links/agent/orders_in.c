@@ -1,23 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* orders_in.c -- the messages of orders of CCEs elsewhere, until they stand in their streams: whether there is memory and
  * room for one, or it waits for that, or is refused. serve.c has them performed. docs/states/order.md. */
-#include "links/agent/incoming.h"
+#include <stdlib.h>
 
 #include "bcr/error.h"
 #include "bcri/drop.h"
 
 #include "links/agent/serve.h"
 
-/* The pool has no room for what is next, or there is too much of its host. */
-static void pause_for_room(struct stream *stream)
+/* ---- the record of a message that comes, of an order or an answer ---- */
+
+struct incoming *bcri_incoming_new(struct peer *peer, const struct bcri_message *message)
 {
-    struct bcri_agent *agent = stream->peer->agent;
-    stream->paused = true;
-    if (list_is_empty(&agent->no_room))
-        agent->resume_at = agent->now + AGAIN_NS;
-    if (!is_listed(&stream->in_no_room))
-        list_append(&agent->no_room, &stream->in_no_room);
+    struct incoming *incoming = malloc(sizeof *incoming);
+    if (incoming != NULL)
+        *incoming = (struct incoming){.peer = peer, .message = *message};
+    return incoming;
 }
+
+void bcri_incoming_free(struct stream *stream, struct incoming *incoming)
+{
+    if (stream != NULL) {
+        stream->count--;
+        incoming->peer->orders--;
+    }
+    if (incoming->payload != NULL)
+        bcri_payload_release(incoming->payload);
+    free(incoming);
+}
+
+enum bcri_link_verdict bcri_incoming_accept(struct bcri_link_message *message, struct incoming *incoming)
+{
+    const struct bcri_slot_shm *body =
+        incoming->payload != NULL ? incoming->payload->region : incoming->region;
+    message->memory = message->body_bytes != 0 ? (void *)bcri_load(&body->data) : NULL;
+    message->cookie = incoming;
+    return BCRI_LINK_TAKE;
+}
+
+/* ---- orders ---- */
 
 /* Model: share.pml */
 static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *incoming, uint32_t bytes)
@@ -137,8 +158,12 @@ enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_
         tell_no_memory(peer, message, read);
     else if (gives_up(stream, read))
         verdict = refuse_order(peer, read, true);
-    if (verdict == BCRI_LINK_PAUSE) {
-        pause_for_room(stream);
+    if (verdict == BCRI_LINK_PAUSE) { /* the pool has no room for it, or there is too much of its host */
+        stream->paused = true;
+        if (list_is_empty(&agent->no_room))
+            agent->resume_at = agent->now + AGAIN_NS;
+        if (!is_listed(&stream->in_no_room))
+            list_append(&agent->no_room, &stream->in_no_room);
         return BCRI_LINK_PAUSE;
     }
     stream->late_at = 0;
@@ -157,7 +182,8 @@ void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target,
 
 void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
 {
-    struct stream *stream = bcri_serve_stream_find(peer, source, target);
+    struct stream *stream =
+        (source & BCRI_ANSWERS) == 0 ? bcri_serve_stream_find(peer, source, target) : NULL;
     if (incoming->message.kind == BCRI_MESSAGE_DATA)
         bcri_payload_has_come(incoming->payload, false);
     if (incoming->region != NULL)

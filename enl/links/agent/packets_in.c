@@ -41,7 +41,7 @@ bool bcri_packets_receive(struct bcri_link_thread *thread)
 void bcri_packets_take_tunnelled(struct bcri_link_thread *thread)
 {
     struct enl_mails all = STAILQ_HEAD_INITIALIZER(all);
-    enl_mailbox_take_all(&thread->in, &all);
+    enl_mailbox_take_all(&thread->box[TREE_IN], &all);
     for (struct parcel *parcel; (parcel = (struct parcel *)STAILQ_FIRST(&all)) != NULL;) {
         uint32_t host;
         STAILQ_REMOVE_HEAD(&all, entry);

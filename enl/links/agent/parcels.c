@@ -66,7 +66,7 @@ static void frame_arrived(void *owner, uint32_t source, uint32_t target, void *c
     struct parcel *parcel = cookie;
     (void)source, (void)target;
     atomic_fetch_add(&thread->lane_in_bytes, parcel->bytes);
-    if (enl_mailbox_add(&thread->lane_in, &parcel->command.mail))
+    if (enl_mailbox_add(&thread->box[LANE_IN], &parcel->command.mail))
         thread->config.told(thread->config.owner);
 }
 
@@ -111,7 +111,7 @@ void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path)
 uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *host_out,
                                     uint8_t content_out[BCRI_LANE_BYTES_MAX])
 {
-    const uint32_t bytes = take_parcel(&thread->lane_in, host_out, content_out);
+    const uint32_t bytes = take_parcel(&thread->box[LANE_IN], host_out, content_out);
     const uint32_t before = atomic_fetch_sub(&thread->lane_in_bytes, bytes);
     if (before >= LANE_IN_MAX && before - bytes < LANE_IN_MAX)
         bcri_thread_ring(thread);
@@ -132,10 +132,10 @@ uint32_t bcri_link_thread_lane_waits(const struct bcri_link_thread *thread, uint
 
 bool bcri_tunnelled_has_room(struct bcri_link_thread *thread)
 {
-    if (atomic_load(&thread->out.count) < OUT_MAX)
+    if (atomic_load(&thread->box[TREE_OUT].count) < OUT_MAX)
         return true;
     atomic_store(&thread->out_full, true); /* the loop may have taken some before it could see that */
-    return atomic_load(&thread->out.count) < OUT_MAX;
+    return atomic_load(&thread->box[TREE_OUT].count) < OUT_MAX;
 }
 
 void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet,
@@ -143,23 +143,24 @@ void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const u
 {
     struct parcel *parcel = bcri_parcel_new(host, 0, packet, bytes);
     if (parcel != NULL &&
-        enl_mailbox_add(&thread->out, &parcel->command.mail)) /* else the link sends it again */
+        enl_mailbox_add(&thread->box[TREE_OUT], &parcel->command.mail)) /* else the link sends it again */
         thread->config.told(thread->config.owner);
 }
 
 uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t *host_out,
                                       uint8_t packet_out[BCRI_TUNNELLED_MAX])
 {
-    const uint32_t bytes = take_parcel(&thread->out, host_out, packet_out);
-    if (atomic_load(&thread->out.count) <= OUT_MAX / 2 && atomic_exchange(&thread->out_full, false))
+    const uint32_t bytes = take_parcel(&thread->box[TREE_OUT], host_out, packet_out);
+    if (atomic_load(&thread->box[TREE_OUT].count) <= OUT_MAX / 2 && atomic_exchange(&thread->out_full, false))
         bcri_thread_ring(thread);
     return bytes;
 }
 
 void bcri_link_thread_tunnelled(struct bcri_link_thread *thread, const void *packet, uint32_t bytes)
 {
-    const bool fits = bytes <= BCRI_TUNNELLED_MAX && atomic_load(&thread->in.count) < IN_MAX;
+    const bool fits =
+        thread != NULL && bytes <= BCRI_TUNNELLED_MAX && atomic_load(&thread->box[TREE_IN].count) < IN_MAX;
     struct parcel *parcel = fits ? bcri_parcel_new(0, 0, packet, bytes) : NULL;
-    if (parcel != NULL && enl_mailbox_add(&thread->in, &parcel->command.mail))
+    if (parcel != NULL && enl_mailbox_add(&thread->box[TREE_IN], &parcel->command.mail))
         bcri_thread_ring(thread);
 }

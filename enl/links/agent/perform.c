@@ -154,14 +154,6 @@ static enum performed perform_get(struct stream *stream, struct incoming *incomi
     return acted.error == 0 ? PERFORMED : has_been_performed(stream, incoming, 0, acted.error, 0);
 }
 
-static enum performed perform_cancel(struct stream *stream, const struct bcri_message *message)
-{
-    struct served *served = bcri_served_find(stream, message->request);
-    if (served != NULL)
-        bcri_served_over(served);
-    return PERFORMED;
-}
-
 static enum performed zap_or_length(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
@@ -174,15 +166,6 @@ static enum performed zap_or_length(struct stream *stream, struct incoming *inco
     if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
     return has_been_performed(stream, incoming, 0, acted.error, acted.error == 0 ? length : 0);
-}
-
-/* The next CCE with its number has puts of its own. */
-static enum performed perform_end(struct stream *stream)
-{
-    if (!bcri_serve_put_answers(stream))
-        return PERFORM_PARKED;
-    bcri_serve_stream_end(stream);
-    return PERFORMED;
 }
 
 /* A CCE that is stopped has the first lock that the order needs, and time is up. One that is not releases it in a moment. */
@@ -208,13 +191,21 @@ static enum performed give_up_order(struct stream *stream, struct incoming *inco
 static enum performed perform_order(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
+    struct served *served;
     switch (message->kind) {
     case BCRI_MESSAGE_PUT:
     case BCRI_MESSAGE_SAME: return perform_put(stream, incoming);
     case BCRI_MESSAGE_GET: return perform_get(stream, incoming);
     case BCRI_MESSAGE_DATA: return PERFORMED; /* puts in other streams have waited for it */
-    case BCRI_MESSAGE_CANCEL: return perform_cancel(stream, message);
-    case BCRI_MESSAGE_ENDED: return perform_end(stream);
+    case BCRI_MESSAGE_CANCEL:
+        if ((served = bcri_served_find(stream, message->request)) != NULL)
+            bcri_served_over(served);
+        return PERFORMED;
+    case BCRI_MESSAGE_ENDED: /* the next CCE with its number has puts of its own */
+        if (!bcri_serve_put_answers(stream))
+            return PERFORM_PARKED;
+        bcri_serve_stream_end(stream);
+        return PERFORMED;
     case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
     default: return zap_or_length(stream, incoming);
     }

@@ -122,7 +122,7 @@ void bcri_serve_free(struct bcri_agent *agent)
     struct write_lock *lock;
     struct stream *stream;
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
-        bcri_answers_in_go_on(peer);
+        bcri_answers_go_on(peer);
         EACH_OF (stream, &peer->streams, struct stream, of_peer)
             list_remove(&stream->in_queue);
     }

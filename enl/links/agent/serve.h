@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving: orders of CCEs elsewhere, from when their messages have come (incoming.h). From the top: serve.c: the order
+/* Serving: orders of CCEs elsewhere, from when their messages come (orders_in.c). From the top: serve.c: the order
  * in which they are performed; perform.c: performing one; waits.c: what waits here, and regions on their way; write_locks.c;
  * streams.c.
  *
@@ -8,7 +8,6 @@
 #ifndef BCRI_AGENT_SERVE_H
 #define BCRI_AGENT_SERVE_H
 
-#include "links/agent/incoming.h"
 #include "links/agent/private.h"
 
 #include "bcri/act.h"
@@ -102,6 +101,41 @@ struct served {
     int code; /* of one that has failed and is not answered, perhaps since its region goes back first */
 };
 
+/* A message that has come, or is coming. */
+struct incoming {
+    STAILQ_ENTRY(incoming) entry;
+    struct peer *peer;
+    struct bcri_message message;
+    struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
+    struct payload *payload;      /* what it puts, until it has a hold of its own */
+    uint64_t late_at;             /* when its CCE has waited for as long as it wants to; NEVER */
+    bool is_performed;            /* and not answered, for want of memory; so: */
+    uint32_t flags;
+    int code;
+    uint64_t value;
+};
+
+/* ---- events.c ---- */
+
+extern const struct bcri_link_events bcri_agent_link_events; /* of each link; its owner is the peer */
+/* The pool has grown, or will not: answers that wait for that are looked at again. */
+void bcri_answers_go_on(struct peer *peer);
+
+/* ---- orders_in.c ---- */
+
+/* NULL: no memory. */
+struct incoming *bcri_incoming_new(struct peer *peer, const struct bcri_message *message);
+/* `stream`: it counts there; or NULL. */
+void bcri_incoming_free(struct stream *stream, struct incoming *incoming);
+/* The link is to put the body of the message there. */
+enum bcri_link_verdict bcri_incoming_accept(struct bcri_link_message *message, struct incoming *incoming);
+
+enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_message *message,
+                                            const struct bcri_message *read);
+void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
+/* Also of an answer. */
+void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
+
 /* ---- serve.c ---- */
 
 /* The record of a served order, as the cookie of its answer: pointers to records are even. */
@@ -163,6 +197,8 @@ bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uin
                       struct bcri_slot_shm *region, struct payload **payload_out);
 /* One user more. False: it lies aside, and the pool has no room. */
 bool bcri_payload_use(struct payload *payload);
+/* Room in the pool for the body of a message, for which payloads leave it if need be. */
+bool bcri_incoming_find_room(struct bcri_agent *agent, struct incoming *incoming, uint32_t bytes);
 /* Those that only wait for further puts, and that nobody else holds, leave the pool. */
 void bcri_payloads_make_room(struct bcri_agent *agent);
 void bcri_payload_has_come(struct payload *payload, bool whole);

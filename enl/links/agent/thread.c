@@ -324,14 +324,6 @@ static void drop_thread(struct bcri_link_thread *thread)
     free(thread);
 }
 
-static bool begin_thread(struct bcri_link_thread *thread)
-{
-    errno = pthread_create(&thread->thread, NULL, run_link_thread, thread);
-    if (errno != 0)
-        bcri_failure_note("pthread_create");
-    return errno == 0;
-}
-
 int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out)
 {
     struct bcri_link_thread *thread = calloc(1, sizeof *thread);
@@ -342,11 +334,8 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     thread->readable = true;
     atomic_init(&thread->lease_ns, BCRI_DEADLINE_NEVER);
     STAILQ_INIT(&thread->kept);
-    enl_mailbox_init(&thread->commands);
-    enl_mailbox_init(&thread->news);
-    enl_mailbox_init(&thread->out);
-    enl_mailbox_init(&thread->in);
-    enl_mailbox_init(&thread->lane_in);
+    for (int i = 0; i < BOXES; i++)
+        enl_mailbox_init(&thread->box[i]);
     pthread_mutex_init(&thread->mutex, NULL);
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (thread->epoll < 0)
@@ -366,13 +355,18 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         !watch_in_epoll(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
         !watch_in_epoll(thread, thread->timer, EPOLLIN | EPOLLET) || /* it is never read */
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
-            NULL ||
-        !begin_thread(thread)) {
+            NULL) {
         drop_thread(thread);
         return bcrE_NOMEM;
     }
-    *out = thread;
-    return 0;
+    errno = pthread_create(&thread->thread, NULL, run_link_thread, thread);
+    if (errno == 0) {
+        *out = thread;
+        return 0;
+    }
+    bcri_failure_note("pthread_create");
+    drop_thread(thread);
+    return bcrE_NOMEM;
 }
 
 bool bcri_link_thread_stop(struct bcri_link_thread *thread)

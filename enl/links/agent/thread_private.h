@@ -83,6 +83,9 @@ struct path {
 };
 LIST_HEAD(paths, path);
 
+/* TREE_OUT, TREE_IN: packets that go, and have come, over the tree; LANE_IN: what has come in the tree's lane. */
+enum { COMMANDS, NEWS, TREE_OUT, TREE_IN, LANE_IN, BOXES };
+
 struct bcri_link_thread {
     struct bcri_link_thread_config config;
     struct bcri_agent *agent;
@@ -108,10 +111,8 @@ struct bcri_link_thread {
     uint64_t notes_since;            /* the second for which notes are counted */
     unsigned notes;
     pthread_t thread;
-    struct enl_mailbox commands, news;
-    struct enl_mailbox out, in; /* carried */
-    struct enl_mailbox lane_in; /* what has come in the tree's lane */
-    pthread_mutex_t mutex;      /* of these four */
+    struct enl_mailbox box[BOXES];
+    pthread_mutex_t mutex; /* of the next three */
     struct numbers told[TOLD_NUMBERS];
     struct numbers has_outbox; /* CCEs */
     struct grown grown;

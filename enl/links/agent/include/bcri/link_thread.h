@@ -70,7 +70,7 @@ struct bcri_link_introduction {
     uint32_t address_count;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX];
 };
-/* That host is lost; that there is no host of that number (yet). */
+/* That host is lost; that there is no host of that number (yet). Nothing happens if `thread` is NULL. */
 void bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host);
 void bcri_link_thread_unknown(struct bcri_link_thread *thread, uint32_t host);
 /* These return false without memory. The last says so, too, if that CCE has no outbox: then there is
@@ -92,8 +92,8 @@ void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_h
  * there: its length, and the host that it is for; 0: there is none. */
 uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t *host_out,
                                       uint8_t packet_out[BCRI_TUNNELLED_MAX]);
-/* A packet has come over the tree; at most BCRI_CARRIED_MAX bytes. It is dropped, as a network would,
- * if too many wait or there is no memory. */
+/* A packet has come over the tree; at most BCRI_TUNNELLED_MAX bytes. It is dropped, as a network would,
+ * if too many wait, there is no memory, or `thread` is NULL. */
 void bcri_link_thread_tunnelled(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
 
 /* The tree's lane to `host`, which has been introduced: sends a message (copied), once and in the order of its
