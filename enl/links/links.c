@@ -145,14 +145,6 @@ void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piec
         bcri_link_thread_grown(links->thread, piece, reserved);
 }
 
-/* The worker does it, since it may take long. */
-static void backup(struct enl_links *links, const struct bcri_heap_piece *piece)
-{
-    const struct enl_work work = {.kind = ENL_WORK_POOL, .piece = *piece};
-    if (!enl_worker_add(links->here->worker, &work))
-        enl_links_grown(links, piece, false);
-}
-
 /* What the agent notes is of one host, or of none. */
 static void log_note(struct enl_links *links, const struct bcri_link_news *news)
 {
@@ -176,7 +168,11 @@ static void take_news(struct enl_links *links, const struct bcri_link_news *news
         if ((cce = enl_cce_at(links->here, news->number)) != NULL)
             enl_cce_forgotten(cce);
         break;
-    case BCRI_TOLD_POOL: backup(links, &news->piece); break;
+    case BCRI_TOLD_POOL: /* the worker's, since it may take long */
+        if (!enl_worker_add(links->here->worker,
+                            &(struct enl_work){.kind = ENL_WORK_POOL, .piece = news->piece}))
+            enl_links_grown(links, &news->piece, false);
+        break;
     case BCRI_TOLD_WAY: enl_ways_changed(links, news); break;
     case BCRI_TOLD_QUIET: links->ops->is_quiet(program, news->number, news->quiet, news->messages); break;
     case BCRI_TOLD_NOTE: log_note(links, news); break;

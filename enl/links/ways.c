@@ -28,61 +28,49 @@ static struct enl_known_way *way_to(struct enl_links *links, uint32_t host)
     return way;
 }
 
-/* What both hosts may learn: the one with the lower number tells the user. */
-static bool tells_user(const struct enl_links *links, uint32_t host)
-{
-    return host > links->self->host_number;
-}
-
-static void say_silent(struct enl_links *links, const struct bcri_link_news *news, const char *name)
-{
-    if (!tells_user(links, news->number))
-        bcri_log_write(&links->self->log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
-                       news->text);
-    else
-        enl_report(links->self, BCRI_LOG_WARN,
-                   "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
-                   "connections between daemons, which is slow; do both machines, and what is between "
-                   "them, let UDP through? dataport in bcrrc says by which ports",
-                   name, news->text, links->self->hostname);
-}
-
-static void say_narrow(struct enl_links *links, const struct bcri_link_news *news, const char *name)
-{
-    enl_report(links->self, BCRI_LOG_WARN,
-               "packets of %u bytes from %s do not arrive at host %s (%s) by UDP, though smaller ones do: "
-               "what it says "
-               "there goes over the connections between daemons, which is slow; raise the MTU of what is "
-               "between them",
-               BCRI_LINK_PACKET_MIN, links->self->hostname, name, news->text);
-}
-
-static void say_unheard(struct enl_links *links, const struct bcri_link_news *news, const char *name)
-{
-    static const char format[] =
-        "nothing of what %s says to host %s (%s) by UDP arrives, though that host's packets "
-        "come: it goes over the connections between daemons, which is slow";
-    if (!tells_user(links, news->number))
-        bcri_log_write(&links->self->log, BCRI_LOG_WARN, format, links->self->hostname, name, news->text);
-    else
-        enl_report(links->self, BCRI_LOG_WARN, format, links->self->hostname, name, news->text);
-}
-
+/* What both hosts may learn, the one with the lower number tells the user. */
 static void say_way(struct enl_links *links, const struct bcri_link_news *news, const char *name)
 {
+    static const char unheard[] =
+        "nothing of what %s says to host %s (%s) by UDP arrives, though that host's packets "
+        "come: it goes over the connections between daemons, which is slow";
+    struct enl_self *self = links->self;
+    const bool tells_user = news->number > self->host_number;
     switch (news->way) {
-    case BCRI_WAY_SILENT: say_silent(links, news, name); break;
-    case BCRI_WAY_NARROW: say_narrow(links, news, name); break;
-    case BCRI_WAY_UNHEARD: say_unheard(links, news, name); break;
+    case BCRI_WAY_SILENT:
+        if (tells_user)
+            enl_report(
+                self, BCRI_LOG_WARN,
+                "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
+                "connections between daemons, which is slow; do both machines, and what is between "
+                "them, let UDP through? dataport in bcrrc says by which ports",
+                name, news->text, self->hostname);
+        else
+            bcri_log_write(&self->log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
+                           news->text);
+        break;
+    case BCRI_WAY_NARROW:
+        enl_report(
+            self, BCRI_LOG_WARN,
+            "packets of %u bytes from %s do not arrive at host %s (%s) by UDP, though smaller ones do: "
+            "what it says there goes over the connections between daemons, which is slow; raise the MTU "
+            "of what is between them",
+            BCRI_LINK_PACKET_MIN, self->hostname, name, news->text);
+        break;
+    case BCRI_WAY_UNHEARD:
+        if (tells_user)
+            enl_report(self, BCRI_LOG_WARN, unheard, self->hostname, name, news->text);
+        else
+            bcri_log_write(&self->log, BCRI_LOG_WARN, unheard, self->hostname, name, news->text);
+        break;
     case BCRI_WAY_LOW:
-        bcri_log_write(&links->self->log, BCRI_LOG_INFO,
-                       "packets to host %s (%s) have at most %u bytes: no larger ones "
-                       "arrive",
-                       name, news->text, news->bytes);
+        bcri_log_write(&self->log, BCRI_LOG_INFO,
+                       "packets to host %s (%s) have at most %u bytes: no larger ones arrive", name,
+                       news->text, news->bytes);
         break;
     case BCRI_WAY_USUAL:
-        bcri_log_write(&links->self->log, BCRI_LOG_INFO,
-                       "packets to host %s (%s) go by UDP, and large ones arrive", name, news->text);
+        bcri_log_write(&self->log, BCRI_LOG_INFO, "packets to host %s (%s) go by UDP, and large ones arrive",
+                       name, news->text);
         break;
     }
 }

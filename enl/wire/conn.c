@@ -19,21 +19,9 @@
  * it has its answer. */
 enum { CLIENTS_MAX = 64, WHO_BYTES = 512 };
 
-/* The peer has ended a connection, or must not use it any more. */
-static void end_by_peer(struct enl_conn *conn)
-{
-    const struct enl_conn_ops *ops = conn->conns->ops;
-    struct enl_cce *cce = conn->cce;
-    enum enl_conn_kind kind = conn->kind;
-    const char *wrong = conn->wrong;
-    enl_conn_close(conn);
-    if (cce != NULL)
-        ops->cce_left(cce, kind, wrong);
-}
-
 /* Reads one message, if there is one, and does what it asks for, which may close the connection. Returns
  * whether there was one; -1: the peer has ended the connection, or must not use it any more; it is open still. */
-static int take_one(struct enl_conn *conn)
+static int take_message(struct enl_conn *conn)
 {
     static struct bcri_incoming in; /* the loop's thread alone */
     int came = bcri_channel_recv(conn->watch->fd, &in, false);
@@ -66,8 +54,15 @@ static int take_one(struct enl_conn *conn)
 static void on_conn_readable(void *data)
 {
     struct enl_conn *conn = data;
-    if (take_one(conn) < 0)
-        end_by_peer(conn);
+    if (take_message(conn) >= 0)
+        return;
+    const struct enl_conn_ops *ops = conn->conns->ops;
+    struct enl_cce *cce = conn->cce;
+    const enum enl_conn_kind kind = conn->kind;
+    const char *wrong = conn->wrong;
+    enl_conn_close(conn);
+    if (cce != NULL)
+        ops->cce_left(cce, kind, wrong);
 }
 
 void enl_conn_take_rest(struct enl_conn *const *place)
@@ -76,7 +71,7 @@ void enl_conn_take_rest(struct enl_conn *const *place)
     if (conn == NULL)
         return;
     shutdown(conn->watch->fd, SHUT_RD); /* a child that it has forked may hold the socket, and add more */
-    while (*place == conn && take_one(conn) > 0)
+    while (*place == conn && take_message(conn) > 0)
         ;
 }
 
@@ -105,7 +100,7 @@ void enl_conns_close_waiting(struct enl_conns *conns)
         enl_conn_close(TAILQ_FIRST(&conns->waiting));
 }
 
-static void list(struct enl_conn *conn, struct enl_conns *conns, enum enl_conn_kind kind)
+static void list_conn(struct enl_conn *conn, struct enl_conns *conns, enum enl_conn_kind kind)
 {
     conn->conns = conns;
     conn->kind = kind;
@@ -126,7 +121,7 @@ struct enl_conn *enl_conn_new(struct enl_conns *conns, enum enl_conn_kind kind, 
     }
     conn->cce = cce;
     conns->clients += kind == ENL_CLIENT;
-    list(conn, conns, kind);
+    list_conn(conn, conns, kind);
     return conn;
 }
 
@@ -138,7 +133,7 @@ struct enl_conn *enl_conn_of_peer(struct enl_conns *conns, enum enl_conn_kind ki
         return NULL;
     }
     conn->peer = peer;
-    list(conn, conns, kind);
+    list_conn(conn, conns, kind);
     return conn;
 }
 
@@ -225,23 +220,17 @@ void enl_conn_reply_fd(struct enl_conn *conn, uint32_t id, int fd)
         close(fd);
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 struct enl_conn *enl_conn_waiting(const struct enl_conns *conns, const char *object)
 {
     struct enl_conn *conn;
     TAILQ_FOREACH (conn, &conns->waiting, waits)
-        if (strcmp(last_component(conn->ccename), last_component(object)) == 0)
+        if (strcmp(basename(conn->ccename), basename(object)) == 0)
             return conn;
     return NULL;
 }
 
 /* A client that has said nothing, and from whom no message waits to be read. */
-static bool is_silent(const struct enl_conn *conn)
+static bool has_said_nothing(const struct enl_conn *conn)
 {
     char byte;
     return conn->kind == ENL_CLIENT && !conn->spoke &&
@@ -249,12 +238,12 @@ static bool is_silent(const struct enl_conn *conn)
 }
 
 /* Closes the oldest silent client's connection. False: there is none. */
-static bool show_out(struct enl_conns *conns)
+static bool close_silent_client(struct enl_conns *conns)
 {
     struct enl_conn *conn, *silent = NULL;
     LIST_FOREACH (conn, &conns->all, entry)
         /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed is in the list no more, which the analyzer does not see */
-        if (is_silent(conn))
+        if (has_said_nothing(conn))
             silent = conn;
     if (silent == NULL)
         return false;
@@ -271,7 +260,7 @@ static int accept_client(struct enl_conns *conns)
     int fd = accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd >= 0 || (errno != EMFILE && errno != ENFILE))
         return fd;
-    if (show_out(conns))
+    if (close_silent_client(conns))
         return accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
     close(conns->spare_fd);
     fd = accept4(conns->listening->fd, NULL, NULL, SOCK_CLOEXEC);
@@ -283,7 +272,7 @@ static int accept_client(struct enl_conns *conns)
     return -1;
 }
 
-static void on_visit(void *data)
+static void on_client(void *data)
 {
     struct enl_conns *conns = data;
     struct ucred peer = {0};
@@ -302,7 +291,7 @@ static void on_visit(void *data)
         close(fd);
         return;
     }
-    if (conns->clients >= CLIENTS_MAX && !show_out(conns)) {
+    if (conns->clients >= CLIENTS_MAX && !close_silent_client(conns)) {
         close(fd);
         return;
     }
@@ -342,6 +331,6 @@ int enl_conns_listen(struct enl_conns *conns)
     }
     conns->address_fd = -1;
     conns->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    conns->listening = enl_watch_start(conns->self, fd, on_visit, conns);
+    conns->listening = enl_watch_start(conns->self, fd, on_client, conns);
     return conns->listening != NULL ? 0 : -ENOMEM;
 }

@@ -51,22 +51,6 @@ static bool store(const struct bcri_item *item, const struct bcri_control_key_ro
     return false;
 }
 
-static unsigned key_of(const struct bcri_item *name)
-{
-    unsigned key = 0;
-    while (key < BCRI_KEY_COUNT && !equals(name, bcri_control_keys[key].name))
-        key++;
-    return key;
-}
-
-static unsigned type_of(const struct bcri_item *name)
-{
-    unsigned type = 0;
-    while (type < BCRI_MSG_COUNT && !equals(name, bcri_control_types[type].name))
-        type++;
-    return type;
-}
-
 struct reading {
     struct bcri_control *message;
     bool has_version, has_type;
@@ -90,14 +74,18 @@ static const char *read_entry(struct bcri_cursor *cursor, struct reading *readin
     }
     if (equals(&name, "t")) {
         struct bcri_item item = bcri_unpack(cursor);
-        unsigned type = type_of(&item);
+        unsigned type = 0;
+        while (type < BCRI_MSG_COUNT && !equals(&item, bcri_control_types[type].name))
+            type++;
         if (type == BCRI_MSG_COUNT || reading->has_type)
             return "unknown type";
         reading->has_type = true;
         message->type = (enum bcri_control_type)type;
         return NULL;
     }
-    unsigned key = key_of(&name);
+    unsigned key = 0;
+    while (key < BCRI_KEY_COUNT && !equals(&name, bcri_control_keys[key].name))
+        key++;
     if (key == BCRI_KEY_COUNT)
         return bcri_unpack_skip(cursor) ? NULL : "an unknown key's value is cut off";
     struct bcri_item item = bcri_unpack(cursor);

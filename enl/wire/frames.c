@@ -10,22 +10,17 @@
 static const uint8_t magic[BCRI_FRAMES_MAGIC_BYTES + 1] = BCRI_FRAMES_MAGIC;
 
 /* What was read is wiped, since it may have been a key. */
-static void drop(struct bcri_frames *frames, size_t bytes)
+static void wipe_first(struct bcri_frames *frames, size_t bytes)
 {
     frames->used -= bytes;
     memmove(frames->bytes, frames->bytes + bytes, frames->used);
     explicit_bzero(frames->bytes + frames->used, bytes);
 }
 
-static void drop_taken(struct bcri_frames *frames)
-{
-    drop(frames, frames->taken);
-    frames->taken = 0;
-}
-
 size_t bcri_frames_room(struct bcri_frames *frames, uint8_t **at_out)
 {
-    drop_taken(frames);
+    wipe_first(frames, frames->taken);
+    frames->taken = 0;
     *at_out = frames->bytes + frames->used;
     return sizeof frames->bytes - frames->used;
 }
@@ -33,19 +28,6 @@ size_t bcri_frames_room(struct bcri_frames *frames, uint8_t **at_out)
 void bcri_frames_came(struct bcri_frames *frames, size_t bytes)
 {
     frames->used += bytes;
-}
-
-static void keep_greeting(struct bcri_frames *frames, const uint8_t *bytes, size_t count)
-{
-    const size_t most = sizeof frames->greeting;
-    if (count > most) {
-        bytes += count - most;
-        count = most;
-    }
-    const size_t drop = frames->greeting_bytes + count > most ? frames->greeting_bytes + count - most : 0;
-    memmove(frames->greeting, frames->greeting + drop, frames->greeting_bytes - drop);
-    memcpy(frames->greeting + frames->greeting_bytes - drop, bytes, count);
-    frames->greeting_bytes += (uint32_t)(count - drop);
 }
 
 void bcri_frames_greeting(const struct bcri_frames *frames, char *out, size_t size)
@@ -65,6 +47,9 @@ static bool skip_greeting(struct bcri_frames *frames)
     size_t at = 0;
     while (at < frames->used && frames->matched < BCRI_FRAMES_MAGIC_BYTES) {
         const uint8_t byte = frames->bytes[at++];
+        if (frames->greeting_bytes == sizeof frames->greeting)
+            memmove(frames->greeting, frames->greeting + 1, --frames->greeting_bytes);
+        frames->greeting[frames->greeting_bytes++] = (char)byte;
         if (byte != magic[frames->matched]) {
             frames->skipped += frames->matched;
             frames->matched = 0;
@@ -76,14 +61,14 @@ static bool skip_greeting(struct bcri_frames *frames)
         if (frames->skipped > BCRI_FRAMES_GREETING)
             break;
     }
-    keep_greeting(frames, frames->bytes, at);
-    drop(frames, at);
+    wipe_first(frames, at);
     return frames->matched == BCRI_FRAMES_MAGIC_BYTES;
 }
 
 int bcri_frames_next(struct bcri_frames *frames, struct bcri_control *message_out, const char **wrong_out)
 {
-    drop_taken(frames);
+    wipe_first(frames, frames->taken);
+    frames->taken = 0;
     if (frames->matched < BCRI_FRAMES_MAGIC_BYTES && !skip_greeting(frames)) {
         if (frames->skipped <= BCRI_FRAMES_GREETING)
             return 0;

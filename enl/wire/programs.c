@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See wire.h. */
+/* programs.c -- which programs run here, by their sockets, and waiting for a daemon's answer: wire.h. */
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -8,6 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "bcri/stopped.h"
+
+/* A daemon that a person stops and lets go on at once need not be given up. */
+enum { STOPPED_MS = 1000, TURN_MS = 250 };
 
 /* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
  * another name there, and that is not shown to a terminal. */
@@ -43,7 +48,7 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
 
 struct search {
     const char *program;
-    char name[ENL_DAEMON_NAME_MAX];
+    char *name; /* room for one */
     bool found;
 };
 
@@ -53,44 +58,22 @@ static bool look_for_daemon(void *data, const char *daemon)
     const size_t length = strlen(search->program);
     search->found = strncmp(daemon, search->program, length) == 0 && daemon[length] == ':';
     if (search->found)
-        snprintf(search->name, sizeof search->name, "%s", daemon);
+        snprintf(search->name, ENL_DAEMON_NAME_MAX, "%s", daemon);
     return !search->found;
 }
 
-static bool daemon_here(const char *program, char out[ENL_DAEMON_NAME_MAX])
+/* The daemon that a program has here; false: there is none, or it is the root's. */
+static bool is_elsewhere(const char *program, char out[ENL_DAEMON_NAME_MAX])
 {
-    struct search search = {.program = program};
-    enl_each_program(look_for_daemon, &search);
-    memcpy(out, search.name, sizeof search.name);
-    return search.found;
-}
-
-/* The same, but false also if the root's daemon is here. */
-static bool pick(const char *program, char out[ENL_DAEMON_NAME_MAX])
-{
-    if (strchr(program, ':') != NULL || !daemon_here(program, out))
+    struct search search = {.program = program, .name = out};
+    if (strchr(program, ':') == NULL)
+        enl_each_program(look_for_daemon, &search);
+    if (!search.found)
         return false;
     const int fd = bcri_channel_connect(program, 200);
     if (fd >= 0)
         close(fd);
     return fd == -ECONNREFUSED;
-}
-
-/* The machine in a name that enl has made, as node1.1234 and node1.1234-2; 0: the name was chosen. */
-static int machine_in(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    const bool made =
-        dot != NULL && dot[1] != '\0' && dot[1] != '-' && dot[1 + strspn(dot + 1, "0123456789-")] == '\0';
-    return made ? (int)(dot - name) : 0;
-}
-
-/* Whether that daemon stands for its program here: the root's, or without that the first one found. */
-static bool stands_for_program(const char *daemon)
-{
-    char program[ENL_DAEMON_NAME_MAX], other[ENL_DAEMON_NAME_MAX];
-    snprintf(program, sizeof program, "%.*s", (int)strcspn(daemon, ":"), daemon);
-    return strcmp(program, daemon) == 0 || (pick(program, other) && strcmp(other, daemon) == 0);
 }
 
 struct names {
@@ -101,7 +84,10 @@ struct names {
 static bool add_program(void *data, const char *daemon)
 {
     struct names *names = data;
-    if (!stands_for_program(daemon))
+    char program[ENL_DAEMON_NAME_MAX], other[ENL_DAEMON_NAME_MAX];
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(daemon, ":"), daemon);
+    /* It stands for its program here: the root's, or without that the first one found. */
+    if (strcmp(program, daemon) != 0 && (!is_elsewhere(program, other) || strcmp(other, daemon) != 0))
         return true;
     const int fd = bcri_channel_connect(daemon, 200);
     if (fd < 0)
@@ -143,9 +129,13 @@ const char *enl_daemon_of(const char *name, char only[ENL_DAEMON_NAME_MAX])
 {
     if (name == NULL)
         return is_only_program(only) ? only : NULL;
-    if (!pick(name, only))
+    if (!is_elsewhere(name, only))
         return name;
-    const int machine = machine_in(name);
+    /* The machine is in a name that enl has made, as node1.1234 and node1.1234-2. */
+    const char *dot = strrchr(name, '.');
+    const bool made =
+        dot != NULL && dot[1] != '\0' && dot[1] != '-' && dot[1 + strspn(dot + 1, "0123456789-")] == '\0';
+    const int machine = made ? (int)(dot - name) : 0;
     fprintf(stderr, "enl: program %s was started on another machine%s%.*s; its daemon here is %s\n", name,
             machine != 0 ? ", " : "", machine, name, only);
     return only;
@@ -187,12 +177,18 @@ static int namespaces_of(pid_t pid)
     return count;
 }
 
-bool enl_pids_are_foreign(int daemon)
+/* -1: not known; 0: it cannot be seen from here, as one in another namespace. */
+static pid_t process_of(int daemon)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
-    return getsockopt(daemon, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-           (peer.pid == 0 || namespaces_of(peer.pid) > 1); /* 0: it cannot be seen from here */
+    return daemon >= 0 && getsockopt(daemon, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : -1;
+}
+
+bool enl_pids_are_foreign(int daemon)
+{
+    const pid_t pid = process_of(daemon);
+    return pid == 0 || (pid > 0 && namespaces_of(pid) > 1);
 }
 
 int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in)
@@ -206,4 +202,48 @@ int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in)
         return got;
     bcri_incoming_close(in);
     return in->wrong == NULL ? 1 : -EPROTO;
+}
+
+/* ---- waiting for an answer ---- */
+
+static bool is_stopped(int daemon)
+{
+    const pid_t pid = process_of(daemon);
+    return pid > 0 && bcri_process_stopped((uint32_t)pid);
+}
+
+bool enl_is_silent(int daemon, unsigned waited_ms)
+{
+    return waited_ms >= ENL_PATIENCE_MS || (waited_ms >= STOPPED_MS && is_stopped(daemon));
+}
+
+const char *enl_silence(int daemon, char out[ENL_SILENCE_TEXT_MAX])
+{
+    const pid_t pid = process_of(daemon);
+    if (is_stopped(daemon))
+        snprintf(
+            out, ENL_SILENCE_TEXT_MAX,
+            "it does not answer; its daemon, process %ld, is stopped: fg, kill -CONT or enl kill ends that",
+            (long)pid);
+    else if (pid > 0)
+        snprintf(
+            out, ENL_SILENCE_TEXT_MAX,
+            "it does not answer, though its daemon, process %ld, is not stopped: the machine may have too "
+            "much to do",
+            (long)pid);
+    else
+        snprintf(out, ENL_SILENCE_TEXT_MAX,
+                 "it does not answer; it is stopped, or the machine has too much to do");
+    return out;
+}
+
+int enl_hear(int daemon, struct bcri_incoming *in)
+{
+    const struct timeval turn = {.tv_usec = TURN_MS * 1000};
+    unsigned waited_ms = 0;
+    int got;
+    setsockopt(daemon, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof turn);
+    while ((got = bcri_channel_recv(daemon, in, true)) == -EAGAIN && !enl_is_silent(daemon, waited_ms))
+        waited_ms += TURN_MS;
+    return got;
 }

@@ -2,25 +2,6 @@
 /* See unpack.h. Source: msgpack specification. */
 #include "bcri/unpack.h"
 
-static uint64_t big_endian(const uint8_t *bytes, unsigned size)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
-/* Reads a number of `size` bytes; false if they are not there. */
-static bool take_number(struct bcri_cursor *cursor, unsigned size, uint64_t *number_out)
-{
-    if (cursor->left < size)
-        return false;
-    *number_out = big_endian(cursor->at, size);
-    cursor->at += size;
-    cursor->left -= size;
-    return true;
-}
-
 static struct bcri_item take_body(struct bcri_cursor *cursor, enum bcri_item_class class, uint64_t length)
 {
     struct bcri_item item = {.class = BCRI_ITEM_BAD};
@@ -34,42 +15,30 @@ static struct bcri_item take_body(struct bcri_cursor *cursor, enum bcri_item_cla
     return item;
 }
 
-/* Reads an item whose length is in the next `size` bytes, plus `extra` (the type byte of an
- * extension). */
-static struct bcri_item take_sized(struct bcri_cursor *cursor, enum bcri_item_class class, unsigned size,
-                                   unsigned extra)
-{
-    uint64_t length;
-    if (!take_number(cursor, size, &length))
-        return (struct bcri_item){.class = BCRI_ITEM_BAD};
-    return take_body(cursor, class, length + extra);
-}
-
-static struct bcri_item take_count(struct bcri_cursor *cursor, enum bcri_item_class class, unsigned size,
-                                   unsigned per_entry)
-{
-    struct bcri_item item = {.class = class};
-    if (!take_number(cursor, size, &item.number))
-        item.class = BCRI_ITEM_BAD;
-    item.number *= per_entry;
-    return item;
-}
-
-static struct bcri_item take_unsigned(struct bcri_cursor *cursor, unsigned size)
-{
-    return take_count(cursor, BCRI_ITEM_UINT, size, 1);
-}
-
-static struct bcri_item take_signed(struct bcri_cursor *cursor, unsigned size)
-{
-    struct bcri_item item = take_unsigned(cursor, size);
-    uint64_t sign = UINT64_C(1) << (8 * size - 1);
-    if (item.class == BCRI_ITEM_UINT && (item.number & sign) != 0) {
-        item.class = BCRI_ITEM_NEGATIVE;
-        item.number |= ~(sign | (sign - 1));
-    }
-    return item;
-}
+/* How an item goes on behind a tag from 0xc0 on: with a number of `size` bytes, which is its value, says how many items
+ * follow, or, with `extra` added (the type byte of an extension), how long its body is. */
+static const struct {
+    uint8_t class, size, extra;
+} of_tag[] = {
+    [0x00] = {BCRI_ITEM_OTHER, 0, 0}, /* nil */
+    [0x01] = {BCRI_ITEM_BAD, 0, 0},   /* never used */
+    [0x02] = {BCRI_ITEM_OTHER, 0, 0}, /* false, true */
+    [0x03] = {BCRI_ITEM_OTHER, 0, 0},    [0x04] = {BCRI_ITEM_BIN, 1, 0},
+    [0x05] = {BCRI_ITEM_BIN, 2, 0},      [0x06] = {BCRI_ITEM_BIN, 4, 0},
+    [0x07] = {BCRI_ITEM_OTHER, 1, 1}, /* extensions */
+    [0x08] = {BCRI_ITEM_OTHER, 2, 1},    [0x09] = {BCRI_ITEM_OTHER, 4, 1},
+    [0x0a] = {BCRI_ITEM_OTHER, 0, 4}, /* floats */
+    [0x0b] = {BCRI_ITEM_OTHER, 0, 8},    [0x0c] = {BCRI_ITEM_UINT, 1, 0},
+    [0x0d] = {BCRI_ITEM_UINT, 2, 0},     [0x0e] = {BCRI_ITEM_UINT, 4, 0},
+    [0x0f] = {BCRI_ITEM_UINT, 8, 0},     [0x10] = {BCRI_ITEM_NEGATIVE, 1, 0}, /* or not */
+    [0x11] = {BCRI_ITEM_NEGATIVE, 2, 0}, [0x12] = {BCRI_ITEM_NEGATIVE, 4, 0},
+    [0x13] = {BCRI_ITEM_NEGATIVE, 8, 0}, [0x14] = {BCRI_ITEM_OTHER, 0, 2}, /* extensions of fixed size */
+    [0x15] = {BCRI_ITEM_OTHER, 0, 3},    [0x16] = {BCRI_ITEM_OTHER, 0, 5},
+    [0x17] = {BCRI_ITEM_OTHER, 0, 9},    [0x18] = {BCRI_ITEM_OTHER, 0, 17},
+    [0x19] = {BCRI_ITEM_STR, 1, 0},      [0x1a] = {BCRI_ITEM_STR, 2, 0},
+    [0x1b] = {BCRI_ITEM_STR, 4, 0},      [0x1c] = {BCRI_ITEM_ARRAY, 2, 0},
+    [0x1d] = {BCRI_ITEM_ARRAY, 4, 0},    [0x1e] = {BCRI_ITEM_MAP, 2, 0},
+    [0x1f] = {BCRI_ITEM_MAP, 4, 0}};
 
 struct bcri_item bcri_unpack(struct bcri_cursor *cursor)
 {
@@ -87,40 +56,26 @@ struct bcri_item bcri_unpack(struct bcri_cursor *cursor)
         return (struct bcri_item){.class = BCRI_ITEM_ARRAY, .number = tag & 0x0fu};
     if (tag <= 0xbf)
         return take_body(cursor, BCRI_ITEM_STR, tag & 0x1fu);
-    switch (tag) {
-    case 0xc0: /* nil, false, true */
-    case 0xc2:
-    case 0xc3: return (struct bcri_item){.class = BCRI_ITEM_OTHER};
-    case 0xc4: return take_sized(cursor, BCRI_ITEM_BIN, 1, 0);
-    case 0xc5: return take_sized(cursor, BCRI_ITEM_BIN, 2, 0);
-    case 0xc6: return take_sized(cursor, BCRI_ITEM_BIN, 4, 0);
-    case 0xc7: return take_sized(cursor, BCRI_ITEM_OTHER, 1, 1); /* extensions */
-    case 0xc8: return take_sized(cursor, BCRI_ITEM_OTHER, 2, 1);
-    case 0xc9: return take_sized(cursor, BCRI_ITEM_OTHER, 4, 1);
-    case 0xca: return take_body(cursor, BCRI_ITEM_OTHER, 4); /* floats */
-    case 0xcb: return take_body(cursor, BCRI_ITEM_OTHER, 8);
-    case 0xcc: return take_unsigned(cursor, 1);
-    case 0xcd: return take_unsigned(cursor, 2);
-    case 0xce: return take_unsigned(cursor, 4);
-    case 0xcf: return take_unsigned(cursor, 8);
-    case 0xd0: return take_signed(cursor, 1);
-    case 0xd1: return take_signed(cursor, 2);
-    case 0xd2: return take_signed(cursor, 4);
-    case 0xd3: return take_signed(cursor, 8);
-    case 0xd4: return take_body(cursor, BCRI_ITEM_OTHER, 2); /* extensions of fixed size */
-    case 0xd5: return take_body(cursor, BCRI_ITEM_OTHER, 3);
-    case 0xd6: return take_body(cursor, BCRI_ITEM_OTHER, 5);
-    case 0xd7: return take_body(cursor, BCRI_ITEM_OTHER, 9);
-    case 0xd8: return take_body(cursor, BCRI_ITEM_OTHER, 17);
-    case 0xd9: return take_sized(cursor, BCRI_ITEM_STR, 1, 0);
-    case 0xda: return take_sized(cursor, BCRI_ITEM_STR, 2, 0);
-    case 0xdb: return take_sized(cursor, BCRI_ITEM_STR, 4, 0);
-    case 0xdc: return take_count(cursor, BCRI_ITEM_ARRAY, 2, 1);
-    case 0xdd: return take_count(cursor, BCRI_ITEM_ARRAY, 4, 1);
-    case 0xde: return take_count(cursor, BCRI_ITEM_MAP, 2, 2);
-    case 0xdf: return take_count(cursor, BCRI_ITEM_MAP, 4, 2);
-    default: return (struct bcri_item){.class = BCRI_ITEM_BAD}; /* 0xc1: never used */
+    const unsigned size = of_tag[tag - 0xc0].size;
+    struct bcri_item item = {.class = of_tag[tag - 0xc0].class};
+    if (cursor->left < size)
+        return (struct bcri_item){.class = BCRI_ITEM_BAD};
+    for (unsigned i = 0; i < size; i++)
+        item.number = item.number << 8 | cursor->at[i];
+    cursor->at += size;
+    cursor->left -= size;
+    if (item.class == BCRI_ITEM_STR || item.class == BCRI_ITEM_BIN || item.class == BCRI_ITEM_OTHER)
+        return take_body(cursor, item.class, item.number + of_tag[tag - 0xc0].extra);
+    if (item.class == BCRI_ITEM_MAP)
+        item.number *= 2;
+    if (item.class == BCRI_ITEM_NEGATIVE) {
+        const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+        if ((item.number & sign) == 0)
+            item.class = BCRI_ITEM_UINT;
+        else
+            item.number |= ~(sign | (sign - 1));
     }
+    return item;
 }
 
 /* Every item takes at least a byte, so this ends within `left` steps. */

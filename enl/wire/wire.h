@@ -181,7 +181,7 @@ bool enl_pids_are_foreign(int daemon);
  * is a row, or a reply if there is none; else what bcri_channel_recv returns, or -EPROTO. */
 int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in);
 
-/* silence.c -- Waiting for a daemon's answer. One that is stopped never answers; one whose machine has too much to
+/* programs.c -- Waiting for a daemon's answer. One that is stopped never answers; one whose machine has too much to
  * do does, in time. The kernel tells which it is (/proc/PID/stat), so that neither is taken for the other. */
 
 /* How long a daemon that is not stopped may take. */

@@ -78,6 +78,8 @@ static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bc
     bcri_link_use_carrier(path->link, &tree, thread->now);
 }
 
+/* Each direction for itself: whether what is sent by UDP arrives is known by its answers, whichever way they come. What a
+ * try has told may not last: each time the link stays on the tree twice as long. */
 static void use_udp(struct bcri_link_thread *thread, struct path *path)
 {
     struct bcri_link_carrier carrier;
@@ -87,14 +89,6 @@ static void use_udp(struct bcri_link_thread *thread, struct path *path)
     path->changed_at = thread->now;
     bcri_link_use_carrier(path->link, &carrier, thread->now);
     bcri_link_ping(path->link); /* the other host learns by which address */
-}
-
-/* Each direction for itself: whether what is sent by UDP arrives is known by its answers, whichever way they come. What a
- * try has told may not last: each time the link stays there twice as long. */
-static void go_back_if_it_passes(struct bcri_link_thread *thread, struct path *path)
-{
-    if (thread->now >= path->changed_at + path->stays_ns && bcri_link_try_passed(path->link))
-        use_udp(thread, path);
 }
 
 /* It may have heard nothing by UDP, and then what is sent there has no answer; or it hears
@@ -239,8 +233,9 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
             use_tree(thread, path, BCRI_WAY_SILENT);
         else if (!path->on_tree && thread->config.silence_ns != 0 && bcri_link_is_narrow(path->link))
             use_tree(thread, path, BCRI_WAY_NARROW);
-        else if (path->on_tree)
-            go_back_if_it_passes(thread, path);
+        else if (path->on_tree && thread->now >= path->changed_at + path->stays_ns &&
+                 bcri_link_try_passed(path->link))
+            use_udp(thread, path);
         tell_way(thread, path);
         if (!path->wants_keys && bcri_link_wears_out(path->link))
             ask_for_keys(thread, path);

@@ -52,36 +52,28 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref)
     return share;
 }
 
-/* False: no memory to tell the other host.
- * Model: share.pml */
-static bool end_share(struct share *share)
+/* Model: share.pml */
+void bcri_shares_end(struct bcri_agent *agent)
 {
-    const struct bcri_message forget = {.kind = BCRI_MESSAGE_FORGET, .request = share->data};
-    if (share->data != 0 && share->peer->link != NULL &&
-        !bcri_agent_send(share->peer, share->source | BCRI_ANSWERS, share->target, &forget, NULL, NULL))
-        return false;
-    list_remove(&share->of_requester);
-    record_free(share);
-    return true;
+    struct share *share;
+    while ((share = FIRST_OF(&agent->shares_over, struct share, of_requester)) != NULL) {
+        const struct bcri_message forget = {.kind = BCRI_MESSAGE_FORGET, .request = share->data};
+        if (share->data != 0 && share->peer->link != NULL &&
+            !bcri_agent_send(share->peer, share->source | BCRI_ANSWERS, share->target, &forget, NULL, NULL)) {
+            agent->ask_at = agent->now + AGAIN_NS;
+            return;
+        }
+        list_remove(&share->of_requester);
+        record_free(share);
+    }
 }
 
-static void end_share_or_later(struct share *share)
+static void end_share(struct share *share)
 {
     struct bcri_agent *agent = share->peer->agent;
     list_remove(&share->of_requester);
     list_append(&agent->shares_over, &share->of_requester);
-    if (!end_share(share))
-        agent->ask_at = agent->now + AGAIN_NS;
-}
-
-void bcri_shares_end(struct bcri_agent *agent)
-{
-    struct share *share;
-    while ((share = FIRST_OF(&agent->shares_over, struct share, of_requester)) != NULL)
-        if (!end_share(share)) {
-            agent->ask_at = agent->now + AGAIN_NS;
-            return;
-        }
+    bcri_shares_end(agent);
 }
 
 /* Model: share.pml */
@@ -99,7 +91,7 @@ void bcri_shares_close(struct requester *requester, bcri_ref but)
             bcri_slot_drop(agent->ctx, share->region);
         share->region = NULL;
         if (share->orders == 0)
-            end_share_or_later(share);
+            end_share(share);
     }
 }
 
@@ -115,5 +107,5 @@ void bcri_order_let_go(struct order *order)
     else
         bcri_slot_drop(order->requester->agent->ctx, region);
     if (share != NULL && --share->orders == 0 && !share->is_open)
-        end_share_or_later(share);
+        end_share(share);
 }

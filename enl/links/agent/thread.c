@@ -177,14 +177,6 @@ static bool poll_socket(struct bcri_link_thread *thread, uint32_t seen)
     return false;
 }
 
-static void watch_socket(struct bcri_link_thread *thread, uint32_t events)
-{
-    struct epoll_event socket = {.events = events, .data.fd = bcri_udp_fd(thread->udp)};
-    if (thread->watched != events)
-        epoll_ctl(thread->epoll, EPOLL_CTL_MOD, bcri_udp_fd(thread->udp), &socket);
-    thread->watched = events;
-}
-
 /* Rests until something happens, unless the bell has rung since it said `seen`. When the lease is over
  * that is the loop's word alone, which extends it or ends this host. */
 static void rest_in_epoll(struct bcri_link_thread *thread, uint32_t seen)
@@ -198,7 +190,11 @@ static void rest_in_epoll(struct bcri_link_thread *thread, uint32_t seen)
         next = thread->lingers_until;
     const bool over = bcri_thread_lease_is_over(thread) && thread->lane_count == 0;
     int count = -1;
-    watch_socket(thread, over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u));
+    struct epoll_event socket = {.events = over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u),
+                                 .data.fd = bcri_udp_fd(thread->udp)};
+    if (thread->watched != socket.events)
+        epoll_ctl(thread->epoll, EPOLL_CTL_MOD, socket.data.fd, &socket);
+    thread->watched = socket.events;
     if (bcri_bell_epoll_begin(ctx, seen) && (over || set_timer(thread, next < kept ? next : kept)))
         count = epoll_wait(thread->epoll, events, 3, -1);
     bcri_bell_epoll_end(ctx);

@@ -179,15 +179,6 @@ static void end_served(struct served *served)
         bcri_served_free(served);
 }
 
-static void region_goes_back(struct served *served)
-{
-    struct wanted_cell *cell = served->cell;
-    served->state = SERVED_GOES_BACK;
-    cell->going_back++;
-    if (!is_listed(&cell->in_queue))
-        list_append(&agent_of_served(served)->giving_back, &cell->in_queue);
-}
-
 /* The requester's host has the region, or will never have it. Its CCE is told that there was no memory when the region is
  * back: until then it would find the cell without it. */
 void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome)
@@ -197,7 +188,10 @@ void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome
     if (outcome == BCRI_LINK_REFUSED)
         served->code = bcrE_NOMEM;
     if (outcome != BCRI_LINK_ARRIVED && served->want != BCRI_WANT_READ) {
-        region_goes_back(served);
+        served->state = SERVED_GOES_BACK;
+        cell->going_back++;
+        if (!is_listed(&cell->in_queue))
+            list_append(&agent->giving_back, &cell->in_queue);
         return;
     }
     if (outcome == BCRI_LINK_ARRIVED && served->want == BCRI_WANT_LOCK)
