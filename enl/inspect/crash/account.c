@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* account.c -- what a report says of one CCE's end. */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,6 @@ enum {
 _Static_assert(ENL_TAIL_BYTES + 256 <= OUTPUT_LIMIT - STATE_LIMIT && OUTPUT_LIMIT <= ENL_CRASH_BYTES_MAX,
                "each part of a report has its room");
 
-/* ---- texts with a bound ---- */
-
 void enl_crash_text_cut(struct enl_crash_text *text, const char *why)
 {
     const size_t length = strlen(why);
@@ -38,12 +35,14 @@ void enl_crash_text_cut(struct enl_crash_text *text, const char *why)
     text->cut = true;
 }
 
-void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length)
+void enl_crash_text_add(struct enl_crash_text *text, size_t limit, const char *bytes, size_t length)
 {
-    const size_t limit = text->limit - CUT_BYTES;
+    text->cut = text->cut && limit <= text->limit;
+    text->limit = limit;
     if (length == 0 || text->cut ||
         (text->bytes == NULL && (text->bytes = malloc(ENL_CRASH_BYTES_MAX)) == NULL))
         return;
+    limit -= CUT_BYTES;
     const size_t room = text->length < limit ? limit - text->length : 0, part = length < room ? length : room;
     memcpy(text->bytes + text->length, bytes, part);
     text->length += part;
@@ -51,32 +50,7 @@ void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t l
         enl_crash_text_cut(text, "... and more\n");
 }
 
-static void add_line(struct enl_crash_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void add_line(struct enl_crash_text *text, const char *format, ...)
-{
-    char line[ENL_CRASH_LINE_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    const int length = vsnprintf(line, sizeof line - 1, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        return;
-    size_t used = (size_t)length < sizeof line - 2 ? (size_t)length : sizeof line - 2;
-    line[used++] = '\n';
-    enl_crash_text_add(text, line, used);
-}
-
 /* ---- what the CCE did last: its record may hold anything that a wild store has left there ---- */
-
-static const char *name_of_operation(uint32_t op)
-{
-    static const char *const names[] = {
-        [BCRI_TRACE_PUT] = "put",   [BCRI_TRACE_WRITE] = "write", [BCRI_TRACE_GET] = "get",
-        [BCRI_TRACE_READ] = "read", [BCRI_TRACE_LOCK] = "lock",   [BCRI_TRACE_ZAP] = "zap"};
-    return op < sizeof names / sizeof names[0] && names[op] != NULL ? names[op] : "?";
-}
 
 /* The peer is a record's index, or enl's, if its CCE is on another host; it may have ended since, and another have its
  * record. */
@@ -93,21 +67,24 @@ static const char *peer_of(const struct enl_cce *cce, uint32_t peer, char *text,
     return text;
 }
 
-static void add_operation(struct enl_crash_text *text, const struct enl_cce *cce,
-                          const struct bcri_trace_shm *trace, uint64_t head)
+static void print_operation(FILE *out, const struct enl_cce *cce, const struct bcri_trace_shm *trace,
+                            uint64_t head)
 {
+    static const char *const names[256] = {
+        [BCRI_TRACE_PUT] = "put,",   [BCRI_TRACE_WRITE] = "write,", [BCRI_TRACE_GET] = "get,",
+        [BCRI_TRACE_READ] = "read,", [BCRI_TRACE_LOCK] = "lock,",   [BCRI_TRACE_ZAP] = "zap of"};
     const uint32_t op = (uint32_t)(head >> 32) & 255, result = (uint32_t)(head >> 40) & 255;
-    char other[32], bytes[32] = "", failed[32] = "";
-    const char *peer = peer_of(cce, (uint32_t)(head >> 48), other, sizeof other);
+    char peer[32];
+    fprintf(out, "  %s %s cell %u", names[op] != NULL ? names[op] : "?,",
+            peer_of(cce, (uint32_t)(head >> 48), peer, sizeof peer), trace->cell);
     if (op != BCRI_TRACE_ZAP)
-        snprintf(bytes, sizeof bytes, ", %u bytes", trace->bytes);
+        fprintf(out, ", %u bytes", trace->bytes);
     if (result != 0)
-        snprintf(failed, sizeof failed, ", failed (%u)", result);
-    add_line(text, "  %s%s %s cell %u%s%s", name_of_operation(op), op == BCRI_TRACE_ZAP ? " of" : ",", peer,
-             trace->cell, bytes, failed);
+        fprintf(out, ", failed (%u)", result);
+    fputc('\n', out);
 }
 
-static void add_last_operations(struct enl_crash_text *text, const struct enl_cce *cce)
+static void print_last_operations(FILE *out, const struct enl_cce *cce)
 {
     const struct bcri_trace_shm *ring = cce->record->trace;
     uint32_t last = 0;
@@ -118,19 +95,19 @@ static void add_last_operations(struct enl_crash_text *text, const struct enl_cc
     }
     if (last == 0)
         return;
-    add_line(text, "its last operations, the last one first:");
+    fprintf(out, "its last operations, the last one first:\n");
     for (uint32_t seq = last; seq != 0 && last - seq < LAST_SHOWN; seq--) {
         const struct bcri_trace_shm *trace = &ring[seq % BCRI_TRACE_RECORDS];
         const uint64_t head = bcri_load_acquire(&trace->head);
         if ((uint32_t)head != seq)
             break;
-        add_operation(text, cce, trace, head);
+        print_operation(out, cce, trace, head);
     }
 }
 
 /* ---- the rest of the account ---- */
 
-static void add_waiters(struct enl_crash_text *text, const struct enl_crash *crash)
+static void print_waiters(FILE *out, const struct enl_crash *crash)
 {
     const uint64_t now_ns = bcri_clock_ns();
     const struct enl_waiters *waiters = crash->waiters;
@@ -139,88 +116,94 @@ static void add_waiters(struct enl_crash_text *text, const struct enl_crash *cra
         const struct enl_cce *cce = enl_cce_at(crash->cce->here, waiter->index);
         char who[ENL_CCE_TEXT_MAX];
         if (waiter->others != 0)
-            add_line(text, "%u request%s of CCEs on other hosts to %s its cell %u wait%s", waiter->others,
-                     waiter->others == 1 ? "" : "s", waiter->puts ? "put into" : "get from", waiter->cell,
-                     waiter->others == 1 ? "s" : "");
+            fprintf(out, "%u request%s of CCEs on other hosts to %s its cell %u wait%s\n", waiter->others,
+                    waiter->others == 1 ? "" : "s", waiter->puts ? "put into" : "get from", waiter->cell,
+                    waiter->others == 1 ? "s" : "");
         if (!waiter->waits || cce == NULL || waiter->others != 0)
             continue;
         enl_cce_text(cce, who, sizeof who);
         if (waiter->request == BCRI_REF_NONE)
-            add_line(text, "%s waits for a lock that it holds inside a call", who);
+            fprintf(out, "%s waits for a lock that it holds inside a call\n", who);
         else
-            add_line(text, "%s has waited for %.1f s to %s its cell %u", who,
-                     (double)(now_ns - waiter->since_ns) / 1e9, waiter->puts ? "put into" : "get from",
-                     waiter->cell);
+            fprintf(out, "%s has waited for %.1f s to %s its cell %u\n", who,
+                    (double)(now_ns - waiter->since_ns) / 1e9, waiter->puts ? "put into" : "get from",
+                    waiter->cell);
     }
 }
 
-static void add_cause(struct enl_crash_text *text, const struct enl_crash *crash)
+static void print_cause(FILE *out, const struct enl_crash *crash)
 {
     static const int with_address[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     if (crash->code <= 0) {
         if (crash->signal != SIGABRT)
-            add_line(text, "a process has sent the signal");
+            fprintf(out, "a process has sent the signal\n");
         return;
     }
     for (size_t i = 0; i < sizeof with_address / sizeof with_address[0]; i++)
         if (crash->signal == with_address[i])
-            add_line(text, "at address 0x%llx", (unsigned long long)crash->address);
+            fprintf(out, "at address 0x%llx\n", (unsigned long long)crash->address);
 }
 
-static void add_why_no_stack(struct enl_crash_text *text, const struct enl_cce *cce)
+static void print_why_no_stack(FILE *out, const struct enl_cce *cce)
 {
     if (cce->crash != NULL)
-        add_line(text, "no stack: it could not be read (enl reads stacks on x86-64 only, and not of an "
-                       "emulated program), or not in time");
+        fprintf(out, "no stack: it could not be read (enl reads stacks on x86-64 only, and not of an "
+                     "emulated program), or not in time\n");
     else if ((bcri_load(&cce->record->id.exit_status) & BCRI_CRASHED) != 0)
-        add_line(text, "no stack: the program could not tell enl (it has closed descriptors that it has "
-                       "not opened, or has none left)");
+        fprintf(out, "no stack: the program could not tell enl (it has closed descriptors that it has "
+                     "not opened, or has none left)\n");
     else
-        add_line(text, "no stack: the program could not stop at the signal (a thread without an alternate "
-                       "stack has used up its own, or the program has a handler of its own)");
+        fprintf(out, "no stack: the program could not stop at the signal (a thread without an alternate "
+                     "stack has used up its own, or the program has a handler of its own)\n");
 }
 
 static void add_output(struct enl_crash_text *text, const struct enl_cce *cce)
 {
-    char tail[ENL_TAIL_BYTES];
-    const size_t length = enl_output_tail(cce, tail);
+    static const char heading[] = "the last it printed:\n";
+    char tail[ENL_TAIL_BYTES + 1];
+    size_t length = enl_output_tail(cce, tail);
     if (length == 0)
         return;
-    add_line(text, "the last it printed:");
-    enl_crash_text_add(text, tail, length);
     if (tail[length - 1] != '\n')
-        enl_crash_text_add(text, "\n", 1);
+        tail[length++] = '\n';
+    enl_crash_text_add(text, OUTPUT_LIMIT, heading, strlen(heading));
+    enl_crash_text_add(text, OUTPUT_LIMIT, tail, length);
 }
 
-static void raise_limit(struct enl_crash_text *text, size_t limit)
+/* What is told between the stack and the output. */
+static void print_state(FILE *out, const struct enl_cce *cce, bool has_stack, bool core_file)
 {
-    text->limit = limit;
-    text->cut = false;
+    if (!has_stack)
+        print_why_no_stack(out, cce);
+    if (cce->crash != NULL)
+        print_cause(out, cce->crash);
+    if (core_file)
+        fprintf(out, "it has left a core file\n");
+    print_last_operations(out, cce);
+    if (cce->crash != NULL)
+        print_waiters(out, cce->crash);
 }
 
 struct enl_crash_text enl_crash_account(const struct enl_cce *cce, bool core_file)
 {
-    const struct enl_crash *crash = cce->crash;
-    const struct enl_crash_text none = {.bytes = NULL}, *trace = crash != NULL ? &crash->text : &none;
+    const struct enl_crash_text none = {.bytes = NULL},
+                                *trace = cce->crash != NULL ? &cce->crash->text : &none;
     const char *end = trace->length != 0 ? memchr(trace->bytes, '\0', trace->length) : NULL;
     const size_t key = end != NULL ? (size_t)(end - trace->bytes) : trace->length;
-    struct enl_crash_text text = {.limit = KEY_LIMIT};
-    enl_crash_text_add(&text, trace->bytes, key);
-    raise_limit(&text, STATE_LIMIT);
-    enl_crash_text_add(&text, "", 1);
-    if (key == 0)
-        add_why_no_stack(&text, cce);
-    if (crash != NULL)
-        add_cause(&text, crash);
-    if (core_file)
-        add_line(&text, "it has left a core file");
-    add_last_operations(&text, cce);
-    if (crash != NULL)
-        add_waiters(&text, crash);
-    raise_limit(&text, OUTPUT_LIMIT);
+    struct enl_crash_text text = {.bytes = NULL};
+    char *state = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&state, &length);
+    if (out != NULL) {
+        print_state(out, cce, key != 0, core_file);
+        fclose(out);
+    }
+    enl_crash_text_add(&text, KEY_LIMIT, trace->bytes, key);
+    enl_crash_text_add(&text, STATE_LIMIT, "", 1);
+    enl_crash_text_add(&text, STATE_LIMIT, state, length);
     add_output(&text, cce);
-    raise_limit(&text, ENL_CRASH_BYTES_MAX);
     if (end != NULL)
-        enl_crash_text_add(&text, end + 1, trace->length - key - 1);
+        enl_crash_text_add(&text, ENL_CRASH_BYTES_MAX, end + 1, trace->length - key - 1);
+    free(state);
     return text;
 }

@@ -62,7 +62,7 @@ static void end_tracer(struct enl_crash *crash)
         crash->crashes->tracers--;
     }
     if (crash->tracer != 0)
-        kill(crash->tracer, SIGKILL);
+        kill(-crash->tracer, SIGKILL); /* its gdb, too */
     crash->traced = true;
 }
 
@@ -89,7 +89,7 @@ static void read_trace(struct enl_crash *crash)
     while (crash->watch != NULL) {
         const ssize_t got = read(crash->watch->fd, bytes, sizeof bytes);
         if (got > 0)
-            enl_crash_text_add(&crash->text, bytes, (size_t)got);
+            enl_crash_text_add(&crash->text, ENL_CRASH_BYTES_MAX, bytes, (size_t)got);
         else if (got < 0 && errno == EAGAIN)
             return;
         else if (got == 0 || errno != EINTR)
@@ -251,7 +251,6 @@ const char *enl_crash_begun(struct enl_crashes *crashes, struct enl_cce *cce, st
                                 .context = message->context,
                                 .coroutines = message->coroutines,
                                 .release = bcri_incoming_take(in, 0),
-                                .text = {.limit = ENL_CRASH_BYTES_MAX},
                                 .traced = cce->has_ended, /* its number may be another process's by now */
                                 .until_ns = patience_until_ns(crashes->self, TRACE_MSEC)};
     cce->crash = crash;

@@ -15,18 +15,17 @@
 /* account.c -- What a report says. */
 
 #define ENL_CRASH_BYTES_MAX 32768u /* of one */
-#define ENL_CRASH_LINE_MAX  512u
 
-/* A text that grows up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that
- * does; "... and more" stands there, and nothing is added until the limit was raised and `cut` cleared. */
 struct enl_crash_text {
     char *bytes;
     size_t length, limit;
     bool cut;
 };
+/* Adds bytes up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that does; "... and more" stands
+ * there, and nothing is added until the limit is larger. */
+void enl_crash_text_add(struct enl_crash_text *text, size_t limit, const char *bytes, size_t length);
 /* The text ends behind its last whole line, where `why` (not longer than 40 bytes) is added. */
 void enl_crash_text_cut(struct enl_crash_text *text, const char *why);
-void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length);
 
 /* What is known of the end of `cce`: the trace's two parts, and between them what brought it about. */
 struct enl_crash_text enl_crash_account(const struct enl_cce *cce, bool core_file);

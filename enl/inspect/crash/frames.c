@@ -91,23 +91,10 @@ static bool get_thread(Dwfl *of, pid_t thread, void *arg, void **thread_arg)
     return true;
 }
 
-/* Unwinding reads a word at a time. */
 static bool read_word(Dwfl *of, Dwarf_Addr address, Dwarf_Word *result, void *arg)
 {
-    static unsigned char page[4096];
-    static uint64_t page_at = 1; /* none */
     (void)of, (void)arg;
-    const uint64_t at = address & ~(uint64_t)(sizeof page - 1), offset = address - at;
-    if (offset > sizeof page - sizeof *result)
-        return enl_process_memory(walk.pid, address, result, sizeof *result);
-    if (page_at != at) {
-        page_at = 1;
-        if (!enl_process_memory(walk.pid, at, page, sizeof page))
-            return false;
-        page_at = at;
-    }
-    memcpy(result, page + offset, sizeof *result);
-    return true;
+    return enl_process_memory(walk.pid, address, result, sizeof *result);
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)

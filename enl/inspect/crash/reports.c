@@ -10,7 +10,7 @@
 #include "inspect/crash/crash_private.h"
 
 /* KINDS_MAX different ones at a time: a program whose CCEs crash in more ways at once is told so. */
-enum { KINDS_MAX = 64, GATHER_MSEC = 400, PART_BYTES = 2048 };
+enum { KINDS_MAX = 64, GATHER_MSEC = 400, PART_BYTES = 2048, LINE_MAX_BYTES = 512 };
 
 static void free_report(struct enl_crash_report *report)
 {
@@ -38,8 +38,8 @@ static void show_lines(struct enl_self *self, uint32_t ordinal, const char *text
     while (length > 0) {
         const char *newline = memchr(text, '\n', length);
         const size_t line = newline != NULL ? (size_t)(newline - text) : length;
-        const size_t bounded = line < ENL_CRASH_LINE_MAX ? line : ENL_CRASH_LINE_MAX;
-        char shown[4 * ENL_CRASH_LINE_MAX + 1];
+        const size_t bounded = line < LINE_MAX_BYTES ? line : LINE_MAX_BYTES;
+        char shown[4 * LINE_MAX_BYTES + 1];
         bcri_escape(text, bounded, shown, sizeof shown, NULL);
         enl_report_shown(self, "  [%u] %s\n", ordinal, shown);
         bcri_log_write(enl_report_log(self), BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
