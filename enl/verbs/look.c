@@ -3,10 +3,10 @@
 #include "verbs/verbs.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/number_list.h"
@@ -19,7 +19,7 @@
  * have them so far apart. */
 struct look_form {
     void (*show)(FILE *out, const struct look_view *view);
-    long apart_ms;
+    int apart_ms;
     enum enl_action action;
     unsigned kinds;
 };
@@ -36,13 +36,6 @@ static const struct look_form forms[] = {
     {look_show_stats, 1000, ENL_STATS, KIND(HOST) | KIND(CCE)},
     {NULL, 100, ENL_WHY, 0},
 };
-
-static void pause_ms(long ms)
-{
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
 
 /* Lets Graphviz draw it. */
 static int draw(const struct look_why *why)
@@ -107,7 +100,7 @@ static int look_and_show(const struct enl_options *options, const struct look_fo
     if (form->apart_ms != 0 && !look_again(series, stderr))
         return 1;
     for (;;) {
-        pause_ms(form->apart_ms);
+        poll(NULL, 0, form->apart_ms);
         if (!look_again(series, stderr))
             return 1;
         if (series->names)
@@ -117,7 +110,7 @@ static int look_and_show(const struct enl_options *options, const struct look_fo
             return status == 0 && series->view.unanswered ? 1 : status;
         if ((status != 0 && status != DEADLOCK) || fflush(stdout) != 0 || ferror(stdout))
             return status;
-        pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
+        poll(NULL, 0, form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
     }
 }
 

@@ -2,9 +2,9 @@
 /* See deadlock.h. */
 #include "inspect/deadlock/deadlock.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "inspect/look/look.h"
 
@@ -13,7 +13,6 @@ enum { APART_MS = 100 };
 int enl_explain(int count, char **words)
 {
     static struct look_series series;
-    const struct timespec apart = {.tv_nsec = APART_MS * 1000000L};
     struct look_why why;
     if (count != 2 || (strcmp(words[0], "all") != 0 && strcmp(words[0], "locks") != 0)) {
         fprintf(stderr, "enl: --explain is for enl itself; enl why explains\n");
@@ -21,7 +20,10 @@ int enl_explain(int count, char **words)
     }
     const bool all = strcmp(words[0], "all") == 0;
     series.program = words[1];
-    if (!look_again(&series, stderr) || nanosleep(&apart, NULL) != 0 || !look_again(&series, stderr))
+    if (!look_again(&series, stderr))
+        return 1;
+    poll(NULL, 0, APART_MS);
+    if (!look_again(&series, stderr))
         return 1;
     series.view.standstill = all && !series.view.partial;
     if (!look_why(&series.view, &why))

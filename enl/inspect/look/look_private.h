@@ -102,6 +102,8 @@ const char *look_say_host(const struct look_view *view, uint64_t number);
 /* "12.3 s"; the other, of what began at `since_ns`: "never" if that is 0. */
 const char *look_say_time(uint64_t ns);
 const char *look_say_age(uint64_t now_ns, uint64_t since_ns);
+/* For how long the oldest region of a cell is there, as far as is known. */
+const char *look_say_oldest(const struct look_view *view, const struct look_cell *cell);
 /* Where it waits: "cell 3 of CCE 0". */
 const char *look_say_cell(const struct look_view *view, const struct look_wait *wait);
 /* "waits for a region from cell 3 of CCE 0" and the like. */

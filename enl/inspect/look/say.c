@@ -81,6 +81,12 @@ const char *look_say_age(uint64_t now_ns, uint64_t since_ns)
     return since_ns == 0 ? "never" : look_say_time(now_ns > since_ns ? now_ns - since_ns : 0);
 }
 
+const char *look_say_oldest(const struct look_view *view, const struct look_cell *cell)
+{
+    const uint64_t now_ns = look_view_now(view, cell->host);
+    return cell->oldest_ns != 0 && cell->oldest_ns != now_ns ? look_say_age(now_ns, cell->oldest_ns) : "-";
+}
+
 const char *look_say_wait(const struct look_view *view, const struct look_wait *wait)
 {
     static const char *const verbs[BCRI_ORDER_SYNC] = {

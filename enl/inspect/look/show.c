@@ -87,16 +87,13 @@ void look_show_cells(FILE *out, const struct look_view *view)
         const struct look_cell *cell = &view->cell.at[i];
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
         const struct look_area *area = area_of(view, cell);
-        const uint64_t now_ns = look_view_now(view, cell->host);
         uint64_t age_ns;
         const unsigned waiting = look_view_waiting(view, cell, &age_ns);
         fprintf(out,
                 "%4" PRIu64 " %7" PRIu64 " %7" PRIu64 "  %-8s %8" PRIu64 " %8" PRIu64 " %8" PRIu64
                 " %9s %12" PRIu64 " %8u %9s %12" PRIu64,
                 cell->host, owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
-                cell->length, area != NULL ? area->regions : 0, cell->high,
-                cell->oldest_ns != 0 && cell->oldest_ns != now_ns ? look_say_age(now_ns, cell->oldest_ns)
-                                                                  : "-",
+                cell->length, area != NULL ? area->regions : 0, cell->high, look_say_oldest(view, cell),
                 cell->bytes, waiting, age_ns != 0 ? look_say_time(age_ns) : "-", cell->puts);
         show_flags(out, view, cell);
         fputc('\n', out);

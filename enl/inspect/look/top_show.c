@@ -207,14 +207,11 @@ static void show_cells(FILE *out, const struct look_top *top, const struct look_
     for (unsigned i = 0; i < count; i++) {
         const struct look_cell *cell = cells[i];
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
-        const uint64_t now_ns = look_view_now(view, cell->host);
         uint64_t age_ns;
-        const bool old = cell->oldest_ns != 0 && cell->oldest_ns != now_ns;
         show_line(out, top, "%4" PRIu64 " %5" PRIu64 " %7" PRIu64 " %-7s %5s %5s %9s %5s %4u %s", cell->host,
                   owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
-                  amount((double)cell->length), amount((double)cell->high),
-                  old ? look_say_age(now_ns, cell->oldest_ns) : "-", amount((double)cell->bytes),
-                  look_view_waiting(view, cell, &age_ns),
+                  amount((double)cell->length), amount((double)cell->high), look_say_oldest(view, cell),
+                  amount((double)cell->bytes), look_view_waiting(view, cell, &age_ns),
                   cell->locker != 0 ? look_say_cce(view, cell->host, cell->locker - 1) : "");
     }
     free(cells);

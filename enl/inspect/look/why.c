@@ -244,20 +244,22 @@ static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
     one->left = look_wait_is_put(wait) ? NULL : left_by(why, wait);
 }
 
-/* Whom it waits for, most probably: the holder of a lock; who has put into that cell last; the owner,
+/* The CCE that it waits for, most probably: the holder of a lock; the one that has put into that cell last; the owner,
  * if it is another; the only other CCE. */
-static struct look_why_cce *likely(const struct look_why *why, const struct look_why_cce *one)
+static struct look_why_cce *likely(const struct look_why *why, struct look_why_cce *one)
 {
     struct look_why_cce *other = NULL;
     if (one->cce->holder != 0)
         return find_cce(why, one->cce->host, one->cce->holder - 1);
-    if (one->wait_count == 0)
-        return NULL;
     const struct look_wait *wait = one->waits[0];
-    if ((other = locker_of(why, wait)) != NULL && other != one)
+    if ((other = locker_of(why, wait)) != NULL && other != one) {
+        one->by_lock = one->wait_count == 1;
         return other;
-    if (!look_wait_is_put(wait) && (other = putter_of(why, one, wait)) != NULL)
+    }
+    if (!look_wait_is_put(wait) && (other = putter_of(why, one, wait)) != NULL) {
+        one->has_put = true;
         return other;
+    }
     other = find_cce(why, wait->owner_host, wait->owner);
     if (other != NULL && other != one)
         return other;
@@ -321,14 +323,12 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
     decide(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
-        const bool waits = one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
-        struct look_why_cce *other = waits ? likely(why_out, one) : NULL;
-        if (waits && one->wait_count != 0 && one->cce->holder == 0 && !look_wait_is_put(one->waits[0]))
-            one->left = left_by(why_out, one->waits[0]);
+        if (one->fate != LOOK_STUCK && one->fate != LOOK_BLOCKED)
+            continue;
+        const struct look_why_cce *other = likely(why_out, one);
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
-        one->has_put =
-            other != NULL && one->wait_count != 0 && other == putter_of(why_out, one, one->waits[0]);
-        one->by_lock = other != NULL && one->wait_count == 1 && other == locker_of(why_out, one->waits[0]);
+        if (one->cce->holder == 0 && !look_wait_is_put(one->waits[0]))
+            one->left = left_by(why_out, one->waits[0]);
     }
     why_out->all_stuck = view->standstill || (!why_out->partial && why_out->stuck != 0 &&
                                               why_out->running + why_out->stopped + why_out->blocked == 0 &&
