@@ -24,7 +24,6 @@
 #include "inspect/stacks/stacks.h"
 #include "program.h"
 #include "verbs/hosts/hosts_private.h"
-#include "verbs/options.h"
 #include "verbs/verbs.h"
 
 /* By this note (without a description) bcr_init recognizes enl before it becomes enl. */

@@ -20,7 +20,7 @@
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
 #include "links/links.h"
-#include "verbs/options.h"
+#include "verbs/verbs.h"
 #include "wire/wire.h"
 
 struct enl_branches;

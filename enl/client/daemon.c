@@ -29,6 +29,7 @@
 #include "bcri/config.h"
 #include "bcri/environment.h"
 #include "bcri/failure.h"
+#include "bcri/signal_sets.h"
 
 /* In /proc an emulator's own threads count as the program's. The C library knows whether the
  * program has made a thread. */
@@ -117,6 +118,85 @@ static void look_beside_library(struct search *search)
     look_at(search, "where BCR is installed", BCR_INSTALL_BINDIR "/enl");
 }
 
+/* ---- what is left behind ---- */
+
+/* What exec keeps of the process that becomes enl, and enl must not have. execve(2) has the list:
+ *
+ *   interval timers, the alarm     stopped, and go on in the root, which fork would have left without them
+ *   signals ignored                those that ask the program to end or stop, as by nohup, stay so: enl does not act on
+ *                                  them. Those that may stray are ignored, also by enl; others have their default action
+ *   signals blocked, pending       none, but for those that ask the program to end or stop and are pending: enl finds
+ *                                  them. One that comes before enl has begun ends the process, and so the program
+ *   LD_PRELOAD, LD_AUDIT           kept for the CCEs under another name: a profiler would write two processes' figures into one
+ *                                  file. Ends with exec: handlers, the alternate stack, POSIX timers, memory locks
+ *   descriptors                    enl closes those above 2. So it holds no record lock (fcntl) of the process
+ *   SIGIO and the like             go to the process that has set them up, which is enl: it ignores them
+ *   parent-death signal            stays: whoever started the program so wants it to end
+ *   limits, umask, directory, nice value, scheduling, affinity, memory policy, timer slack, namespaces, capabilities,
+ *   seccomp, no_new_privs          stay: CCEs get them from enl. Of limits enl raises that of open files, for itself, and
+ *                                  ignores SIGXFSZ and SIGXCPU
+ *
+ * It must work with any enl, and with a script that executes one, so nothing here relies on enl but for the variables. */
+
+enum { TIMERS = 3 };
+static const int kinds[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+/* Stops the interval timers of this process, and says how they stood. */
+static void stop_timers(struct itimerval timers_out[TIMERS])
+{
+    const struct itimerval none = {.it_value = {0}};
+    for (int i = 0; i < TIMERS; i++)
+        if (setitimer((__itimer_which_t)kinds[i], &none, &timers_out[i]) != 0)
+            timers_out[i] = none;
+}
+
+/* Lets them go on, after fork in another process perhaps. */
+static void resume_timers(const struct itimerval timers[TIMERS])
+{
+    for (int i = 0; i < TIMERS; i++)
+        setitimer((__itimer_which_t)kinds[i], &timers[i], NULL);
+}
+
+static bool is_ignored(int signal)
+{
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* To ignore a signal discards what is pending of it. */
+static void leave_signals(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN}, end = {.sa_handler = SIG_DFL};
+    sigset_t pending, stay;
+    for (int signal = 1; signal <= SIGRTMAX; signal++) {
+        const bool asks = bcri_signal_asks(signal);
+        if (!asks)
+            sigaction(signal, &ignore, NULL);
+        if (asks ? !is_ignored(signal) : !bcri_signal_strays(signal))
+            sigaction(signal, &end, NULL);
+    }
+    sigemptyset(&stay);
+    sigpending(&pending);
+    for (int signal = 1; signal <= SIGRTMAX; signal++)
+        if (bcri_signal_asks(signal) && sigismember(&pending, signal) == 1)
+            sigaddset(&stay, signal);
+    sigprocmask(SIG_SETMASK, &stay, NULL);
+}
+
+/* Takes from this process what enl, or a script in its place, must not have. */
+static void leave_inheritance(void)
+{
+    static const char *const variables[] = BCRI_KEPT_VARIABLES;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *name = variables[i], *value = getenv(name + strlen(BCRI_KEPT_PREFIX));
+        if (value != NULL && setenv(name, value, 1) == 0)
+            unsetenv(name + strlen(BCRI_KEPT_PREFIX));
+    }
+    leave_signals();
+}
+
+/* ---- becoming enl ---- */
+
 /* Turns the original process into the daemon. Returns only if that failed, with a sentence on stderr. */
 static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t root)
 {
@@ -127,13 +207,12 @@ static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t r
     char *arguments[] = {(char *)(uintptr_t) "enl", socket_option,           pid_option,
                          (char *)(uintptr_t) "--",  program_invocation_name, NULL};
     setenv(BCRI_BECOMES_ENL_ENV, path, 1);
-    bcri_client_leave_all();
+    leave_inheritance();
     if (!is_certain && !bcri_client_becomes_enl(path, arguments + 1, why, sizeof why)) {
         bcri_client_complain("%s %s; a script in its place must end by: exec enl \"$@\"", path, why);
         return;
     }
-    int flags = fcntl(socket, F_GETFD);
-    fcntl(socket, F_SETFD, flags & ~FD_CLOEXEC);
+    fcntl(socket, F_SETFD, 0);
     execv(path, arguments);
     bcri_client_complain("cannot run %s: %s; name a working enl as enlistpath in ~/.bcrrc", path,
                          strerror(errno));
@@ -190,20 +269,19 @@ int bcri_client_start_daemon(void)
     }
 
     int pair[2];
-    int error = bcri_channel_pair(pair);
-    if (error != 0) {
+    if (bcri_channel_pair(pair) != 0) {
         char failure[BCRI_FAILURE_TEXT_MAX];
         bcri_client_complain("no socket for enl: %s", bcri_failure_text("", failure));
         return -bcrE_ENLIST;
     }
     sigset_t all, before; /* between fork and exec no handler of the program runs: the signal would be lost */
-    struct itimerval timers[BCRI_TIMERS];
+    struct itimerval timers[TIMERS];
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    bcri_client_stop_timers(timers);
+    stop_timers(timers);
     pid_t child = fork();
     if (child <= 0) {
-        bcri_client_go_on_with_timers(timers);
+        resume_timers(timers);
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
     if (child < 0) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verbs/options.h"
+#include "verbs/verbs.h"
 
 static const char usage[] =
     "usage: enl [options] PROGRAM [arguments]     run PROGRAM as the root CCE of a new BCR program\n"

@@ -22,7 +22,6 @@
 #include "bcri/config.h"
 #include "bcri/escape.h"
 #include "verbs/merge.h"
-#include "verbs/options.h"
 
 /* A clock that is further off is told. */
 #define FAR_OFF_NS INT64_C(1000000000)

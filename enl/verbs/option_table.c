@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See options.h. */
-#include "verbs/options.h"
+/* See verbs.h. */
+#include "verbs/verbs.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.c -- reading the command line, by the rows of option_table.c. Options end at the first word that is no
  * option; it and all words after it are the program's. */
-#include "verbs/options.h"
+#include "verbs/verbs.h"
 
 #include <getopt.h>
 #include <limits.h>

@@ -12,7 +12,6 @@
 #include "bcri/config.h"
 #include "hosts/hosts.h"
 #include "verbs/hosts/hosts_private.h"
-#include "verbs/options.h"
 
 enum { NAME_WIDTH_MAX = 40 };
 

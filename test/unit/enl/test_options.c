@@ -6,7 +6,7 @@
 
 #include "bcri/config.h"
 #include "check.h"
-#include "verbs/options.h"
+#include "verbs/verbs.h"
 
 static struct enl_options options;
 static char error[256];

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/time.h>
 #include <sys/types.h>
 
 #include "bcri/channel.h"
@@ -106,14 +105,6 @@ enum bcri_client_marker bcri_client_marker(const char *path);
 /* Runs a file that has no note to be looked at, and sees whether it becomes enl with `options`. False: `why` has what
  * is to be said of it behind its name. For the process that is about to become enl: waits as long as the file runs. */
 bool bcri_client_becomes_enl(const char *path, char *const options[2], char *why, size_t size);
-/* inheritance.c: stops the interval timers of this process, and says how they stood; lets them go on, after fork in
- * another process perhaps. */
-enum { BCRI_TIMERS = 3 };
-void bcri_client_stop_timers(struct itimerval timers_out[BCRI_TIMERS]);
-void bcri_client_go_on_with_timers(const struct itimerval timers[BCRI_TIMERS]);
-/* Takes from this process what enl, or a script in its place, must not have. */
-void bcri_client_leave_all(void);
-
 /* One line on stderr that begins with "bcr: " and the program's name. */
 void bcri_client_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
