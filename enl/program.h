@@ -3,7 +3,7 @@
  *
  * One thread, the loop's, owns all of it. What may block is done by other threads, with which the
  * loop talks through queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody
- * reads), which uses a helper (helper.h). */
+ * reads). */
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 

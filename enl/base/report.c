@@ -60,14 +60,9 @@ void enl_report_progress(struct enl_self *self, unsigned done, unsigned all)
         enl_writer_text(self->report.err, line, length);
 }
 
-void enl_report_clear(struct enl_self *self)
-{
-    enl_report_progress(self, 0, 0);
-}
-
 static void show_text(struct enl_self *self, enum bcri_log_level level, const char *text, size_t length)
 {
-    enl_report_clear(self);
+    enl_report_progress(self, 0, 0);
     if (self->upward != NULL)
         self->upward->report(self->program, level, text, length);
     else if (self->report.err != NULL)
@@ -175,7 +170,7 @@ bool enl_report_line(void *owner, const char *line, size_t length)
     } else if (self->report.err == NULL) {
         fwrite(line, 1, length, stderr);
     } else if ((shown = !enl_writer_full(self->report.err))) {
-        enl_report_clear(self);
+        enl_report_progress(self, 0, 0);
         enl_writer_text(self->report.err, line, length);
     }
     inside = false;

@@ -90,8 +90,6 @@ bool enl_report_log_has(const struct enl_self *self, uint64_t lost_before);
 /* Shows how many hosts are up as the last line of a terminal; `all` 0: no longer. Whatever else is shown takes its
  * place until the next call. */
 void enl_report_progress(struct enl_self *self, unsigned done, unsigned all);
-/* Takes that line away. */
-void enl_report_clear(struct enl_self *self);
 /* What a terminal gets so that the line "12 of 64 hosts" is there in place of the *shown_io characters of the last one;
  * `all` 0: none is. The cursor stays in front of it, so that other output of the terminal's begins there. Returns the
  * length. */

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c -- a helper that writes. Only the loop keeps the counts. */
+/* writer.c -- a thread that writes, with two mailboxes: pieces to write, and written ones of which the loop does not know
+ * yet. Only the loop keeps the counts. */
 #include "base/writer.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/helper.h"
+#include "base/mailbox.h"
 #include "base/self.h"
+#include "bcri/clock.h"
+#include "bcri/failure.h"
 
 /* Time for a thread that has nothing to write to see that it must end. */
-#define STOP_MSEC 2000u
+enum { STOP_MSEC = 2000 };
 
 struct piece {
-    struct enl_mail task;
+    struct enl_mail mail;
     bool printed;     /* by a CCE */
     uint32_t ordinal; /* of that */
     int error;        /* why it was not written, but for the first `written` bytes */
@@ -26,10 +31,14 @@ struct piece {
 
 struct enl_writer {
     struct enl_self *self;
-    struct enl_helper *helper;
     int fd;
+    uv_async_t bell; /* thread -> loop: something is written */
+    uv_sem_t wake;   /* loop -> thread: a piece each, or the stop */
+    struct enl_mailbox todo, done;
+    atomic_bool stop;
+    pthread_t thread;
     bool hold;
-    struct enl_mails held;      /* that wait while `hold` is true */
+    size_t held;                /* the last pieces of `todo`, which wait while `hold` is true */
     size_t left, printed_left;  /* bytes that were added and are not written */
     bool in_line;               /* what a CCE printed last has no newline at its end */
     unsigned long long dropped; /* messages since the last one that was added */
@@ -43,20 +52,29 @@ static bool wait_for_room(int fd)
     return poll(&look, 1, -1) >= 0 || errno == EINTR;
 }
 
-static void write_piece(void *owner, struct enl_mail *task)
+static void write_piece(int fd, struct piece *piece)
 {
-    const struct enl_writer *writer = owner;
-    struct piece *piece = (struct piece *)task;
     while (piece->written < piece->length) {
-        const ssize_t written =
-            write(writer->fd, piece->bytes + piece->written, piece->length - piece->written);
+        const ssize_t written = write(fd, piece->bytes + piece->written, piece->length - piece->written);
         if (written >= 0)
             piece->written += (size_t)written;
-        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(writer->fd))) {
+        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(fd))) {
             piece->error = errno;
             return;
         }
     }
+}
+
+static void *write_pieces(void *data)
+{
+    struct enl_writer *writer = data;
+    for (uv_sem_wait(&writer->wake); !atomic_load(&writer->stop); uv_sem_wait(&writer->wake)) {
+        struct piece *piece = (struct piece *)enl_mailbox_take(&writer->todo);
+        write_piece(writer->fd, piece);
+        enl_mailbox_add(&writer->done, &piece->mail);
+        uv_async_send(&writer->bell);
+    }
+    return NULL;
 }
 
 /* Adds a piece; what is not `printed` by a CCE begins a line. False: no memory. */
@@ -74,10 +92,11 @@ static bool add_piece(struct enl_writer *writer, bool printed, uint32_t ordinal,
     writer->in_line = printed && bytes[length - 1] != '\n';
     writer->left += piece->length;
     writer->printed_left += printed ? piece->length : 0;
+    enl_mailbox_add(&writer->todo, &piece->mail);
     if (writer->hold)
-        STAILQ_INSERT_TAIL(&writer->held, &piece->task, entry);
+        writer->held++;
     else
-        enl_helper_add(writer->helper, &piece->task);
+        uv_sem_post(&writer->wake);
     return true;
 }
 
@@ -101,11 +120,8 @@ bool enl_writer_printed(struct enl_writer *writer, uint32_t ordinal, const char 
 void enl_writer_hold(struct enl_writer *writer, bool hold)
 {
     writer->hold = hold;
-    while (!hold && !STAILQ_EMPTY(&writer->held)) {
-        struct enl_mail *task = STAILQ_FIRST(&writer->held);
-        STAILQ_REMOVE_HEAD(&writer->held, entry);
-        enl_helper_add(writer->helper, task);
-    }
+    for (; !hold && writer->held != 0; writer->held--)
+        uv_sem_post(&writer->wake);
 }
 
 static void tell_dropped(struct enl_writer *writer)
@@ -119,25 +135,17 @@ static void tell_dropped(struct enl_writer *writer)
     add_text(writer, text, (size_t)length);
 }
 
-static void drop_piece(void *owner, struct enl_mail *task)
+/* What is called at last may stop the writer. */
+static void settle_piece(struct enl_writer *writer, struct piece *piece)
 {
-    struct enl_writer *writer = owner;
-    struct piece *piece = (struct piece *)task;
-    writer->left -= piece->length;
-    writer->printed_left -= piece->printed ? piece->length : 0;
-    free(piece);
-}
-
-static void written(void *owner, struct enl_mail *task)
-{
-    struct enl_writer *writer = owner;
-    bool was_full = enl_writer_full(writer);
-    const struct piece *piece = (const struct piece *)task;
+    const bool was_full = enl_writer_full(writer);
     if (piece->printed && piece->error != 0)
         writer->self->report.hooks->unwritten(writer->self->program, piece->ordinal,
                                               piece->bytes + piece->written, piece->length - piece->written,
                                               piece->error);
-    drop_piece(owner, task);
+    writer->left -= piece->length;
+    writer->printed_left -= piece->printed ? piece->length : 0;
+    free(piece);
     /* Not as soon as there is any room: else a slow reader would get every other message, and a
      * count of one between them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
@@ -146,17 +154,35 @@ static void written(void *owner, struct enl_mail *task)
         writer->self->report.hooks->changed(writer->self->program);
 }
 
+/* A writer that was stopped has its memory until the loop's next turn. */
+static void on_bell(uv_async_t *bell)
+{
+    struct enl_writer *writer = bell->data;
+    for (struct enl_mail *mail;
+         !uv_is_closing((uv_handle_t *)bell) && (mail = enl_mailbox_take(&writer->done)) != NULL;)
+        settle_piece(writer, (struct piece *)mail);
+}
+
 struct enl_writer *enl_writer_start(struct enl_self *self, int fd)
 {
-    static const struct enl_helper_ops ops = {write_piece, written, drop_piece};
-    struct enl_writer *writer = malloc(sizeof *writer);
+    struct enl_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return NULL;
-    *writer = (struct enl_writer){.self = self, .fd = fd, .held = STAILQ_HEAD_INITIALIZER(writer->held)};
-    writer->helper = enl_helper_start(&self->loop, &ops, writer);
-    if (writer->helper != NULL)
+    writer->self = self;
+    writer->fd = fd;
+    writer->bell.data = writer;
+    enl_mailbox_init(&writer->todo);
+    enl_mailbox_init(&writer->done);
+    if (uv_async_init(&self->loop, &writer->bell, on_bell) != 0) {
+        free(writer);
+        return NULL;
+    }
+    uv_sem_init(&writer->wake, 0);
+    errno = pthread_create(&writer->thread, NULL, write_pieces, writer);
+    if (errno == 0)
         return writer;
-    free(writer);
+    bcri_failure_note("pthread_create");
+    uv_close((uv_handle_t *)&writer->bell, NULL); /* the program ends without a turn of the loop */
     return NULL;
 }
 
@@ -179,11 +205,27 @@ size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_io)
     return writer->left;
 }
 
+static void on_bell_closed(uv_handle_t *handle)
+{
+    struct enl_writer *writer = handle->data;
+    uv_sem_destroy(&writer->wake);
+    free(writer);
+}
+
 bool enl_writer_stop(struct enl_writer *writer)
 {
+    struct timespec deadline;
     enl_writer_hold(writer, false);
-    if (!enl_helper_stop(writer->helper, writer->left == 0 ? STOP_MSEC : 0))
+    atomic_store(&writer->stop, true);
+    uv_sem_post(&writer->wake);
+    bcri_deadline_timespec(bcri_deadline_after(writer->left == 0 ? STOP_MSEC : 0), &deadline);
+    if (pthread_clockjoin_np(writer->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+        uv_unref((uv_handle_t *)&writer->bell);
         return false;
-    free(writer);
+    }
+    for (struct enl_mail *mail; (mail = enl_mailbox_take(&writer->done)) != NULL ||
+                                (mail = enl_mailbox_take(&writer->todo)) != NULL;)
+        free(mail);
+    uv_close((uv_handle_t *)&writer->bell, on_bell_closed);
     return true;
 }

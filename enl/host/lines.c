@@ -265,7 +265,7 @@ static void tell_no_memory(struct enl_lines *lines)
 
 static void show_lines(struct enl_lines *lines, const struct enl_printed *text)
 {
-    enl_report_clear(lines->here->self);
+    enl_report_progress(lines->here->self, 0, 0);
     if (!enl_writer_printed(text->fd == 1 ? lines->here->self->report.out : lines->here->self->report.err,
                             text->ordinal, text->bytes, text->length))
         tell_no_memory(lines);

@@ -315,15 +315,9 @@ int enl_command_join(const struct enl_options *options, char **argv)
 int enl_command_show_config(const struct enl_options *options)
 {
     struct bcri_config config;
-    char error[1024];
-    int failed = bcri_config_load(&config, NULL, error, sizeof error);
-    if (failed == 0)
-        failed = enl_options_apply(options, &config, error, sizeof error);
-    if (failed != 0) {
-        fprintf(stderr, "enl: %s\n", error);
-        return 2;
-    }
     struct bcri_config_entry entry;
+    if (!enl_options_config(options, &config))
+        return 2;
     for (size_t i = 0; bcri_config_at(&config, i, &entry); i++)
         printf("%-14s %-24s # %s (%s)\n", entry.keyword, entry.value, entry.about, entry.origin);
     bcri_config_fini(&config);

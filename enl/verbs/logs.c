@@ -144,11 +144,8 @@ static bool add_word(struct logs *logs, const char *word)
 static bool add_default(struct logs *logs)
 {
     struct bcri_config config;
-    char error[1024];
-    if (bcri_config_load(&config, NULL, error, sizeof error) != 0) {
-        fprintf(stderr, "enl: %s\n", error);
+    if (!enl_options_config(NULL, &config))
         return false;
-    }
     const bool good = add_folder(logs, config.logdir != NULL ? config.logdir : config.tempdir);
     if (!good && config.log != BCRI_LOG_TO_FILE)
         fprintf(stderr, "enl: with these settings (log %s) programs write none\n",

@@ -178,3 +178,13 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
     }
     return 0;
 }
+
+bool enl_options_config(const struct enl_options *options, struct bcri_config *config_out)
+{
+    char error[1024];
+    if (bcri_config_load(config_out, NULL, error, sizeof error) == 0 &&
+        (options == NULL || enl_options_apply(options, config_out, error, sizeof error) == 0))
+        return true;
+    fprintf(stderr, "enl: %s\n", error);
+    return false;
+}

@@ -86,6 +86,9 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
 int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
                       size_t error_size);
 
+/* Loads the settings, and applies the options unless `options` is NULL. False: a sentence on stderr says why not. */
+bool enl_options_config(const struct enl_options *options, struct bcri_config *config_out);
+
 /* Prints what `enl COMMAND --help` shows, or if `command` is NULL enl --help. */
 void enl_help_print(FILE *out, const struct enl_command *command);
 

@@ -18,6 +18,7 @@
 #include "base/names.h"
 #include "bcri/config.h"
 #include "bcri/control.h"
+#include "verbs/verbs.h"
 
 enum { SILENCE_SECONDS = 60 };
 
@@ -105,11 +106,8 @@ int enl_host_facts(void)
 {
     struct bcri_config config;
     struct enl_facts facts;
-    char error[1024];
-    if (bcri_config_load(&config, NULL, error, sizeof error) != 0) {
-        fprintf(stderr, "enl: %s\n", error);
+    if (!enl_options_config(NULL, &config))
         return 2;
-    }
     enl_facts_here(&config, &facts);
     bcri_config_fini(&config);
     enl_facts_write(&facts, stdout);

@@ -162,18 +162,25 @@ static int show_hosts(const struct shown *shown, bool json)
     return status;
 }
 
-static int load(struct enl_hosts *hosts, struct bcri_config *config, const struct enl_options *options,
-                const char *file, char *error, size_t error_size)
+/* The list that a program would have with these options. False: a sentence on stderr says why there is none. */
+static bool load(struct enl_hosts *hosts, struct bcri_config *config, const struct enl_options *options,
+                 const char *file)
 {
+    char error[1024];
     struct enl_options all = *options;
     const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
-    if (bcri_config_load(config, NULL, error, error_size) != 0)
-        return -1;
     if (file != NULL)
         all.hosts = file;
-    if (enl_options_apply(&all, config, error, error_size) != 0)
-        return -1;
-    return enl_hosts_load(hosts, config, &wish, error, error_size);
+    if (!enl_options_config(&all, config))
+        return false;
+    if (enl_hosts_load(hosts, config, &wish, error, sizeof error) != 0)
+        fprintf(stderr, "enl: %s\n", error);
+    else if (hosts->count == 0)
+        fprintf(stderr,
+                "enl: there is no list of machines: enl hosts FILE names one, or hostsfile in bcrrc\n");
+    else
+        return true;
+    return false;
 }
 
 /* Each name is asked as a program would start its daemon. False: no memory. */
@@ -196,20 +203,15 @@ static bool prepare(struct enl_asked *all, const struct enl_hosts *hosts, const 
 
 int enl_command_hosts(const struct enl_options *options, const char *file)
 {
-    char error[1024];
     struct bcri_config config = {0};
     struct enl_hosts hosts = {0};
     struct enl_asked *all = NULL;
     int status = 2;
-    if (load(&hosts, &config, options, file, error, sizeof error) != 0)
-        fprintf(stderr, "enl: %s\n", error);
-    else if (hosts.count == 0)
-        fprintf(stderr,
-                "enl: there is no list of machines: enl hosts FILE names one, or hostsfile in bcrrc\n");
-    else if ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare(all, &hosts, &config) ||
-             !enl_ask_all(&config, all, hosts.count))
+    const bool good = load(&hosts, &config, options, file);
+    if (good && ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare(all, &hosts, &config) ||
+                 !enl_ask_all(&config, all, hosts.count)))
         fprintf(stderr, "enl: not enough memory for %zu hosts\n", hosts.count);
-    else {
+    else if (good) {
         struct shown shown = {.all = all, .count = hosts.count};
         enl_facts_here(&config, &shown.here);
         for (size_t i = 0; i < hosts.count && config.log != BCRI_LOG_TO_FILE; i++)
