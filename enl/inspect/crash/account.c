@@ -119,7 +119,7 @@ static void print_waiters(FILE *out, const struct enl_crash *crash)
             fprintf(out, "%u request%s of CCEs on other hosts to %s its cell %u wait%s\n", waiter->others,
                     waiter->others == 1 ? "" : "s", waiter->puts ? "put into" : "get from", waiter->cell,
                     waiter->others == 1 ? "s" : "");
-        if (!waiter->waits || cce == NULL || waiter->others != 0)
+        if (cce == NULL || waiter->others != 0)
             continue;
         enl_cce_text(cce, who, sizeof who);
         if (waiter->request == BCRI_REF_NONE)

@@ -222,10 +222,11 @@ static void drop_waiters(struct enl_call *call)
 
 static void ask_for_waiters(struct enl_crash *crash)
 {
-    struct enl_waiters *waiters = enl_waiters_new(crash->cce);
+    struct enl_waiters *waiters = calloc(1, sizeof *waiters);
     if (waiters == NULL)
         return;
-    waiters->call = (struct enl_call){enl_waiters_resolve, on_waiters, drop_waiters};
+    waiters->call = (struct enl_call){enl_waiters_find, on_waiters, drop_waiters};
+    waiters->owner = crash->cce->index;
     const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &waiters->call};
     crash->asked = enl_worker_add(crash->cce->here->worker, &work);
     if (!crash->asked)

@@ -109,9 +109,8 @@ const char *enl_process_base(const char *path);
 int enl_process_open_mapped(pid_t pid, uint64_t base);
 
 /* waiters.c -- Which CCEs wait for one that has crashed: by what each CCE of this host has noted before it went to
- * sleep (struct bcri_sleep_shm); and how many requests of CCEs elsewhere the agent has at its cells. The loop
- * copies the notes; the worker follows them, since it may map segments. What they find is a hint: nobody is
- * stopped for it. */
+ * sleep (struct bcri_sleep_shm); and how many requests of CCEs elsewhere the agent has at its cells. The
+ * worker looks, since it may map segments. What it finds is a hint: no CCE is stopped for it. */
 
 struct enl_waiter {
     bcri_ref request; /* an ID slot; none: it waits for a lock of that CCE's */
@@ -119,7 +118,6 @@ struct enl_waiter {
     uint32_t cell;    /* for what it waits */
     uint32_t others;  /* how many requests the agent has there for them; 0: it is a CCE's */
     bool puts;
-    bool waits; /* it does wait for that CCE */
     uint64_t since_ns;
 };
 
@@ -132,9 +130,7 @@ struct enl_waiters {
     struct enl_waiter at[ENL_WAITERS_MAX];
 };
 
-/* Of the CCEs that sleep, what they have noted. NULL: no memory. */
-struct enl_waiters *enl_waiters_new(const struct enl_cce *crashed);
-/* For the call: finds out for each whether it waits for the owner, and adds the agent's. */
-int enl_waiters_resolve(struct enl_call *call, struct bcri_ctx *ctx);
+/* For the call: finds those that wait for the owner. */
+int enl_waiters_find(struct enl_call *call, struct bcri_ctx *ctx);
 
 #endif

@@ -2,33 +2,8 @@
 /* waiters.c -- from a request to the cell where it waits. Each reference may be out of date by now. */
 #include "inspect/crash/crash_private.h"
 
-#include <stdlib.h>
-
 #include "bcri/cell.h"
 #include "bcri/slot.h"
-#include "host/host.h"
-
-struct enl_waiters *enl_waiters_new(const struct enl_cce *crashed)
-{
-    struct enl_waiters *waiters = calloc(1, sizeof *waiters);
-    if (waiters == NULL)
-        return NULL;
-    waiters->owner = crashed->index;
-    const struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &crashed->here->all, entry) {
-        const struct bcri_bell_shm *bell = &cce->record->bell;
-        const struct bcri_sleep_shm *sleep = &cce->record->sleep;
-        const bcri_ref request = bcri_load(&sleep->waits_for) & BCRI_REF_MASK;
-        const bool locked = bcri_load(&bell->waits_on) == crashed->index + 1;
-        if (cce == crashed || cce->life != ENL_ALIVE || waiters->count == ENL_WAITERS_MAX ||
-            !(locked || (bcri_load(&bell->sleeping) != BCRI_AWAKE && request != BCRI_REF_NONE)))
-            continue;
-        waiters->at[waiters->count++] = (struct enl_waiter){.request = locked ? BCRI_REF_NONE : request,
-                                                            .index = cce->index,
-                                                            .since_ns = bcri_load(&sleep->since_ns)};
-    }
-    return waiters;
-}
 
 static const void *object_at(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
 {
@@ -62,12 +37,18 @@ struct scan {
     uint32_t agent;
 };
 
+static void add_waiter(struct enl_waiters *waiters, const struct enl_waiter *one)
+{
+    if (waiters->count < ENL_WAITERS_MAX)
+        waiters->at[waiters->count++] = *one;
+}
+
 /* One of the agent's IDs: counts it if it waits at a cell of the owner. */
 static void count_one(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct scan *scan = arg;
     struct enl_waiters *waiters = scan->waiters;
-    struct enl_waiter one = {.request = ref, .index = scan->agent, .others = 1, .waits = true};
+    struct enl_waiter one = {.request = ref, .index = scan->agent, .others = 1};
     (void)slot;
     if (!resolve(scan->ctx, waiters->owner, &one))
         return;
@@ -78,17 +59,25 @@ static void count_one(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         same->others++;
         return;
     }
-    if (waiters->count < ENL_WAITERS_MAX)
-        waiters->at[waiters->count++] = one;
+    add_waiter(waiters, &one);
 }
 
-int enl_waiters_resolve(struct enl_call *call, struct bcri_ctx *ctx)
+int enl_waiters_find(struct enl_call *call, struct bcri_ctx *ctx)
 {
     struct enl_waiters *waiters = (struct enl_waiters *)call;
     struct scan scan = {ctx, waiters, bcri_load_acquire(&ctx->host->agent)};
-    for (uint32_t i = 0; i < waiters->count; i++) {
-        struct enl_waiter *waiter = &waiters->at[i];
-        waiter->waits = waiter->request == BCRI_REF_NONE || resolve(ctx, waiters->owner, waiter);
+    const uint32_t records = bcri_host_records(ctx->host);
+    for (uint32_t index = 1; index < records; index++) {
+        const struct bcri_record_shm *record = bcri_record(ctx, index);
+        if (record == NULL || index == waiters->owner || index == scan.agent ||
+            bcri_load_acquire(&record->id.state) != BCRI_CCE_ALIVE)
+            continue;
+        struct enl_waiter one = {.index = index, .since_ns = bcri_load(&record->sleep.since_ns)};
+        const bool locked = bcri_load(&record->bell.waits_on) == waiters->owner + 1;
+        if (!locked && bcri_load(&record->bell.sleeping) != BCRI_AWAKE)
+            one.request = bcri_load(&record->sleep.waits_for) & BCRI_REF_MASK;
+        if (locked || resolve(ctx, waiters->owner, &one))
+            add_waiter(waiters, &one);
     }
     if (scan.agent != 0)
         bcri_slot_each(ctx, scan.agent, count_one, &scan);

@@ -18,7 +18,7 @@
 
 /* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to
  * tell that all wait; and after a vain search less often. */
-enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 30, TEXT_MAX = 60000 };
+enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 30 };
 
 /* ---- looking at this host ---- */
 
@@ -108,34 +108,21 @@ static void act_on_deadlock(struct enl_deadlock *deadlock)
         open_debuggers(deadlock->self, deadlock->wish);
 }
 
-static void show_explanation(struct enl_self *self, const struct enl_explanation *text)
+static void show_explanation(struct enl_self *self, const char *text)
 {
-    char first[256] = "";
-    if (text->whole && text->count == 1)
-        snprintf(first, sizeof first,
-                 "deadlock: the program's only CCE waits without a time limit, and nothing is on its way.\n");
-    else if (text->whole)
-        snprintf(
-            first, sizeof first,
-            "deadlock: all %u CCEs of the program wait without a time limit, and nothing is on its way.\n",
-            text->count);
-    const char *const reasons = text->length != 0 && text->bytes != NULL ? text->bytes : "";
-    if (text->whole || reasons[0] != '\0')
-        enl_report_shown(self, "%s%s", first, reasons);
-    if (first[0] != '\0')
-        bcri_log_write(enl_report_log(self), BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
-    for (const char *at = reasons; *at != '\0';) {
-        const size_t line = strcspn(at, "\n");
-        bcri_log_write(enl_report_log(self), BCRI_LOG_WARN, "%.*s", (int)line, at);
-        at += line + (at[line] == '\n');
+    if (*text != '\0')
+        enl_report_shown(self, "%s", text);
+    while (*text != '\0') {
+        const size_t line = strcspn(text, "\n");
+        bcri_log_write(enl_report_log(self), BCRI_LOG_WARN, "%.*s", (int)line, text);
+        text += line + (text[line] == '\n');
     }
 }
 
 static void drop_text(struct enl_explanation *text)
 {
     enl_watch_stop(text->watch);
-    free(text->bytes);
-    *text = (struct enl_explanation){0};
+    memset(text, 0, sizeof *text);
 }
 
 static void explained(struct enl_deadlock *deadlock)
@@ -143,7 +130,7 @@ static void explained(struct enl_deadlock *deadlock)
     const bool whole = deadlock->text.whole;
     deadlock->lockers_told |= deadlock->text.length != 0;
     if (deadlock->self->phase == ENL_RUNNING)
-        show_explanation(deadlock->self, &deadlock->text);
+        show_explanation(deadlock->self, deadlock->text.bytes);
     drop_text(&deadlock->text);
     if (whole && deadlock->self->phase == ENL_RUNNING)
         act_on_deadlock(deadlock);
@@ -156,7 +143,7 @@ static void on_text(void *data)
     char bytes[4096];
     for (;;) {
         const ssize_t got = read(text->watch->fd, bytes, sizeof bytes);
-        const size_t room = TEXT_MAX - text->length;
+        const size_t room = sizeof text->bytes - 1 - text->length;
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 && errno == EAGAIN)
@@ -179,35 +166,42 @@ static void bound_text(struct enl_deadlock *deadlock)
     explained(deadlock);
 }
 
-/* Starts a process that looks, and says why the CCEs wait. Returns whether it runs. */
-static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
+/* Starts a process that looks, and says why the CCEs wait: `count` of them in a deadlock, or 0 in a circle of locks. Returns
+ * whether it runs. */
+static bool explain(struct enl_deadlock *deadlock, uint32_t count)
 {
+    struct enl_explanation *text = &deadlock->text;
     struct enl_self *self = deadlock->self;
-    const char *const words[] = {"enl", "--explain", whole ? "all" : "locks", self->socket_name, NULL};
+    const char *const words[] = {"enl", "--explain", count != 0 ? "all" : "locks", self->socket_name, NULL};
     char reason[512];
     int pair[2];
-    drop_text(&deadlock->text);
-    deadlock->text.whole = whole;
-    deadlock->text.count = count;
+    drop_text(text);
+    text->whole = count != 0;
+    if (count == 1)
+        strcpy(text->bytes,
+               "deadlock: the program's only CCE waits without a time limit, and nothing is on its way.\n");
+    else if (count != 0)
+        snprintf(
+            text->bytes, sizeof text->bytes,
+            "deadlock: all %u CCEs of the program wait without a time limit, and nothing is on its way.\n",
+            count);
+    text->length = strlen(text->bytes);
     if (pipe2(pair, O_CLOEXEC) != 0)
         return false;
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
-    const pid_t pid = enl_own_start(self, &start, reason, sizeof reason);
+    text->pid = enl_own_start(self, &start, reason, sizeof reason);
     close(pair[1]);
-    deadlock->text.pid = pid;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    if (pid > 0 && (deadlock->text.bytes = calloc(1, TEXT_MAX + 1)) != NULL &&
-        (deadlock->text.watch = enl_watch_start(self, pair[0], on_text, deadlock)) != NULL)
-        return true;
-    if (deadlock->text.bytes == NULL)
+    if (text->pid > 0)
+        text->watch = enl_watch_start(self, pair[0], on_text, deadlock);
+    else
         close(pair[0]);
-    return false;
+    return text->watch != NULL;
 }
 
 static void act_on_verdict(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 {
-    if (verdict == ENL_DEADLOCK &&
-        !explain(deadlock, true, enl_root_detector_count(&deadlock->root_detector)))
+    if (verdict == ENL_DEADLOCK && !explain(deadlock, enl_root_detector_count(&deadlock->root_detector)))
         explained(deadlock);
 }
 
@@ -271,7 +265,7 @@ static void suspect_circle(struct enl_deadlock *deadlock, uint64_t lockers)
     deadlock->next_pause =
         deadlock->next_pause < SEARCH_LOOKS_MAX ? 2 * deadlock->next_pause + 1 : SEARCH_LOOKS_MAX;
     deadlock->pause = deadlock->next_pause;
-    (void)explain(deadlock, false, 0);
+    (void)explain(deadlock, 0);
 }
 
 /* ---- the second ---- */

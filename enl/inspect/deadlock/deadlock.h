@@ -156,14 +156,13 @@ struct enl_deadlock {
     uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
     unsigned lockers_for, pause, next_pause; /* looks */
     bool lockers_told;
-    struct enl_explanation {     /* what a program that explains has said so far */
-        struct enl_watch *watch; /* NULL: none runs */
-        char *bytes;
-        size_t length;
-        bool whole;     /* it explains a deadlock, not a suspicion */
-        uint32_t count; /* CCEs in it */
-        pid_t pid;      /* the process that explains */
+    struct enl_explanation {     /* a deadlock, or a suspicion, and what a program has written of it so far */
+        struct enl_watch *watch; /* of its output; NULL: none runs */
+        pid_t pid;
         unsigned looks; /* for how long */
+        bool whole;     /* it explains a deadlock */
+        size_t length;
+        char bytes[60000]; /* ended by a NUL */
     } text;
     struct enl_root_detector root_detector; /* the root's */
 };
