@@ -19,7 +19,6 @@
 #include "carry/carry.h"
 #include "debug/debug.h"
 #include "inspect/crash/crash.h"
-#include "inspect/deadlock/deadlock.h"
 #include "inspect/look/look.h"
 #include "inspect/stacks/stacks.h"
 #include "program.h"

@@ -25,7 +25,7 @@ struct look_form {
 };
 
 /* The exit status of enl why. */
-enum { DEADLOCK = 3 };
+enum { DEADLOCK = 3, WHY_APART_MS = 100 };
 
 #define KIND(name) (1u << LOOK_KIND_##name)
 static const struct look_form forms[] = {
@@ -34,7 +34,7 @@ static const struct look_form forms[] = {
     {look_show_regions, 0, ENL_REGIONS, KIND(HOST) | KIND(CCE) | KIND(HOLD)},
     {look_show_waits, 0, ENL_WAITS, KIND(HOST) | KIND(CCE) | KIND(WAIT)},
     {look_show_stats, 1000, ENL_STATS, KIND(HOST) | KIND(CCE)},
-    {NULL, 100, ENL_WHY, 0},
+    {NULL, WHY_APART_MS, ENL_WHY, 0},
 };
 
 /* Lets Graphviz draw it. */
@@ -154,4 +154,33 @@ int enl_command_stacks(char **words)
         enl_stacks_show(stdout, &stacks);
     enl_stacks_fini(&stacks);
     return whole ? 0 : 1;
+}
+
+/* ---- deadlocks ---- */
+
+int enl_explain(int count, char **words)
+{
+    static struct look_series series;
+    struct look_why why;
+    if (count != 2 || (strcmp(words[0], "all") != 0 && strcmp(words[0], "locks") != 0)) {
+        fprintf(stderr, "enl: --explain is for enl itself; enl why explains\n");
+        return 2;
+    }
+    const bool all = strcmp(words[0], "all") == 0;
+    series.program = words[1];
+    if (!look_again(&series, stderr))
+        return 1;
+    poll(NULL, 0, WHY_APART_MS);
+    if (!look_again(&series, stderr))
+        return 1;
+    series.view.standstill = all && !series.view.partial;
+    if (!look_why(&series.view, &why))
+        return 1;
+    if (all)
+        look_why_deadlock(stdout, &why);
+    else
+        look_why_locks(stdout, &why);
+    look_why_fini(&why);
+    look_series_fini(&series);
+    return 0;
 }

@@ -179,11 +179,4 @@ void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const st
 /* look: the daemon above wants to know once more. deadlock: it has told of one. */
 void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_control *message);
 
-/* explain.c -- enl --explain all|locks NAME: what the daemon has said of a deadlock, in sentences. A process of
- * its own, so that the daemon looks at no more than a few words of each record. */
-
-/* `all`: the daemon has found that nothing in program `name` can go on. `locks`: circles of write locks of daemon
- * `name`'s host are told, if there are any, as suspected. Returns the exit status. */
-int enl_explain(int count, char **words);
-
 #endif

@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "bcri/clock.h"
 
 /* The alternate screen, without a cursor; and back. */
@@ -24,30 +25,20 @@ static struct {
     sigset_t unblocked; /* while a key is waited for */
 } terminal;
 
-/* Also in a signal handler. */
-static void put_bytes(const char *bytes, size_t length)
-{
-    for (ssize_t done; length > 0; bytes += done, length -= (size_t)done) {
-        done = write(1, bytes, length);
-        if (done < 0 && errno != EINTR)
-            return;
-        done = done < 0 ? 0 : done;
-    }
-}
-
 static void enter(void)
 {
     tcsetattr(0, TCSADRAIN, &terminal.own);
-    put_bytes(BEGIN, strlen(BEGIN));
+    (void)enl_write_all(1, BEGIN, strlen(BEGIN));
     terminal.open = true;
 }
 
+/* Also in a signal handler. */
 void look_terminal_close(void)
 {
     if (!terminal.open)
         return;
     terminal.open = false;
-    put_bytes(END, strlen(END));
+    (void)enl_write_all(1, END, strlen(END));
     tcsetattr(0, TCSADRAIN, &terminal.before);
 }
 
@@ -155,7 +146,7 @@ bool look_terminal_draw(const char *bytes, size_t length)
     fputs("\033[J", out);
     const bool whole = fclose(out) == 0;
     if (whole)
-        put_bytes(frame, size);
+        (void)enl_write_all(1, frame, size);
     free(frame);
     return whole;
 }
