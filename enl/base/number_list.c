@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Reads one number or range, and goes behind it. NULL: there is none. */
-static const char *range(const char *at, unsigned long *low_out, unsigned long *high_out)
+static const char *read_range(const char *at, unsigned long *low_out, unsigned long *high_out)
 {
     char *end;
     if (*at < '0' || *at > '9')
@@ -27,7 +27,7 @@ bool enl_number_list_ok(const char *list)
 {
     unsigned long low, high;
     do
-        list = range(list, &low, &high);
+        list = read_range(list, &low, &high);
     while (list != NULL && *list++ == ',');
     return list != NULL;
 }
@@ -37,7 +37,7 @@ bool enl_number_list_has(const char *list, uint32_t number)
     unsigned long low, high;
     if (list == NULL)
         return true;
-    while ((list = range(list, &low, &high)) != NULL) {
+    while ((list = read_range(list, &low, &high)) != NULL) {
         if (number >= low && number <= high)
             return true;
         if (*list++ == '\0')

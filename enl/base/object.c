@@ -96,7 +96,7 @@ static bool lacks_interpreter(const char *path, char *interpreter, size_t size)
     return interpreter[0] == '/' && access(interpreter, F_OK) != 0 && errno == ENOENT;
 }
 
-static int check(const char *path, const char *name, char *error, size_t error_size)
+static int check_program(const char *path, const char *name, char *error, size_t error_size)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -124,7 +124,7 @@ static int check(const char *path, const char *name, char *error, size_t error_s
 
 /* Whether the name means a file in the working directory. A name without a slash never means a
  * directory: then the program of that name is on PATH, as for a shell. */
-static bool is_here(const char *name)
+static bool is_in_directory(const char *name)
 {
     struct stat status;
     return stat(name, &status) == 0 && (!S_ISDIR(status.st_mode) || strchr(name, '/') != NULL);
@@ -162,12 +162,12 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
     if (name[0] == '\0' || strlen(name) >= PATH_MAX)
         return bcri_refuse(error, error_size, 127, "a program's name cannot be empty or that long");
     char place[PATH_MAX];
-    if (is_here(name))
+    if (is_in_directory(name))
         strcpy(place, name);
     else if (name[0] == '/' || !find_on_path(name, place))
         return bcri_refuse(error, error_size, 127, "there is no program %s%s", name,
                            name[0] == '/' ? "; check the path" : " in the working directory or on PATH");
-    int status = check(place, name, error, error_size);
+    int status = check_program(place, name, error, error_size);
     if (status != 0)
         return status;
     char folder[PATH_MAX];

@@ -186,7 +186,7 @@ static unsigned writers_of(const struct enl_self *self, struct enl_writer *out[2
 }
 
 /* How many bytes are not written yet; how many of them CCEs have printed. */
-static size_t left(const struct enl_self *self, size_t *printed_out)
+static size_t bytes_left(const struct enl_self *self, size_t *printed_out)
 {
     struct enl_writer *writers[2];
     size_t bytes = 0;
@@ -208,8 +208,8 @@ static void on_patience(uv_timer_t *timer)
 {
     struct enl_self *self = timer->data;
     size_t lines;
-    bcri_log_write(&self->log, BCRI_LOG_WARN, "nobody read the last %zu bytes for stdout and stderr",
-                   left(self, &lines));
+    bcri_log_write(&self->log, BCRI_LOG_WARN, "the last %zu bytes for stdout and stderr were not read",
+                   bytes_left(self, &lines));
     finish_flush(self);
 }
 
@@ -218,7 +218,7 @@ void enl_report_look(struct enl_self *self)
     size_t lines;
     if (self->report.flushed == NULL)
         return;
-    if (left(self, &lines) == 0)
+    if (bytes_left(self, &lines) == 0)
         finish_flush(self);
     else if ((lines == 0 || self->report.hurry) && uv_is_active((uv_handle_t *)&self->report.patience) == 0)
         uv_timer_start(&self->report.patience, on_patience, FLUSH_MSEC, 0);

@@ -60,7 +60,7 @@ enum enl_often_kind {
     ENL_OFTEN_FULL,      /* no descriptors for a client */
     ENL_OFTEN_UNREAD,    /* an answer that its requester does not read */
     ENL_OFTEN_NOTE,      /* what the library notes, of a CCE */
-    ENL_OFTEN_HELLO,     /* one who says hello for a CCE that has others, or has ended */
+    ENL_OFTEN_HELLO,     /* a process that says hello for a CCE that is another process, or has ended */
     ENL_OFTEN_WAITS,     /* a process of enl --join waits; this is shown, too */
     ENL_OFTEN_AUDIT,     /* what an audit has come to */
     ENL_OFTEN_KINDS

@@ -36,7 +36,7 @@ struct failure {
 };
 
 /* Moves `fd` to `target`, which then is not close-on-exec. */
-static int place(int fd, int target)
+static int place_descriptor(int fd, int target)
 {
     if (fd < 0)
         return 0;
@@ -45,7 +45,7 @@ static int place(int fd, int target)
     return dup2(fd, target) < 0 ? -1 : 0;
 }
 
-static int pin(int core)
+static int pin_to_core(int core)
 {
     cpu_set_t set;
     if (core < 0)
@@ -55,8 +55,8 @@ static int pin(int core)
     return sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Whoever started enl may have ignored or blocked signals for purposes of its own: with SIGCHLD ignored, system() fails
- * in each CCE. Only an ignored SIGHUP says something about the program: it is to outlive its terminal. */
+/* The process that started enl may have ignored or blocked signals for purposes of its own: with SIGCHLD ignored,
+ * system() fails in each CCE. Only an ignored SIGHUP says something about the program: it is to outlive its terminal. */
 static void fresh_signals(void)
 {
     const struct sigaction fresh = {.sa_handler = SIG_DFL};
@@ -69,7 +69,7 @@ static void fresh_signals(void)
 }
 
 /* Runs in the child, until exec. */
-static _Noreturn void become(const struct enl_spawn *spawn, int tell)
+static _Noreturn void become_program(const struct enl_spawn *spawn, int tell)
 {
     const struct enl_inherited *back = spawn->inherited;
     const char *step = "join its process group";
@@ -82,7 +82,8 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
     if (spawn->no_core_file)
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     step = "set up its standard files";
-    if (place(spawn->in, 0) != 0 || place(spawn->out, 1) != 0 || place(spawn->err, 2) != 0)
+    if (place_descriptor(spawn->in, 0) != 0 || place_descriptor(spawn->out, 1) != 0 ||
+        place_descriptor(spawn->err, 2) != 0)
         goto failed;
     if (spawn->own_terminal && ioctl(0, TIOCSCTTY, 0) != 0)
         goto failed;
@@ -92,7 +93,7 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
     if (spawn->folder != NULL && chdir(spawn->folder) != 0)
         goto failed;
     step = "run on that core";
-    if (pin(spawn->core) != 0 && spawn->core_is_wanted)
+    if (pin_to_core(spawn->core) != 0 && spawn->core_is_wanted)
         goto failed;
     setrlimit(RLIMIT_NOFILE, &back->files);
     fresh_signals();
@@ -109,7 +110,7 @@ __attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *
      * head of this file */
     pid_t pid = vfork();
     if (pid == 0)
-        become(spawn, tell);
+        become_program(spawn, tell);
     /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
     return pid;
 }
@@ -144,12 +145,12 @@ static void lent_init(void)
     lent_ready = ready;
 }
 
-static bool lend(int which, int fd)
+static bool lend_descriptor(int which, int fd)
 {
     return fd < 0 || dup3(fd, lent[which], O_CLOEXEC) >= 0;
 }
 
-static void take_back(void)
+static void take_descriptors_back(void)
 {
     for (int i = LENT_IN; i < LENT_COUNT; i++)
         dup3(lent[LENT_NULL], lent[i], O_CLOEXEC);
@@ -168,19 +169,20 @@ static int become_sharing(void *arg)
     spawn.in = spawn.in >= 0 ? lent[LENT_IN] : -1;
     spawn.out = spawn.out >= 0 ? lent[LENT_OUT] : -1;
     spawn.err = spawn.err >= 0 ? lent[LENT_ERR] : -1;
-    become(&spawn, lent[LENT_TELL]);
+    become_program(&spawn, lent[LENT_TELL]);
 }
 
 static pid_t share_and_become(const struct enl_spawn *spawn, int tell)
 {
     static _Alignas(16) char stack[STACK_BYTES];
     pid_t pid = -1;
-    if (lend(LENT_IN, spawn->in) && lend(LENT_OUT, spawn->out) && lend(LENT_ERR, spawn->err) &&
-        lend(LENT_KEEP, spawn->keep) && lend(LENT_TELL, tell))
+    if (lend_descriptor(LENT_IN, spawn->in) && lend_descriptor(LENT_OUT, spawn->out) &&
+        lend_descriptor(LENT_ERR, spawn->err) && lend_descriptor(LENT_KEEP, spawn->keep) &&
+        lend_descriptor(LENT_TELL, tell))
         pid = clone(become_sharing, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
                     (void *)(uintptr_t)spawn);
     int error = errno;
-    take_back();
+    take_descriptors_back();
     errno = error;
     return pid;
 }

@@ -128,9 +128,9 @@ static void tell_dropped(struct enl_writer *writer)
 {
     char text[160];
     const bool logged = enl_report_log_has(writer->self, writer->log_lost);
-    int length =
-        snprintf(text, sizeof text, "enl: %llu messages are not shown here, since nobody read them%s\n",
-                 writer->dropped, logged ? "; they are in the log" : "");
+    int length = snprintf(text, sizeof text,
+                          "enl: %llu messages are not shown here, since they were not read in time%s\n",
+                          writer->dropped, logged ? "; they are in the log" : "");
     writer->dropped = 0;
     add_text(writer, text, (size_t)length);
 }

@@ -28,7 +28,7 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
     bcri_incoming_close(in);
 }
 
-static int broken(void)
+static int note_disconnected(void)
 {
     bcri_store(&bcri_self_disconnected, true);
     return bcrE_ENLIST;
@@ -55,13 +55,13 @@ bool bcri_client_lost(struct bcri_client *client)
 static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
 {
     if (bcri_client_lost(client))
-        return broken();
+        return note_disconnected();
     request->id = ++client->last_id;
     request->present |= BCRI_HAS(id);
     int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
     if (error == -EMSGSIZE)
         return bcrE_ARG;
-    return error == 0 ? 0 : broken();
+    return error == 0 ? 0 : note_disconnected();
 }
 
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
@@ -70,7 +70,7 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
     int error = send_request(client, request, fd_out);
     while (error == 0) {
         if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
-            return broken();
+            return note_disconnected();
         if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
             return 0;
         keep_for_its_call(client, in);
@@ -90,7 +90,7 @@ int bcri_client_ask(struct bcri_client *client, struct bcri_control *request, in
 
 /* Reads the answers that have come. If the daemon is gone there is none, and this process will be
  * gone in a moment, too. */
-static bool answered(struct bcri_event *event)
+static bool read_answers(struct bcri_event *event)
 {
     struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
     struct bcri_incoming in;
@@ -102,7 +102,7 @@ static bool answered(struct bcri_event *event)
 
 int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request)
 {
-    *call = (struct bcri_client_call){.event = {answered}, .client = client, .next = client->calls};
+    *call = (struct bcri_client_call){.event = {read_answers}, .client = client, .next = client->calls};
     int error = send_request(client, request, -1);
     if (error != 0)
         return error;

@@ -58,8 +58,8 @@ static bool wait_until(int fd, short events, uint64_t deadline_ns)
     return false;
 }
 
-/* The daemon's end of the socket is closed as soon as nobody needs this process any more. */
-static void report(int number, const siginfo_t *info, const void *context, uint64_t deadline_ns)
+/* The daemon closes its end of the socket as soon as it needs this process no more. */
+static void report_crash(int number, const siginfo_t *info, const void *context, uint64_t deadline_ns)
 {
     struct bcri_client *client = crash.client;
     int pair[2];
@@ -110,7 +110,7 @@ static void happen_again(int number, siginfo_t *info)
         raise(number);
 }
 
-static uint64_t deadline(void)
+static uint64_t deadline_of_crash(void)
 {
     const unsigned msec = crash.client->reports_locals ? WAIT_LOCALS_MSEC : WAIT_MSEC;
     return bcri_clock_ns() + (uint64_t)msec * 1000000;
@@ -119,7 +119,7 @@ static uint64_t deadline(void)
 void bcri_client_wait_for_crash(void)
 {
     if (atomic_load(&crash.begun))
-        (void)wait_until(-1, 0, deadline());
+        (void)wait_until(-1, 0, deadline_of_crash());
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
@@ -128,7 +128,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (getpid() == crash.client->pid) { /* a fork has no report: it is no CCE */
         if (!atomic_exchange(&crash.begun, true)) {
             bcri_store_release(&crash.client->ctx.record->id.exit_status, BCRI_CRASHED | (uint32_t)number);
-            report(number, info, context, deadline());
+            report_crash(number, info, context, deadline_of_crash());
         } else { /* the thread that was first ends this one, too */
             bcri_client_wait_for_crash();
         }

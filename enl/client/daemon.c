@@ -131,7 +131,7 @@ static void look_beside_library(struct search *search)
  *                                  file. Ends with exec: handlers, the alternate stack, POSIX timers, memory locks
  *   descriptors                    enl closes those above 2. So it holds no record lock (fcntl) of the process
  *   SIGIO and the like             go to the process that has set them up, which is enl: it ignores them
- *   parent-death signal            stays: whoever started the program so wants it to end
+ *   parent-death signal            stays: the starter of the program has asked for its end so
  *   limits, umask, directory, nice value, scheduling, affinity, memory policy, timer slack, namespaces, capabilities,
  *   seccomp, no_new_privs          stay: CCEs get them from enl. Of limits enl raises that of open files, for itself, and
  *                                  ignores SIGXFSZ and SIGXCPU
@@ -245,7 +245,7 @@ int bcri_client_start_daemon(void)
     char reason[512];
     if (bcri_config_load(&config, NULL, reason, sizeof reason) != 0) {
         bcri_client_complain("%s", reason);
-        exit(2); /* as enl does: nobody meant what would run without the setting */
+        exit(2); /* as enl does: without the setting something else would run than its user means */
     }
     struct search search = {.looked_length = 0};
     look_as_configured(&search, &config);

@@ -18,7 +18,7 @@
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
 
-static int refuse(int code)
+static int refuse_call(int code)
 {
     bcri_set_errno(code);
     return -1;
@@ -40,7 +40,7 @@ static int ask_to_enlist(struct bcri_client *client, struct bcri_control *reques
 }
 
 /* What no message to the daemon has room for: 0 or a code. */
-static int too_much(const char *mach, const char *obj, int64_t count)
+static int check_lengths(const char *mach, const char *obj, int64_t count)
 {
     if (mach != NULL && strlen(mach) > 255) {
         bcri_client_complain("bcr_enlist: no machine has so long a name");
@@ -65,7 +65,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
         return -1;
     int64_t count = prcssr >= 0 ? 1 : -(int64_t)prcssr;
     if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1)
-        return refuse(bcrE_ARG);
+        return refuse_call(bcrE_ARG);
     struct bcri_control request = {.type = BCRI_MSG_enlist,
                                    .present = BCRI_HAS(machine) | BCRI_HAS(core) | BCRI_HAS(count) |
                                               BCRI_HAS(ordinal) | BCRI_HAS(object),
@@ -80,7 +80,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
         if (length < 0)
             return -1;
         if (length > (int)BCRI_BIRTH_BYTES_MAX)
-            return refuse(bcrE_ARG);
+            return refuse_call(bcrE_ARG);
         const bcri_ref ref = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
         request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
         request.data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
@@ -89,11 +89,11 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
     /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have
      * freed. */
     bcri_heap_collect(ctx);
-    int code = too_much(mach, obj, count);
+    int code = check_lengths(mach, obj, count);
     if (code == 0)
         code = ask_to_enlist(ctx->client, &request);
     if (code != 0)
-        return refuse(code);
+        return refuse_call(code);
     if (rgid != NULL && nofree == bcr_FREE)
         bcr_rgfree(rgid);
     return 0;
@@ -133,7 +133,7 @@ int bcr_arch(bcr_cce_id cceid)
     int code = bcrE_NOCCE;
     if (cce != NULL && cce->absent != bcrE_NOCCE && bcri_load_acquire(&ctx->host->agent) != 0)
         code = ask_arch(ctx, cce);
-    return code == 0 ? cce->archtype : refuse(code);
+    return code == 0 ? cce->archtype : refuse_call(code);
 }
 
 int bcr_host(int k, char *name, int length)
@@ -144,7 +144,7 @@ int bcr_host(int k, char *name, int length)
     if (ctx == NULL)
         return -1;
     if (k < 0 || length < 0 || (name == NULL && length != 0))
-        return refuse(bcrE_ARG);
+        return refuse_call(bcrE_ARG);
     if (k > (int)BCRI_CCE_MAX)
         return 0;
     struct bcri_control request = {
@@ -153,5 +153,5 @@ int bcr_host(int k, char *name, int length)
     if (code == 0 && in.message.count != 0 && length != 0 &&
         !bcri_view_copy(in.message.text, name, (size_t)length))
         code = bcrE_ARG;
-    return code == 0 ? (int)in.message.count : refuse(code);
+    return code == 0 ? (int)in.message.count : refuse_call(code);
 }

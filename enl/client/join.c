@@ -70,7 +70,7 @@ static void arm_kill_socket(struct bcri_client *client)
         raise(SIGKILL); /* it was closed before the signal was asked for */
 }
 
-static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int flags)
+static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, int flags)
 {
     const struct bcri_control *message = &in->message;
     int host_fd = bcri_incoming_take(in, 0);
@@ -111,7 +111,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
 }
 
 /* Reports why the daemon has refused this process. Returns a code. */
-static int refused(const struct bcri_incoming *in)
+static int explain_refusal(const struct bcri_incoming *in)
 {
     char text[1024];
     bcri_view_copy(in->message.text, text, sizeof text);
@@ -178,9 +178,9 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     else if (in.wrong != NULL)
         bcri_client_complain("enl's answer makes no sense (%s)", in.wrong);
     else if (in.message.type != BCRI_MSG_welcome)
-        code = refused(&in);
+        code = explain_refusal(&in);
     else
-        code = welcomed(client, &in, flags);
+        code = take_welcome(client, &in, flags);
     if (came <= 0 && client->direct)
         exit(127);
     if (code != 0)

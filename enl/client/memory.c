@@ -92,7 +92,7 @@ static void segment_freed(void *up, uint32_t seg)
 
 /* Called in the middle of an operation, so it must not wait: without room in the socket there is no
  * note. */
-static void note(void *up, const char *text)
+static void send_note(void *up, const char *text)
 {
     bcri_client_tell(up,
                      &(const struct bcri_control){
@@ -106,4 +106,4 @@ const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
                                                  .pages_back = pages_back,
                                                  .segment_fd = segment_fd,
                                                  .segment_freed = segment_freed,
-                                                 .note = note};
+                                                 .note = send_note};

@@ -8,8 +8,9 @@
  *
  * Two kinds of file have none to be looked at: a script, which may have to start enl in a way of its own, and a file
  * that may be run but not read. They are first run once for `--version`, by a process of their own. That stands behind
- * the words with which enl will be run, or a script that looks for it only would pass. It becomes enl if enl answers from that same process: one that the script starts beside itself could not
- * become the original process either. The kernel tells who has written each message. */
+ * the words with which enl will be run, so a script that only looks for that word does not pass. The file becomes enl
+ * if enl answers from the very process that was started: an enl that a script starts as another process could not become
+ * the original process either. The kernel tells which process has written each message. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -114,11 +115,11 @@ static void keep_last_line(struct probe *probe, const char *text, size_t length)
 
 static pid_t writer_of(struct msghdr *message)
 {
-    struct ucred who = {.pid = 0};
+    struct ucred writer = {.pid = 0};
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL; part = CMSG_NXTHDR(message, part))
         if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS)
-            memcpy(&who, CMSG_DATA(part), sizeof who);
-    return who.pid;
+            memcpy(&writer, CMSG_DATA(part), sizeof writer);
+    return writer.pid;
 }
 
 /* Takes one message. False: there will be no more. */

@@ -81,7 +81,7 @@ int enl_allocation_slurm(struct enl_hosts *hosts, const char *nodes, const char 
     return enl_hosts_sort(hosts, ENL_HOSTS_FILE, NODES, error, error_size);
 }
 
-static const char *variable(const char *name)
+static const char *value_of_variable(const char *name)
 {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -91,7 +91,8 @@ static const char *variable(const char *name)
 static int load_allocation(struct enl_hosts *hosts, struct bcri_config *config, char *error,
                            size_t error_size)
 {
-    const char *job = variable("SLURM_JOB_ID"), *nodes = variable(NODES), *file = variable("PBS_NODEFILE");
+    const char *job = value_of_variable("SLURM_JOB_ID"), *nodes = value_of_variable(NODES),
+               *file = value_of_variable("PBS_NODEFILE");
     struct bcri_config_entry entry;
     if (job == NULL || nodes == NULL)
         return file != NULL ? enl_hosts_read(hosts, ENL_NODE_FILE, file, error, error_size) : 0;
@@ -100,8 +101,8 @@ static int load_allocation(struct enl_hosts *hosts, struct bcri_config *config, 
         bcri_config_set(config, "rshpath", "srun", "SLURM_JOB_ID", error, error_size) != 0)
         return -1;
     unsetenv("SLURM_LABELIO"); /* srun would put labels into what daemons say to each other */
-    return enl_allocation_slurm(hosts, nodes, variable("SLURM_TASKS_PER_NODE"),
-                                variable("SLURM_JOB_CPUS_PER_NODE"), error, error_size);
+    return enl_allocation_slurm(hosts, nodes, value_of_variable("SLURM_TASKS_PER_NODE"),
+                                value_of_variable("SLURM_JOB_CPUS_PER_NODE"), error, error_size);
 }
 
 int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,

@@ -121,7 +121,7 @@ static int compare_names(const void *a, const void *b)
     return order != 0 ? order : (one > two) - (one < two);
 }
 
-static bool sort(struct enl_hosts *hosts)
+static bool sort_by_name(struct enl_hosts *hosts)
 {
     const struct enl_host **sorted =
         realloc(hosts->by_name, (hosts->count + 1) * sizeof(const struct enl_host *));
@@ -181,7 +181,7 @@ static int refuse_twice(const struct enl_host *host, const struct enl_host *firs
 }
 
 /* Whether the same is said of two hosts. */
-static bool agree(const struct enl_host *one, const struct enl_host *two)
+static bool say_the_same(const struct enl_host *one, const struct enl_host *two)
 {
     bool same = one->local == two->local;
     for (size_t i = 0; i < ENL_HOST_KEYS; i++) {
@@ -192,7 +192,7 @@ static bool agree(const struct enl_host *one, const struct enl_host *two)
 }
 
 /* Gives the first of those that have one name the slots of all, and takes the others out. */
-static int merge(struct enl_hosts *hosts, const char *file, char *error, size_t error_size)
+static int merge_by_name(struct enl_hosts *hosts, const char *file, char *error, size_t error_size)
 {
     size_t kept = 0;
     struct enl_host *first = NULL;
@@ -202,7 +202,7 @@ static int merge(struct enl_hosts *hosts, const char *file, char *error, size_t 
             first = host;
             continue;
         }
-        if (!agree(first, host))
+        if (!say_the_same(first, host))
             return bcri_refuse(error, error_size, -1,
                                "%s:%u: host %s is not what line %u says; let both lines say the same of it",
                                file, host->line, host->name, first->line);
@@ -227,15 +227,15 @@ int enl_hosts_sort(struct enl_hosts *hosts, enum enl_hosts_form form, const char
                    size_t error_size)
 {
     const struct enl_host *first = NULL, *twice;
-    if (!sort(hosts))
+    if (!sort_by_name(hosts))
         return bcri_refuse(error, error_size, -1, "%s: not enough memory", file);
     if ((twice = find_twice(hosts, &first)) == NULL)
         return 0;
     if (form != ENL_NODE_FILE)
         return refuse_twice(twice, first, file, error, error_size);
-    if (merge(hosts, file, error, error_size) != 0)
+    if (merge_by_name(hosts, file, error, error_size) != 0)
         return -1;
-    return sort(hosts) ? 0 : bcri_refuse(error, error_size, -1, "%s: not enough memory", file);
+    return sort_by_name(hosts) ? 0 : bcri_refuse(error, error_size, -1, "%s: not enough memory", file);
 }
 
 /* ---- options ---- */

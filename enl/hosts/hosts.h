@@ -57,7 +57,7 @@ enum enl_hosts_form { ENL_HOSTS_FILE, ENL_NODE_FILE };
  * sentence that begins with file:line; the entries before that line are there then. */
 int enl_hosts_parse(struct enl_hosts *hosts, enum enl_hosts_form form, const char *file, const char *bytes,
                     size_t length, char *error, size_t error_size);
-/* Reads the file at `path`, which nobody but its owner may be able to write. The same. */
+/* Reads the file at `path`, which other users than its owner must not be able to write. The same. */
 int enl_hosts_read(struct enl_hosts *hosts, enum enl_hosts_form form, const char *path, char *error,
                    size_t error_size);
 

@@ -11,7 +11,7 @@
 enum { ATTACH_MAX = 1000, WORD_MAX = 32 };
 
 /* Whether the program has these CCEs: returns the exit status, which is 0 if so; else a sentence has said why not. */
-static int look_for(const struct look_view *view, char *const *words)
+static int find_named_cces(const struct look_view *view, char *const *words)
 {
     for (; *words != NULL; words++) {
         struct enl_named named;
@@ -30,7 +30,7 @@ static int look_for(const struct look_view *view, char *const *words)
 }
 
 /* Every CCE that is alive: the words by which each is named. Returns how many. */
-static int all_of(const struct look_view *view, char words[][WORD_MAX], int room)
+static int name_all_alive(const struct look_view *view, char words[][WORD_MAX], int room)
 {
     int count = 0;
     for (size_t i = 0; i < view->cce.count && count < room; i++) {
@@ -79,10 +79,10 @@ int enl_command_attach(const struct enl_options *options, char **argv)
     if (!look_gather(argv[0], false, stderr, &view))
         return 1;
     if (count == 0)
-        for (const int all = all_of(&view, found, ATTACH_MAX); count < all; count++)
+        for (const int all = name_all_alive(&view, found, ATTACH_MAX); count < all; count++)
             words[count] = found[count];
     words[count] = NULL;
-    const int status = look_for(&view, words);
+    const int status = find_named_cces(&view, words);
     look_view_fini(&view);
     if (count == 0)
         fprintf(stderr, "enl: program %s has no CCE\n", argv[0]);

@@ -60,7 +60,7 @@ static void show_row(const struct bcri_control *row)
            state_name(row->state), ccename);
 }
 
-/* The other hosts of a program whose root's daemon this is; those that are not up by name. */
+/* The other hosts of a program, if this is its root's daemon: how many are up, and the names of the others. */
 static void show_hosts(int fd, const char *program)
 {
     char others[512] = "";
@@ -266,7 +266,8 @@ static _Noreturn void watch_joined(pid_t pid, const char *path)
     _exit(0);
 }
 
-/* By a process that is no child of the one that becomes the program, which may wait for its own. Without it nothing is told. */
+/* Starts the process that watches. It is no child of the process that becomes the program, which may wait for all its
+ * children. If it cannot be started, nothing is told. */
 static void start_watch(int fd, const char *path)
 {
     const pid_t own = getpid();
@@ -307,7 +308,7 @@ int enl_command_join(const struct enl_options *options, char **argv)
     if (environment != NULL && fcntl(fd, F_SETFD, 0) == 0)
         execve(path, argv, environment);
     fprintf(stderr, "enl: %s could not be executed: %s\n", path, strerror(errno));
-    shutdown(fd, SHUT_RDWR); /* for the one that watches */
+    shutdown(fd, SHUT_RDWR); /* for the process that watches */
     free(environment);
     return 126;
 }

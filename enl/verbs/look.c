@@ -38,7 +38,7 @@ static const struct look_form forms[] = {
 };
 
 /* Lets Graphviz draw it. */
-static int draw(const struct look_why *why)
+static int draw_graph(const struct look_why *why)
 {
     fflush(stdout);
     FILE *dot = popen("dot -Tsvg", "we"); /* NOLINT(cert-env33-c): a constant command */
@@ -66,7 +66,7 @@ static int show_why(const struct enl_options *options, const struct look_view *v
         return 1;
     }
     if (options->svg)
-        status = draw(&why);
+        status = draw_graph(&why);
     else if (options->dot)
         look_why_dot(stdout, &why);
     else if (options->json)

@@ -141,7 +141,7 @@ bool enl_log_file_open(struct enl_log_file *file, const char *path)
 
 /* ---- all together ---- */
 
-static bool advance(struct enl_log_file *file)
+static bool advance_file(struct enl_log_file *file)
 {
     int64_t ahead;
     if (!read_line(file))
@@ -157,7 +157,7 @@ static bool advance(struct enl_log_file *file)
     return true;
 }
 
-static void sink(struct enl_merge *merge, size_t at)
+static void sift_down(struct enl_merge *merge, size_t at)
 {
     for (;;) {
         size_t least = at;
@@ -181,12 +181,12 @@ bool enl_merge_begin(struct enl_merge *merge, struct enl_log_file *files, size_t
     for (size_t i = 0; i < count; i++)
         merge->heap[merge->count++] = &files[i];
     for (size_t i = 0; i < merge->count;)
-        if (advance(merge->heap[i]))
+        if (advance_file(merge->heap[i]))
             i++;
         else
             merge->heap[i] = merge->heap[--merge->count];
     for (size_t i = merge->count; i-- > 0;)
-        sink(merge, i);
+        sift_down(merge, i);
     merge->fresh = true;
     return true;
 }
@@ -194,9 +194,9 @@ bool enl_merge_begin(struct enl_merge *merge, struct enl_log_file *files, size_t
 const struct enl_log_file *enl_merge_next(struct enl_merge *merge)
 {
     if (!merge->fresh && merge->count != 0) {
-        if (!advance(merge->heap[0]))
+        if (!advance_file(merge->heap[0]))
             merge->heap[0] = merge->heap[--merge->count];
-        sink(merge, 0);
+        sift_down(merge, 0);
     }
     merge->fresh = false;
     return merge->count != 0 ? merge->heap[0] : NULL;

@@ -6,7 +6,7 @@
  * before it, or first if that was later (tree/clock.h). What a CCE prints cannot pass for such a
  * measurement, since it is logged with the CCE's pid.
  *
- * The files may be anybody's: nothing in them is trusted. */
+ * Any user may have written the files: nothing in them is trusted. */
 #ifndef ENL_LOGS_MERGE_H
 #define ENL_LOGS_MERGE_H
 

@@ -194,7 +194,7 @@ static int64_t real_ns(void)
 
 /* Asks for the time there, and again. The answer is a line, at whose newline strtoll ends if it begins with a digit; it
  * would skip blanks, and so a line of nothing else, and what is behind the bytes. */
-static bool measure(struct ask *ask)
+static bool measure_clock(struct ask *ask)
 {
     struct enl_asked *asked = ask->asked;
     for (int i = 0; i < PINGS; i++) {
@@ -268,7 +268,7 @@ static void ask_machine(struct ask *ask)
     ask->deadline_ns = bcri_deadline_after(config->connecttimeout);
     snprintf(ask->timeout, sizeof ask->timeout, "nothing came from it for %d ms (connecttimeout)",
              config->connecttimeout);
-    const bool started = start_command(ask), answered = started && read_facts(ask) && measure(ask);
+    const bool started = start_command(ask), answered = started && read_facts(ask) && measure_clock(ask);
     if (answered) {
         close_one(&ask->pipes.out); /* at which it ends */
         ask->deadline_ns = bcri_deadline_after(1000);

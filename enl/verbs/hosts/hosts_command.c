@@ -163,8 +163,8 @@ static int show_hosts(const struct shown *shown, bool json)
 }
 
 /* The list that a program would have with these options. False: a sentence on stderr says why there is none. */
-static bool load(struct enl_hosts *hosts, struct bcri_config *config, const struct enl_options *options,
-                 const char *file)
+static bool load_hosts(struct enl_hosts *hosts, struct bcri_config *config, const struct enl_options *options,
+                       const char *file)
 {
     char error[1024];
     struct enl_options all = *options;
@@ -184,7 +184,8 @@ static bool load(struct enl_hosts *hosts, struct bcri_config *config, const stru
 }
 
 /* Each name is asked as a program would start its daemon. False: no memory. */
-static bool prepare(struct enl_asked *all, const struct enl_hosts *hosts, const struct bcri_config *config)
+static bool prepare_asked(struct enl_asked *all, const struct enl_hosts *hosts,
+                          const struct bcri_config *config)
 {
     char address[600];
     struct ifaddrs *known = NULL;
@@ -207,8 +208,8 @@ int enl_command_hosts(const struct enl_options *options, const char *file)
     struct enl_hosts hosts = {0};
     struct enl_asked *all = NULL;
     int status = 2;
-    const bool good = load(&hosts, &config, options, file);
-    if (good && ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare(all, &hosts, &config) ||
+    const bool good = load_hosts(&hosts, &config, options, file);
+    if (good && ((all = calloc(hosts.count, sizeof *all)) == NULL || !prepare_asked(all, &hosts, &config) ||
                  !enl_ask_all(&config, all, hosts.count)))
         fprintf(stderr, "enl: not enough memory for %zu hosts\n", hosts.count);
     else if (good) {

@@ -82,7 +82,7 @@ struct enl_findings {
     } all[9];            /* one for each line of findings.c that can add one beside the others */
 };
 
-/* Finds those that are one machine, to one user, whose names share a daemon. Without memory for that none are found. */
+/* Finds names that are one machine, to one user, and so share a daemon. Without memory for that none are found. */
 void enl_findings_compare(struct enl_asked *all, size_t count);
 /* Finds what is wrong with machine number `which`; `here` is this one. */
 void enl_findings(const struct enl_asked *all, size_t which, const struct enl_facts *here,

@@ -33,7 +33,7 @@ struct bcri_client_call {
 struct bcri_client {
     struct bcri_ctx ctx;
     int fd;          /* the private socket */
-    int kill_socket; /* nobody ever writes to it; its end is this process's end */
+    int kill_socket; /* nothing is ever written to it; its end is this process's end */
     dev_t fd_device; /* which socket that is: the program may open another file as `fd` */
     ino_t fd_inode;
     struct bcri_client_call *calls; /* waiting for their answers */
