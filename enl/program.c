@@ -17,8 +17,6 @@
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
 #include "links/links.h"
-#include "tree/branch.h"
-#include "tree/introduce.h"
 #include "tree/tree.h"
 #include "wire/wire.h"
 
@@ -35,7 +33,7 @@ static void close_all(struct enl_program *program)
     enl_crash_close(&program->crashes);
     enl_deadlock_stop(&program->deadlock);
     enl_tree_close(program);
-    enl_branches_close(program);
+    enl_branches_close();
     enl_parent_close(program);
     enl_lines_stop(&program->here.lines);
     if (!enl_report_stop(&program->self))
@@ -110,7 +108,7 @@ void enl_program_check_end(struct enl_program *program)
         /* Processes that CCEs left have become children of the daemon, which is their subreaper.
          * SIGCHLD tells of the end of each. */
         const int others = enl_signals_kill_children(&program->jobs);
-        if (others < 0 || (others == 0 && enl_branches_are_left(program)) ||
+        if (others < 0 || (others == 0 && enl_branches_are_left()) ||
             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
             end(program);
     }

@@ -23,7 +23,6 @@
 #include "verbs/verbs.h"
 #include "wire/wire.h"
 
-struct enl_branches;
 struct enl_introductions;
 struct enl_keys;
 struct enl_program;
@@ -49,7 +48,6 @@ struct enl_program {
 
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     struct enl_tree *tree;   /* the root's; NULL: no other host has been used */
-    struct enl_branches *branches;           /* a child's: daemons that it has begun; NULL: none */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
     struct enl_backup_up *backup;            /* a child's way to the root without others; NULL: it has none */

@@ -12,10 +12,7 @@
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
 #include "links/links.h"
-#include "tree/branch.h"
-#include "tree/introduce.h"
-#include "tree/places.h"
-#include "tree/round_robin.h"
+#include "tree/child.h"
 #include "tree/tree.h"
 #include "wire/wire.h"
 
@@ -56,7 +53,6 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
                                                .control_link_waits = enl_links_control_link_waits,
                                                .daemon_of = daemon_of,
                                                .host_numbers = host_numbers,
-                                               .send_to_root = enl_parent_send_output,
                                                .pane_wanted = enl_session_far_seen};
 
 /* ---- the search for deadlocks (inspect/deadlock/deadlock.h) ---- */

@@ -17,22 +17,10 @@
 #include "hosts/hosts.h"
 #include "wire/wire.h"
 
-struct bcri_config;
-struct bcri_control;
-struct bcri_host;
-struct enl_carry;
 struct enl_child;
-struct enl_conn;
-struct enl_far;
-struct enl_host;
-struct enl_inherited;
 struct enl_peer;
-struct enl_push;
-struct enl_proxy;
 struct enl_remote;
-struct enl_self;
 struct enl_sequence;
-struct enl_watch;
 
 /* carry -- What carries bytes between this daemon and others: what all of it owns, and what it asks of the rest of
  * the daemon. */
@@ -46,8 +34,6 @@ struct enl_carry_ops {
     struct enl_conn *(*daemon_of)(struct enl_program *program, uint32_t host);
     uint32_t (*host_numbers)(
         struct enl_program *program); /* how many of them this daemon can name: 1 if it is not the root's */
-    void (*send_to_root)(struct enl_program *program,
-                         const struct bcri_control *message); /* what others may overtake */
     /* A pane has been asked for, for a CCE of another host. */
     void (*pane_wanted)(struct enl_session *session, uint32_t host, uint32_t ordinal);
 };
@@ -63,10 +49,10 @@ struct enl_carry {
     int logs_folder;                /* of logdir; -1: none */
 };
 
-/* launch.c -- How a daemon starts another: the command (remote.c), as a process with three pipes (pipes.c). */
+/* launch.c -- How a daemon starts another: the command (remote.c), as a process with three pipes. */
 
 struct enl_launch {
-    pid_t process;
+    pid_t process;      /* leads a session, and so a process group, of its own */
     int in, out, err;   /* its stdout, stdin and stderr */
     char command[1024]; /* as a person may type it */
     bool is_ssh;
@@ -76,6 +62,10 @@ struct enl_launch {
  * sentence says why there is no process. */
 bool enl_launch(struct enl_launch *launch_out, struct enl_carry *carry, const struct enl_host *host,
                 const char *address, bool pushes, char *error, size_t error_size);
+/* Starts any command. The same. */
+bool enl_launch_command(struct enl_launch *launch_out, const struct enl_remote *remote,
+                        const struct enl_host *host, char *const *environment,
+                        const struct enl_inherited *inherited, char *error, size_t error_size);
 
 /* logs/bring.c -- A host's log on its way to the root (README.md): this host's side, at its daemon's end. */
 
@@ -147,6 +137,8 @@ struct enl_peer *enl_peer_new_by(struct enl_carry *carry, struct enl_peer *via, 
 /* A peer that is reached by the control link to `host`. NULL: no memory. */
 struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t host,
                                               const struct enl_peer_ops *ops, void *owner);
+/* Reads once. Returns 1; 0: the end, or an error, with a sentence. */
+int enl_peer_read(struct bcri_frames *frames, int fd, const char **why_out);
 /* A message has come from it in the control link. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
 /* From now on what is sent is numbered by `sequence`, which the owner keeps; or its numbers go on by this peer. */
@@ -159,36 +151,22 @@ void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via);
 bool enl_peer_has_unread(struct enl_peer *peer);
 /* The peer whose pipes lead there; NULL: there is no way. */
 struct enl_peer *enl_peer_pipes(struct enl_peer *peer);
+/* How it goes its type says: control at once; a CCE's output and the bytes of proxied streams behind what waits; a packet
+ * of a link (tree/tunnelled.c) so, or not at all if much waits. */
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
-/* Sends what may be overtaken: a CCE's output. */
-void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message);
-/* Sends a packet of a link (tree/tunnelled.c) likewise; drops it if much waits that may be overtaken. */
-void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message);
-/* Sends a message of another daemon's by whichever of these is right for its type. */
+/* Sends a message of another daemon's. */
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message);
 /* The same for the message that has just come from `from`, byte for byte. */
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type);
-/* Sends bytes that are no frame, before the first frame is sent; takes them (malloc). Calls `written` when
+/* Sends bytes that are no frame, before the first frame is sent. Calls `written` when
  * the pipe has taken them; with false, and for the last time, if it does not or the peer is closed. */
-void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
+void enl_peer_send_raw(struct enl_peer *peer, const char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data);
 /* Calls `done` when all is written (if it is numbered: when the other side has said that it has had it), or cannot
  * be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data);
 /* Closes the pipes. Neither ops nor `done` is called any more. */
 void enl_peer_close(struct enl_peer *peer);
-
-/* pipes.c -- The command of remote.c as a process with three pipes. */
-
-struct enl_pipes {
-    pid_t process;    /* leads a session, and so a process group, of its own */
-    int in, out, err; /* its stdout, stdin and stderr */
-};
-
-/* Starts it. False: a sentence says why there is no process. */
-bool enl_pipes_begin(struct enl_pipes *pipes_out, const struct enl_remote *remote,
-                     const struct enl_host *host, char *const *environment,
-                     const struct enl_inherited *inherited, char *error, size_t error_size);
 
 /* push/push.c -- --push: hosts without BCR. What such a host needs is sent to it ahead of all else, through the very
  * pipe of the command by which its daemon is started:
@@ -245,12 +223,12 @@ char **enl_pushed_outside(const struct enl_carry *carry);
 
 /* script.c: the script for these files. False: no memory. */
 bool enl_push_write_script(struct enl_push *push);
-/* libraries.c: adds the shared libraries that a program is linked with. Returns 0, or -1 with a sentence. */
+/* files.c: adds the shared libraries that a program is linked with. Returns 0, or -1 with a sentence. */
 int enl_push_add_libraries(struct enl_push *push, const char *path, char *error, size_t error_size);
 /* files.c: adds a file unless there is one of that name. The same. */
 int enl_push_add(struct enl_push *push, const char *name, const char *path, char *error, size_t error_size);
 
-/* relay/far.c -- Proxied streams to other hosts: the stream's bytes go through the pipes of the tree (docs/protocol.md).
+/* proxy/far.c -- Proxied streams that clients ask for. Those of other hosts: the stream's bytes go through the pipes of the tree (docs/protocol.md).
  *
  *      command ==stream==> root's daemon --frames--> child's daemon ==stream==> helper
  *
@@ -262,10 +240,9 @@ int enl_push_add(struct enl_push *push, const char *name, const char *path, char
  * A proxied stream ends when its helper has, and all that it has written is passed on; or when the command
  * closes its stream or its connection. */
 
-/* A client's proxied stream to another host; takes `fd`. Returns 0, or a code with a sentence. */
-int enl_far_ask(struct enl_carry *carry, struct enl_conn *requester, const struct bcri_control *message,
-                int fd, char *reason, unsigned reason_size);
-/* proxied stream, of the parent: starts the helper here. */
+/* relay, of a client: here, or on another host. Returns NULL, or why the connection must end. */
+const char *enl_proxy_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in);
+/* relay, of the parent: starts the helper here. */
 const char *enl_far_begin(struct enl_carry *carry, struct enl_conn *parent,
                           const struct bcri_control *message);
 /* relay_bytes, relay_window and relay_end, of the other daemon. */
@@ -276,7 +253,7 @@ void enl_far_forget(struct enl_carry *carry, const struct enl_conn *conn);
 /* The loop ends. */
 void enl_far_close(struct enl_carry *carry);
 
-/* relay/proxy.c -- Proxied streams, the daemon's part: a helper process is started for each, and the daemon is out of the way.
+/* proxy/proxy.c -- Proxied streams, the daemon's part: a helper process is started for each, and the daemon is out of the way.
  *
  *      command                      daemon                        helper
  *         | -- proxied stream, one end of a stream --> |                       |
@@ -311,8 +288,6 @@ struct enl_proxy_wish {
 pid_t enl_proxy_start(struct enl_carry *carry, const struct enl_proxy_wish *wish, char *reason,
                       size_t reason_size);
 
-/* visit.c: a client's relay. Returns NULL, or why the connection must end. */
-const char *enl_proxy_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in);
 /* A helper asks for a segment's descriptor. */
 const char *enl_proxy_segment(struct bcri_host *host, struct enl_conn *conn,
                               const struct bcri_control *message);
@@ -347,10 +322,11 @@ void enl_remote_run(struct enl_remote *remote, const char *command);
 void enl_remote_text(const struct enl_remote *remote, char *out, size_t size);
 void enl_remote_free(struct enl_remote *remote);
 
+/* `text` as one word of a command for a shell: ' becomes '\'' within quotes, in every shell. */
+void enl_remote_quote(const char *text, char *out, size_t size);
+
 /* Whether its program is ssh, by its name. */
 bool enl_remote_is_ssh(const struct enl_remote *remote);
-/* Whether its program is rsh, which sends all that the pipes carry in the clear, the program's key too. */
-bool enl_remote_is_open(const struct enl_remote *remote);
 /* The name of its program. */
 const char *enl_remote_name(const struct enl_remote *remote);
 
@@ -368,6 +344,9 @@ struct enl_said {
     const char *host;        /* its name */
     struct enl_watch *watch; /* NULL: stderr has ended */
     bool reports;            /* lines are reported as they come */
+    /* Not NULL: nothing is kept, and this gets all, for the root's daemon. */
+    void (*pass)(void *owner, const char *bytes, size_t length);
+    void *owner;
     size_t length;
     char text[1024]; /* the last that came; the beginning of a line first, once lines are reported */
 };

@@ -18,7 +18,9 @@ struct enl_outgoing_piece {
     STAILQ_ENTRY(enl_outgoing_piece) entry; /* of those that wait */
     struct enl_outgoing *outgoing;
     bool output;
-    bool secret; /* it lies in secret memory */
+    bool secret;                               /* it lies in secret memory */
+    void (*written)(void *data, bool goes_on); /* NULL: of a frame */
+    void *data;
     size_t length;
     uint8_t bytes[];
 };
@@ -87,6 +89,15 @@ static void give_up_writing(struct enl_outgoing *outgoing, int status)
     }
 }
 
+static void end_piece(struct enl_outgoing_piece *piece, bool goes_on)
+{
+    void (*written)(void *data, bool goes_on) = piece->written;
+    void *data = piece->data;
+    free_piece(piece);
+    if (written != NULL)
+        written(data, goes_on);
+}
+
 static void write_piece(struct enl_outgoing_piece *piece);
 
 static void on_written(uv_write_t *request, int status)
@@ -95,11 +106,11 @@ static void on_written(uv_write_t *request, int status)
     struct enl_outgoing *outgoing = piece->outgoing;
     if (piece->output)
         outgoing->output_under_way = false;
-    free_piece(piece);
+    if (status != 0 && !outgoing->closed)
+        give_up_writing(outgoing, status);
+    end_piece(piece, status == 0 && !outgoing->closed);
     if (outgoing->closed)
         return;
-    if (status != 0)
-        give_up_writing(outgoing, status);
     piece = STAILQ_FIRST(&outgoing->pieces);
     if (piece != NULL && !outgoing->output_under_way && libuv_has(outgoing) == 0) {
         STAILQ_REMOVE_HEAD(&outgoing->pieces, entry);
@@ -118,47 +129,44 @@ static void write_piece(struct enl_outgoing_piece *piece)
     const int failed = uv_write(&piece->request, (uv_stream_t *)&outgoing->pipe, &part, 1, on_written);
     if (failed == 0)
         return;
-    free_piece(piece);
     give_up_writing(outgoing, failed);
+    end_piece(piece, false);
 }
 
-bool enl_outgoing_magic(struct enl_outgoing *outgoing)
+/* NULL: no memory, so nothing is written any more. */
+static struct enl_outgoing_piece *new_piece(struct enl_outgoing *outgoing, const char *what,
+                                            const void *bytes, size_t length, bool secret)
 {
-    static const char word[] = BCRI_FRAMES_MAGIC;
-    struct enl_outgoing_piece *magic = malloc(sizeof *magic + BCRI_FRAMES_MAGIC_BYTES);
-    if (magic == NULL)
-        return false;
-    *magic = (struct enl_outgoing_piece){.outgoing = outgoing, .length = BCRI_FRAMES_MAGIC_BYTES};
-    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): it is no string */
-    memcpy(magic->bytes, word, BCRI_FRAMES_MAGIC_BYTES);
-    write_piece(magic);
-    return true;
-}
-
-/* Wipes the bytes if they are secret. */
-static struct enl_outgoing_piece *new_piece(struct enl_outgoing *outgoing, enum bcri_control_type type,
-                                            uint8_t *bytes, size_t length, bool output)
-{
-    const bool secret = type == BCRI_MSG_start; /* it brings the program key */
-    struct enl_outgoing_piece *piece = NULL;
-    if (length != 0)
-        piece = secret ? enl_secret_new(sizeof *piece + length) : malloc(sizeof *piece + length);
+    struct enl_outgoing_piece *piece =
+        secret ? enl_secret_new(sizeof *piece + length) : malloc(sizeof *piece + length);
     if (piece == NULL) {
-        enl_outgoing_give_up(outgoing, bcri_control_name(type), length == 0 ? "it has no form" : "no memory");
-        enl_secret_wipe(bytes, length);
+        enl_outgoing_give_up(outgoing, what, "no memory");
         return NULL;
     }
-    *piece = (struct enl_outgoing_piece){
-        .outgoing = outgoing, .output = output, .secret = secret, .length = length};
+    *piece = (struct enl_outgoing_piece){.outgoing = outgoing, .secret = secret, .length = length};
     memcpy(piece->bytes, bytes, length);
-    if (secret)
-        enl_secret_wipe(bytes, length);
     return piece;
 }
 
-static void queue(struct enl_outgoing *outgoing, struct enl_outgoing_piece *piece)
+void enl_outgoing_send(struct enl_outgoing *outgoing, enum bcri_control_type type, uint8_t *frame,
+                       size_t bytes, enum enl_haste haste)
 {
-    if (STAILQ_EMPTY(&outgoing->pieces) && libuv_has(outgoing) == 0 && !outgoing->output_under_way) {
+    const bool secret = type == BCRI_MSG_start; /* it brings the program key */
+    struct enl_outgoing_piece *piece = NULL;
+    if (!outgoing->writes || outgoing->closed ||
+        (haste == ENL_OR_DROPPED && outgoing->waiting >= ENL_PACKETS_MAX))
+        ;
+    else if (bytes == 0 || (haste == ENL_AT_ONCE && libuv_has(outgoing) >= PENDING_MAX))
+        enl_outgoing_give_up(outgoing, bcri_control_name(type),
+                             bytes == 0 ? "it has no form" : "it does not read");
+    else
+        piece = new_piece(outgoing, bcri_control_name(type), frame, bytes, secret);
+    if (secret)
+        enl_secret_wipe(frame, bytes);
+    if (piece == NULL)
+        return;
+    piece->output = haste != ENL_AT_ONCE;
+    if (!piece->output || !(enl_outgoing_waits(outgoing) || outgoing->output_under_way)) {
         write_piece(piece);
         return;
     }
@@ -166,70 +174,20 @@ static void queue(struct enl_outgoing *outgoing, struct enl_outgoing_piece *piec
     outgoing->waiting += piece->length;
 }
 
-void enl_outgoing_send(struct enl_outgoing *outgoing, enum bcri_control_type type, uint8_t *frame,
-                       size_t bytes, enum enl_haste haste)
-{
-    if (!outgoing->writes || outgoing->closed ||
-        (haste == ENL_OR_DROPPED && outgoing->waiting >= ENL_PACKETS_MAX)) {
-        enl_secret_wipe(frame, bytes);
-        return;
-    }
-    if (haste == ENL_AT_ONCE && libuv_has(outgoing) >= PENDING_MAX) {
-        enl_outgoing_give_up(outgoing, bcri_control_name(type), "it does not read");
-        enl_secret_wipe(frame, bytes);
-        return;
-    }
-    struct enl_outgoing_piece *piece = new_piece(outgoing, type, frame, bytes, haste != ENL_AT_ONCE);
-    if (piece != NULL && haste == ENL_AT_ONCE)
-        write_piece(piece);
-    else if (piece != NULL)
-        queue(outgoing, piece);
-}
-
-/* ---- bytes that are no frames ---- */
-
-struct raw {
-    uv_write_t request;
-    struct enl_outgoing *outgoing;
-    char *bytes;
-    void (*written)(void *data, bool goes_on);
-    void *data;
-};
-
-static void end_raw(struct raw *raw, bool goes_on)
-{
-    const struct raw copy = *raw;
-    free(copy.bytes);
-    free(raw);
-    copy.written(copy.data, goes_on);
-}
-
-static void on_raw_written(uv_write_t *request, int status)
-{
-    struct raw *raw = request->data;
-    struct enl_outgoing *outgoing = raw->outgoing;
-    if (status != 0 && !outgoing->closed)
-        give_up_writing(outgoing, status);
-    end_raw(raw, status == 0 && !outgoing->closed);
-}
-
-void enl_outgoing_send_raw(struct enl_outgoing *outgoing, char *bytes, size_t length,
+void enl_outgoing_send_raw(struct enl_outgoing *outgoing, const char *bytes, size_t length,
                            void (*written)(void *data, bool goes_on), void *data)
 {
-    struct raw *raw = outgoing->writes && !outgoing->closed ? malloc(sizeof *raw) : NULL;
-    if (raw == NULL) {
-        free(bytes);
+    struct enl_outgoing_piece *piece = outgoing->writes && !outgoing->closed
+                                           ? new_piece(outgoing, "what is pushed", bytes, length, false)
+                                           : NULL;
+    if (piece != NULL) {
+        piece->written = written;
+        piece->data = data;
+        write_piece(piece);
+    } else if (written != NULL) {
         written(data, false);
-        return;
     }
-    *raw = (struct raw){.outgoing = outgoing, .bytes = bytes, .written = written, .data = data};
-    raw->request.data = raw;
-    const uv_buf_t part = {bytes, length};
-    if (uv_write(&raw->request, (uv_stream_t *)&outgoing->pipe, &part, 1, on_raw_written) != 0)
-        end_raw(raw, false);
 }
-
-/* ---- its beginning and end ---- */
 
 void enl_outgoing_init(struct enl_outgoing *outgoing, uv_loop_t *loop, struct bcri_log *log,
                        void (*moved)(struct enl_outgoing *outgoing),
@@ -238,11 +196,6 @@ void enl_outgoing_init(struct enl_outgoing *outgoing, uv_loop_t *loop, struct bc
     *outgoing = (struct enl_outgoing){.log = log, .writes = true, .moved = moved, .failed = failed};
     STAILQ_INIT(&outgoing->pieces);
     uv_pipe_init(loop, &outgoing->pipe, 0);
-}
-
-bool enl_outgoing_open(struct enl_outgoing *outgoing, int fd)
-{
-    return uv_pipe_open(&outgoing->pipe, fd) == 0;
 }
 
 void enl_outgoing_close(struct enl_outgoing *outgoing, uv_close_cb closed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipe to a neighbour (peer.c), and what waits for it. A write never waits: libuv keeps what the pipe does not
- * take, within bounds. Who reads nothing until more waits is written to no more. What may be overtaken waits in a
+ * take, within bounds. A neighbour that reads nothing until more waits is written to no more. What may be overtaken waits in a
  * list of its own, of which one frame at a time is given to libuv when that has nothing else.
  *
  * When something cannot be written nothing is written any more. If `failed` is there the pipe is closed then, by which the
@@ -44,15 +44,11 @@ struct enl_outgoing {
 void enl_outgoing_init(struct enl_outgoing *outgoing, uv_loop_t *loop, struct bcri_log *log,
                        void (*moved)(struct enl_outgoing *outgoing),
                        void (*failed)(struct enl_outgoing *outgoing));
-/* Takes the descriptor, unless it returns false: it is no pipe. */
-bool enl_outgoing_open(struct enl_outgoing *outgoing, int fd);
-/* The first bytes of all. False: no memory. */
-bool enl_outgoing_magic(struct enl_outgoing *outgoing);
 /* `type` is that of the frame; one that brings the program key is wiped. 0 bytes: it has no form. */
 void enl_outgoing_send(struct enl_outgoing *outgoing, enum bcri_control_type type, uint8_t *frame,
                        size_t bytes, enum enl_haste haste);
-/* See enl_peer_send_raw. */
-void enl_outgoing_send_raw(struct enl_outgoing *outgoing, char *bytes, size_t length,
+/* See enl_peer_send_raw; `written` may be NULL. */
+void enl_outgoing_send_raw(struct enl_outgoing *outgoing, const char *bytes, size_t length,
                            void (*written)(void *data, bool goes_on), void *data);
 /* Whether something is not written yet. */
 bool enl_outgoing_waits(const struct enl_outgoing *outgoing);

@@ -51,7 +51,7 @@ static void on_failed(struct enl_outgoing *out)
     peer->ops->write_failed(peer->owner);
 }
 
-void enl_peer_send_raw(struct enl_peer *peer, char *bytes, size_t length,
+void enl_peer_send_raw(struct enl_peer *peer, const char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data)
 {
     enl_outgoing_send_raw(&peer->out, bytes, length, written, data);
@@ -81,8 +81,19 @@ static void send_in_control_link(struct enl_peer *peer, enum bcri_control_type t
                              length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }
 
-static void carry(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
+static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8_t *frame, size_t length)
 {
+    const enum enl_haste haste = haste_of(type);
+    if (peer->by_control_link)
+        send_in_control_link(peer, type, frame, length, haste);
+    else
+        enl_outgoing_send(&peer->out, type, frame, length, haste);
+}
+
+/* What sequence.h passes, and what is not numbered. */
+static void send_by_way(void *owner, const struct bcri_control *message)
+{
+    struct enl_peer *peer = owner;
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
     struct bcri_control routed;
     if (peer->frames == NULL) {
@@ -92,33 +103,13 @@ static void carry(struct enl_peer *peer, const struct bcri_control *message, enu
         message = &routed;
         peer = peer->via;
     }
-    if (peer == NULL || !peer->out.writes || peer->out.closed)
-        return;
-    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
-    if (peer->by_control_link)
-        send_in_control_link(peer, message->type, bytes, length, haste);
-    else
-        enl_outgoing_send(&peer->out, message->type, bytes, length, haste);
-}
-
-/* What sequence.h passes. */
-static void pass_in_order(void *owner, const struct bcri_control *message)
-{
-    carry(owner, message, haste_of(message->type));
-}
-
-static void send_message(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
-{
-    if (peer->numbers == NULL)
-        carry(peer, message, haste);
-    else if (!enl_sequence_send(peer->numbers, message))
-        enl_outgoing_give_up(&peer->out, bcri_control_name(message->type),
-                             "too much waits, or there is no memory");
+    if (peer != NULL && peer->out.writes && !peer->out.closed)
+        send_frame(peer, message->type, bytes, bcri_frame_encode(message, bytes, sizeof bytes));
 }
 
 void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
 {
-    sequence->pass = pass_in_order;
+    sequence->pass = send_by_way;
     sequence->owner = peer;
     peer->numbers = sequence;
 }
@@ -130,33 +121,24 @@ void enl_peer_acknowledged(struct enl_peer *peer)
 
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
 {
-    send_message(peer, message, ENL_AT_ONCE);
-}
-
-void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message)
-{
-    send_message(peer, message, ENL_IN_TURN);
-}
-
-void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message)
-{
-    send_message(peer, message, ENL_OR_DROPPED);
+    if (peer->numbers == NULL)
+        send_by_way(peer, message);
+    else if (!enl_sequence_send(peer->numbers, message))
+        enl_outgoing_give_up(&peer->out, bcri_control_name(message->type),
+                             "too much waits, or there is no memory");
 }
 
 void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
 {
     if ((message->present & BCRI_HAS(from)) != 0) /* its numbers are that host's */
-        carry(peer, message, haste_of(message->type));
+        send_by_way(peer, message);
     else
-        send_message(peer, message, haste_of(message->type));
+        enl_peer_send(peer, message);
 }
 
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
 {
-    if (peer->by_control_link)
-        send_in_control_link(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
-    else
-        enl_outgoing_send(&peer->out, type, from->frames->bytes, from->frames->taken, haste_of(type));
+    send_frame(peer, type, from->frames->bytes, from->frames->taken);
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)
@@ -166,19 +148,18 @@ void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)
     look_whether_flushed(peer);
 }
 
-/* Reads once. Returns 1; 0: the end, or an error, with a sentence. */
-static int read_frames(struct enl_peer *peer, const char **why_out)
+int enl_peer_read(struct bcri_frames *frames, int fd, const char **why_out)
 {
     uint8_t *at;
-    const size_t room = bcri_frames_room(peer->frames, &at);
+    const size_t room = bcri_frames_room(frames, &at);
     ssize_t got;
     do
-        got = read(peer->in->fd, at, room);
+        got = read(fd, at, room);
     while (got < 0 && errno == EINTR);
     if (got > 0)
-        bcri_frames_came(peer->frames, (size_t)got);
+        bcri_frames_came(frames, (size_t)got);
     else if (got < 0 && errno == EAGAIN)
-        got = 1;
+        return 1;
     else if (got < 0 && errno != ECONNRESET) /* of a socket: the other has ended, and had not read all */
         *why_out = strerror(errno);
     return got > 0;
@@ -189,7 +170,7 @@ static void on_frames_readable(void *data)
     struct enl_peer *peer = data;
     struct bcri_control message;
     const char *why = "its pipe has ended";
-    int came = read_frames(peer, &why) > 0 ? 0 : -1;
+    int came = enl_peer_read(peer->frames, peer->in->fd, &why) > 0 ? 0 : -1;
     while (came == 0 && (came = bcri_frames_next(peer->frames, &message, &why)) == 1) {
         why = peer->ops->came(peer->owner, &message);
         if (peer->out.closed)
@@ -254,7 +235,7 @@ struct enl_peer *enl_peer_new(struct enl_carry *carry, int in, int out, const st
         goto close_both;
     if (begun != NULL)
         *peer->frames = *begun;
-    if (!enl_outgoing_open(&peer->out, out)) {
+    if (uv_pipe_open(&peer->out.pipe, out) != 0) {
         enl_outgoing_close(&peer->out, on_peer_closed);
         goto close_both;
     }
@@ -263,10 +244,8 @@ struct enl_peer *enl_peer_new(struct enl_carry *carry, int in, int out, const st
         enl_peer_close(peer);
         return NULL;
     }
-    if (begun == NULL && !enl_outgoing_magic(&peer->out)) {
-        enl_peer_close(peer);
-        return NULL;
-    }
+    if (begun == NULL)
+        enl_outgoing_send_raw(&peer->out, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES, NULL, NULL);
     return peer;
 
 close_both:

@@ -27,7 +27,7 @@
 
 struct words {
     struct enl_remote *remote;
-    size_t count, used, room;
+    size_t count, used;
 };
 
 static void add_word(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -37,7 +37,7 @@ static void add_word(struct words *words, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    const int length = vsnprintf(at, words->room - words->used, format, arguments);
+    const int length = vsnprintf(at, WORDS_BYTES - words->used, format, arguments);
     va_end(arguments);
     words->remote->argv[words->count++] = at;
     words->used += (size_t)length + 1;
@@ -52,8 +52,7 @@ bool enl_remote_own_path(char *out, size_t size)
     return true;
 }
 
-/* ' becomes '\'' within quotes, in every shell. */
-static void quote(const char *text, char *out, size_t size)
+void enl_remote_quote(const char *text, char *out, size_t size)
 {
     size_t at = 0;
     out[at++] = '\'';
@@ -74,26 +73,25 @@ static bool needs_quotes(const char *text)
     return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] != '\0';
 }
 
-static const char *last_component(const char *path)
+const char *enl_remote_name(const struct enl_remote *remote)
 {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    const char *slash = strrchr(remote->path, '/');
+    return slash != NULL ? slash + 1 : remote->path;
 }
 
 static bool begins_with(const struct enl_remote *remote, const char *name)
 {
-    return strncmp(last_component(remote->path), name, strlen(name)) == 0;
+    return strncmp(enl_remote_name(remote), name, strlen(name)) == 0;
 }
 
 /* Where enl is there; false: where it lies here, or else on PATH there. */
 static bool path_there(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX])
 {
     const char *path = host->enl != NULL ? host->enl : config->enlistpath;
-    if (path == NULL && !enl_remote_own_path(out, PATH_MAX))
-        path = "enl";
-    if (path != NULL)
-        snprintf(out, PATH_MAX, "%s", path);
-    return path != NULL;
+    if (path == NULL && enl_remote_own_path(out, PATH_MAX))
+        return false;
+    snprintf(out, PATH_MAX, "%s", path != NULL ? path : "enl");
+    return true;
 }
 
 /* What the login shell is to run. */
@@ -104,14 +102,12 @@ static void shell_command(const struct bcri_config *config, const struct enl_hos
     const bool known = path_there(config, host, there);
     const char *path =
         there + (strncmp(there, "~/", 2) == 0 ? 2 : 0); /* a login begins in the home directory */
-    snprintf(quoted, sizeof quoted, "%s", path);
     if (needs_quotes(path))
-        quote(path, quoted, sizeof quoted);
-    if (known)
-        snprintf(out, size, "exec sh -c '\"$0\" %s; exit $?' %s", mode, quoted);
-    else
-        snprintf(out, size, "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" %s; exit $?' %s", mode,
-                 quoted);
+        enl_remote_quote(path, quoted, sizeof quoted);
+    snprintf(out, size,
+             known ? "exec sh -c '\"$0\" %s; exit $?' %s"
+                   : "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" %s; exit $?' %s",
+             mode, needs_quotes(path) ? quoted : path);
 }
 
 /* The file of a program that may be a name to be looked for on PATH. False: a sentence's end says why
@@ -122,47 +118,35 @@ static bool find_program(const struct bcri_config *config, const char *what, con
     char *path = NULL;
     if (bcri_config_resolve(config, name, &path) != 0)
         return bcri_refuse(error, error_size, false, "%s %s: there is no home directory", what, name);
-    if (strchr(path, '/') != NULL) {
-        snprintf(out, PATH_MAX, "%s", path);
-        free(path);
-        return true;
-    }
-    const char *folders = getenv("PATH");
-    for (const char *at = folders != NULL ? folders : "/usr/bin:/bin"; *at != '\0';) {
+    bool found = strchr(path, '/') != NULL;
+    const char *folders = getenv("PATH"), *at = folders != NULL ? folders : "/usr/bin:/bin";
+    snprintf(out, PATH_MAX, "%s", path);
+    while (!found && *at != '\0') {
         const size_t length = strcspn(at, ":");
         snprintf(out, PATH_MAX, "%.*s/%s", (int)length, at, path);
-        if (length != 0 && access(out, X_OK) == 0) {
-            free(path);
-            return true;
-        }
+        found = length != 0 && access(out, X_OK) == 0;
         at += length + (at[length] == ':');
     }
-    bcri_refuse(error, error_size, 0, "there is no %s on PATH, which %s names", path, what);
+    if (!found)
+        bcri_refuse(error, error_size, 0, "there is no %s on PATH, which %s names", path, what);
     free(path);
-    return false;
+    return found;
 }
 
-/* An enl for this machine. */
-static bool find_local(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX],
-                       char *error, size_t error_size)
+static bool find_command(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX],
+                         char *error, size_t error_size)
 {
+    if (!host->local && config->rshpath == NULL)
+        return bcri_refuse(error, error_size, false,
+                           "there is no way to other machines: rshpath in bcrrc names none");
+    if (!host->local)
+        return find_program(config, "rshpath in bcrrc", config->rshpath, out, error, error_size);
     if (host->enl != NULL)
         return find_program(config, "enl= in the hosts file", host->enl, out, error, error_size);
     if (config->enlistpath != NULL)
         return find_program(config, "enlistpath in bcrrc", config->enlistpath, out, error, error_size);
     return enl_remote_own_path(out, PATH_MAX) ||
            bcri_refuse(error, error_size, false, "/proc does not say where this enl is");
-}
-
-static bool find_command(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX],
-                         char *error, size_t error_size)
-{
-    if (host->local)
-        return find_local(config, host, out, error, error_size);
-    if (config->rshpath == NULL)
-        return bcri_refuse(error, error_size, false,
-                           "there is no way to other machines: rshpath in bcrrc names none");
-    return find_program(config, "rshpath in bcrrc", config->rshpath, out, error, error_size);
 }
 
 static void add_ssh(struct words *words, const struct bcri_config *config)
@@ -232,7 +216,7 @@ bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config 
 {
     char why[512] = "no memory";
     *remote_out = (struct enl_remote){.words = malloc(WORDS_BYTES)};
-    struct words words = {.remote = remote_out, .room = WORDS_BYTES};
+    struct words words = {.remote = remote_out};
     if (remote_out->words != NULL && find_command(config, host, remote_out->path, why, sizeof why) &&
         add_words(&words, config, host, address, mode, why, sizeof why))
         return true;
@@ -269,17 +253,6 @@ void enl_remote_free(struct enl_remote *remote)
 bool enl_remote_is_ssh(const struct enl_remote *remote)
 {
     return begins_with(remote, "ssh");
-}
-
-bool enl_remote_is_open(const struct enl_remote *remote)
-{
-    const char *name = last_component(remote->path);
-    return strcmp(name, "rsh") == 0 || strcmp(name, "remsh") == 0;
-}
-
-const char *enl_remote_name(const struct enl_remote *remote)
-{
-    return last_component(remote->path);
 }
 
 #define NAME_IT "enl= in the hosts file, or enlistpath in bcrrc, must name enl itself"

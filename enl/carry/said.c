@@ -47,6 +47,10 @@ static void report_lines(struct enl_said *said, const char *bytes, size_t length
 void enl_said_take(struct enl_said *said, const char *bytes, size_t length)
 {
     const size_t most = sizeof said->text - 1;
+    if (said->pass != NULL) {
+        said->pass(said->owner, bytes, length);
+        return;
+    }
     if (said->reports) {
         report_lines(said, bytes, length);
         return;

@@ -75,7 +75,7 @@ struct enl_jobs_ops {
     /* ---- ends ---- */
     /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
     bool (*reaped)(struct enl_program *program, pid_t pid, int wait_status);
-    bool (*is_spared)(const struct enl_program *program, pid_t pid); /* by enl_signals_kill_children */
+    bool (*is_spared)(pid_t pid); /* by enl_signals_kill_children */
 };
 
 struct enl_jobs {
@@ -163,7 +163,7 @@ void enl_signals_stopped(struct enl_jobs *jobs);
 
 /* Starts the time, killafter, after which processes that have not heeded a signal get SIGKILL. */
 void enl_signals_start_grace(struct enl_jobs *jobs);
-/* Kills every child of the daemon, CCE or not, but for branches that are left to themselves (branch.h). Returns
+/* Kills every child of the daemon, CCE or not, but for branches that are left to themselves (tree.h). Returns
  * how many there were; -1: this kernel does not tell which processes those are. */
 int enl_signals_kill_children(const struct enl_jobs *jobs);
 /* Reaps all children that have ended. True if none is left. */

@@ -21,7 +21,7 @@ struct enl_links;
 
 /* links.c -- The loop's side of the link thread (bcri/link_thread.h): it starts that, hands it what the loop
  * knows, and does what it asks for. A program has a link thread on each host from when it may have
- * another host. Introductions come from the tree (introduce.h).
+ * another host. Introductions come from the tree (tree.h).
  *
  * What CCEs need to know of the agent, its record and its eventfd, is there before the first CCE if
  * the program may get another host; its thread, socket and memory when it does.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See addresses.h. */
-#include "tree/addresses.h"
+/* See introductions.h. */
+#include "tree/introductions.h"
 
 #include <netinet/in.h>
 #include <string.h>

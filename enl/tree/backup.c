@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See backup.h. */
-#include "tree/backup.h"
+/* See introductions.h. */
+#include "tree/introductions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,9 @@
 static bool make(struct enl_backup *backup, struct enl_introductions *all, const struct enl_member *other,
                  bool listens)
 {
-    const bool both_have_aes = all->self.has_aes && other->has_aes;
     if (!backup->is_there || backup->is_made)
         return false;
-    const char *wrong =
-        enl_member_link_control_link(all, other, both_have_aes, backup->own, backup->other, listens);
+    const char *wrong = enl_member_link(all, other, backup->own, backup->other, BCRI_LANE_TREE, listens);
     if (wrong == enl_no_memory_for_link)
         return false; /* there is no link, and no packet number was used: it is tried again */
     backup->is_made = true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See branch.h. */
-#include "tree/branch.h"
+/* See tree.h. */
+#include "tree/child.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +9,6 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "carry/carry.h"
-#include "program.h"
 #include "tree/routes.h"
 #include "wire/wire.h"
 
@@ -22,34 +19,36 @@ struct branch {
     LIST_ENTRY(branch) entry;
     struct enl_program *program;
     uint32_t host;
-    pid_t process;          /* 0: reaped */
-    struct enl_peer *peer;  /* NULL: the pipe has ended */
-    struct enl_watch *said; /* its stderr; NULL: that has ended */
-    bool is_ssh;
+    struct enl_launch launch; /* its process 0: reaped */
+    struct enl_peer *peer;    /* NULL: the pipe has ended */
+    struct enl_said said;
     bool write_failed; /* nothing can be sent to it, and the root knows */
-    char command[1024];
 };
 
-struct enl_branches {
+static struct {
     LIST_HEAD(, branch) all;
     struct enl_routes routes;
     uv_timer_t timer; /* OVER_MSEC */
-    bool left;        /* nobody waits for them */
-};
+    bool has_timer;
+    bool left; /* they are waited for no longer */
+} branches;
 
-static struct branch *find_branch(const struct enl_program *program, uint32_t host)
+static struct branch *find_branch(uint32_t host)
 {
-    struct branch *branch = program->branches != NULL ? LIST_FIRST(&program->branches->all) : NULL;
-    while (branch != NULL && branch->host != host)
-        branch = LIST_NEXT(branch, entry);
+    struct branch *branch;
+    LIST_FOREACH (branch, &branches.all, entry)
+        if (branch->host == host)
+            break;
     return branch;
 }
 
-static struct branch *towards(const struct enl_program *program, uint32_t host)
+static struct branch *find_process(pid_t pid)
 {
-    const uint32_t neighbour =
-        program->branches != NULL ? enl_routes_find(&program->branches->routes, host) : 0;
-    return neighbour != 0 ? find_branch(program, neighbour) : NULL;
+    struct branch *branch;
+    LIST_FOREACH (branch, &branches.all, entry)
+        if (branch->launch.process == pid)
+            break;
+    return branch;
 }
 
 static void send_to_parent(struct enl_program *program, const struct bcri_control *message)
@@ -60,7 +59,7 @@ static void send_to_parent(struct enl_program *program, const struct bcri_contro
 
 /* ---- what is told of a branch ---- */
 
-static void tell_ended(struct enl_program *program, uint32_t host, const char *command, int code, bool is_ssh,
+static void tell_ended(struct enl_program *program, uint32_t host, const struct enl_launch *launch, int code,
                        const char *why)
 {
     struct bcri_control ended = {.type = BCRI_MSG_ended,
@@ -68,8 +67,8 @@ static void tell_ended(struct enl_program *program, uint32_t host, const char *c
                                      BCRI_HAS(host) | BCRI_HAS(code) | BCRI_HAS(flags) | BCRI_HAS(text),
                                  .host = host,
                                  .code = code,
-                                 .flags = is_ssh ? BCRI_ENDED_SSH : 0,
-                                 .text = bcri_view_of(command)};
+                                 .flags = launch != NULL && launch->is_ssh ? BCRI_ENDED_SSH : 0,
+                                 .text = bcri_view_of(launch != NULL ? launch->command : "")};
     if (why != NULL) {
         ended.present |= BCRI_HAS(object);
         ended.object = bcri_view_of(why);
@@ -77,35 +76,20 @@ static void tell_ended(struct enl_program *program, uint32_t host, const char *c
     send_to_parent(program, &ended);
 }
 
-/* False: its stderr has ended. */
-static bool tell_said(const struct branch *branch)
+static void tell_said(void *owner, const char *bytes, size_t length)
 {
-    char bytes[512];
-    for (;;) {
-        const ssize_t got = read(branch->said->fd, bytes, sizeof bytes);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got < 0 && errno == EAGAIN;
-        const struct bcri_control said = {.type = BCRI_MSG_said,
-                                          .present = BCRI_HAS(host) | BCRI_HAS(bytes),
-                                          .host = branch->host,
-                                          .bytes = {bytes, (uint32_t)got}};
-        send_to_parent(branch->program, &said);
-    }
+    const struct branch *branch = owner;
+    const struct bcri_control said = {.type = BCRI_MSG_said,
+                                      .present = BCRI_HAS(host) | BCRI_HAS(bytes),
+                                      .host = branch->host,
+                                      .bytes = {bytes, (uint32_t)length}};
+    send_to_parent(branch->program, &said);
 }
 
-static void stop_listening(struct branch *branch)
+/* So that the root does not lose patience with it. */
+static void tell_more_is_pushed(void *owner)
 {
-    enl_watch_stop(branch->said);
-    branch->said = NULL;
-}
-
-static void on_said(void *data)
-{
-    struct branch *branch = data;
-    if (!tell_said(branch))
-        stop_listening(branch);
+    tell_said(owner, "", 0);
 }
 
 /* ---- its end ---- */
@@ -113,10 +97,10 @@ static void on_said(void *data)
 static void look_whether_gone(struct branch *branch)
 {
     struct enl_program *program = branch->program;
-    if (branch->peer != NULL || branch->process != 0)
+    if (branch->peer != NULL || branch->launch.process != 0)
         return;
     LIST_REMOVE(branch, entry);
-    stop_listening(branch);
+    enl_said_end(&branch->said);
     free(branch);
     enl_program_check_end(program);
 }
@@ -127,7 +111,7 @@ static void close_pipes(struct branch *branch)
     branch->peer = NULL;
     if (peer == NULL)
         return;
-    enl_routes_drop(&branch->program->branches->routes, branch->host);
+    enl_routes_drop(&branches.routes, branch->host);
     enl_peer_close(peer);
 }
 
@@ -141,22 +125,6 @@ static void tell_closed(const struct branch *branch, const char *why, uint32_t f
     send_to_parent(branch->program, &closed);
 }
 
-/* A login may refuse where a daemon would speak: on its stdout. */
-static void tell_printed(const struct branch *branch)
-{
-    char line[ENL_PRINTED_MAX];
-    if (branch->peer == NULL)
-        return;
-    enl_peer_printed(branch->peer, line);
-    if (line[0] == '\0')
-        return;
-    const struct bcri_control said = {.type = BCRI_MSG_said,
-                                      .present = BCRI_HAS(host) | BCRI_HAS(bytes),
-                                      .host = branch->host,
-                                      .bytes = bcri_view_of(line)};
-    send_to_parent(branch->program, &said);
-}
-
 /* What it says is passed on still, and the root no longer minds. */
 static void on_write_failed(void *owner)
 {
@@ -168,9 +136,11 @@ static void on_write_failed(void *owner)
 static void on_branch_ended(void *owner, const char *why)
 {
     struct branch *branch = owner;
-    if (branch->said != NULL && !tell_said(branch)) /* which may be why */
-        stop_listening(branch);
-    tell_printed(branch);
+    char line[ENL_PRINTED_MAX];
+    (void)enl_said_all(&branch->said);    /* which may be why */
+    enl_peer_printed(branch->peer, line); /* a login may refuse where a daemon would speak: on its stdout */
+    if (line[0] != '\0')
+        tell_said(branch, line, strlen(line));
     if (!branch->write_failed)
         tell_closed(branch, why, 0);
     close_pipes(branch);
@@ -179,15 +149,12 @@ static void on_branch_ended(void *owner, const char *why)
 
 bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status)
 {
-    struct branch *branch = program->branches != NULL ? LIST_FIRST(&program->branches->all) : NULL;
-    while (branch != NULL && branch->process != pid)
-        branch = LIST_NEXT(branch, entry);
+    struct branch *branch = find_process(pid);
     if (branch == NULL)
         return false;
-    branch->process = 0;
-    if (branch->said != NULL)
-        (void)tell_said(branch);
-    tell_ended(program, branch->host, branch->command, wait_status, branch->is_ssh, NULL);
+    branch->launch.process = 0;
+    (void)enl_said_all(&branch->said);
+    tell_ended(program, branch->host, &branch->launch, wait_status, NULL);
     look_whether_gone(branch);
     return true;
 }
@@ -196,9 +163,9 @@ bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status)
  * the reason of its end. */
 static void cut(struct branch *branch)
 {
-    if (branch->process != 0) {
-        kill(-branch->process, SIGKILL);
-        kill(branch->process, SIGKILL);
+    if (branch->launch.process != 0) {
+        kill(-branch->launch.process, SIGKILL);
+        kill(branch->launch.process, SIGKILL);
     }
     close_pipes(branch);
     look_whether_gone(branch);
@@ -217,7 +184,7 @@ static const char *on_branch_message(void *owner, const struct bcri_control *mes
         send_to_parent(program, &own);
         return NULL;
     }
-    if (enl_routes_find(&program->branches->routes, message->from) != branch->host)
+    if (enl_routes_find(&branches.routes, message->from) != branch->host)
         return "it speaks for a host that is not below it";
     if (program->parent != NULL)
         enl_peer_pass(program->parent->peer, branch->peer, message->type);
@@ -226,15 +193,15 @@ static const char *on_branch_message(void *owner, const struct bcri_control *mes
 
 void enl_branch_pass_down(struct enl_program *program, const struct bcri_control *message)
 {
-    const struct branch *branch = towards(program, message->to);
+    const uint32_t neighbour = enl_routes_find(&branches.routes, message->to);
+    const struct branch *branch = neighbour != 0 ? find_branch(neighbour) : NULL;
     if (branch == NULL || branch->peer == NULL) {
         bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "%s for host %u is dropped: there is no way to it",
                        bcri_control_name(message->type), message->to);
         return;
     }
-    if (message->type == BCRI_MSG_begin &&
-        !enl_routes_add(&program->branches->routes, message->host, branch->host)) {
-        tell_ended(program, message->host, "", 0, false, "no memory");
+    if (message->type == BCRI_MSG_begin && !enl_routes_add(&branches.routes, message->host, branch->host)) {
+        tell_ended(program, message->host, NULL, 0, "no memory");
         return;
     }
     enl_peer_pass(branch->peer, program->parent->peer, message->type);
@@ -242,48 +209,30 @@ void enl_branch_pass_down(struct enl_program *program, const struct bcri_control
 
 /* ---- its beginning ---- */
 
-static struct enl_branches *branches_of(struct enl_program *program)
-{
-    if (program->branches == NULL && (program->branches = calloc(1, sizeof *program->branches)) != NULL) {
-        uv_timer_init(&program->self.loop, &program->branches->timer);
-        program->branches->timer.data = program;
-    }
-    return program->branches;
-}
-
-/* So that the root does not lose patience with it. */
-static void tell_more_is_pushed(void *owner)
-{
-    const struct branch *branch = owner;
-    const struct bcri_control said = {
-        .type = BCRI_MSG_said, .present = BCRI_HAS(host) | BCRI_HAS(bytes), .host = branch->host};
-    send_to_parent(branch->program, &said);
-}
-
 /* Returns NULL, or why there is no process. */
 static const char *begin_branch(struct enl_program *program, uint32_t number, const struct enl_host *host,
                                 bool pushes, char *error, size_t error_size)
 {
     static const struct enl_peer_ops ops = {on_branch_message, on_branch_ended, on_write_failed};
-    struct enl_launch launch;
-    struct enl_branches *all = branches_of(program);
-    struct branch *branch = all != NULL ? calloc(1, sizeof *branch) : NULL;
-    if (branch == NULL || !enl_routes_add(&all->routes, number, number)) {
+    struct branch *branch = calloc(1, sizeof *branch);
+    if (branch == NULL || !enl_routes_add(&branches.routes, number, number)) {
         free(branch);
         return "no memory";
     }
-    if (!enl_launch(&launch, &program->carry, host, NULL, pushes, error, error_size)) {
+    struct enl_launch *launch = &branch->launch;
+    if (!enl_launch(launch, &program->carry, host, NULL, pushes, error, error_size)) {
         free(branch);
         const char *colon = strstr(error, "cannot be used: "); /* the root says that again */
         return colon != NULL ? colon + strlen("cannot be used: ") : error;
     }
-    *branch = (struct branch){
-        .program = program, .host = number, .process = launch.process, .is_ssh = launch.is_ssh};
-    memcpy(branch->command, launch.command, sizeof branch->command);
-    LIST_INSERT_HEAD(&all->all, branch, entry);
-    branch->said = enl_watch_start(&program->self, launch.err, on_said, branch);
-    branch->peer = enl_peer_new(&program->carry, launch.in, launch.out, NULL, &ops, branch);
-    if (branch->peer == NULL || branch->said == NULL ||
+    branch->program = program;
+    branch->host = number;
+    LIST_INSERT_HEAD(&branches.all, branch, entry);
+    const bool listens = enl_said_begin(&branch->said, &program->self, NULL, launch->err);
+    branch->said.pass = tell_said;
+    branch->said.owner = branch;
+    branch->peer = enl_peer_new(&program->carry, launch->in, launch->out, NULL, &ops, branch);
+    if (branch->peer == NULL || !listens ||
         (pushes && !enl_push_send(program->carry.push, branch->peer, tell_more_is_pushed, branch)))
         cut(branch);
     return NULL;
@@ -297,7 +246,7 @@ static char *text_of_view(struct bcri_view view, char *out, size_t size)
 static const char *take_begin(struct enl_program *program, const struct bcri_control *message)
 {
     char name[256], address[1024], login[256], enl[4096], error[2048];
-    if (message->host == program->self.host_number || find_branch(program, message->host) != NULL)
+    if (message->host == program->self.host_number || find_branch(message->host) != NULL)
         return "it begins a host twice";
     if (message->machine.length == 0 || message->machine.bytes[0] == '-' ||
         (message->text.length != 0 && message->text.bytes[0] == '-') ||
@@ -315,7 +264,7 @@ static const char *take_begin(struct enl_program *program, const struct bcri_con
                            (message->flags & BCRI_BEGIN_PUSH) != 0 && program->carry.push != NULL, error,
                            sizeof error);
     if (why != NULL)
-        tell_ended(program, message->host, "", 0, false, why);
+        tell_ended(program, message->host, NULL, 0, why);
     return NULL;
 }
 
@@ -323,7 +272,7 @@ const char *enl_branch_of_parent(struct enl_program *program, const struct bcri_
 {
     if (message->type == BCRI_MSG_begin)
         return take_begin(program, message);
-    struct branch *branch = find_branch(program, message->host);
+    struct branch *branch = find_branch(message->host);
     if (branch != NULL) /* or it has ended, and the parent does not know yet */
         cut(branch);
     return NULL;
@@ -331,66 +280,56 @@ const char *enl_branch_of_parent(struct enl_program *program, const struct bcri_
 
 /* ---- the end of all ---- */
 
-void enl_branches_leave(struct enl_program *program)
+void enl_branches_leave(void)
 {
-    struct enl_branches *all = program->branches;
-    if (all == NULL || all->left)
+    if (branches.left)
         return;
-    all->left = true;
-    for (struct branch *branch = LIST_FIRST(&all->all), *next; branch != NULL; branch = next) {
+    branches.left = !LIST_EMPTY(&branches.all);
+    for (struct branch *branch = LIST_FIRST(&branches.all), *next; branch != NULL; branch = next) {
         next = LIST_NEXT(branch, entry);
         close_pipes(branch);
     }
 }
 
-bool enl_branches_are_left(const struct enl_program *program)
+bool enl_branches_are_left(void)
 {
-    return program->branches != NULL && program->branches->left && !LIST_EMPTY(&program->branches->all);
+    return branches.left && !LIST_EMPTY(&branches.all);
 }
 
-bool enl_branch_is_left(const struct enl_program *program, pid_t pid)
+bool enl_branch_is_left(pid_t pid)
 {
-    const struct branch *branch =
-        program->branches != NULL && program->branches->left ? LIST_FIRST(&program->branches->all) : NULL;
-    while (branch != NULL && branch->process != pid)
-        branch = LIST_NEXT(branch, entry);
-    return branch != NULL;
+    return branches.left && find_process(pid) != NULL;
 }
 
 static void on_branch_timer(uv_timer_t *timer)
 {
-    enl_branches_leave(timer->data);
+    enl_branches_leave();
     enl_program_check_end(timer->data);
 }
 
 bool enl_branches_over(struct enl_program *program)
 {
-    struct enl_branches *all = program->branches;
-    if (all == NULL || LIST_EMPTY(&all->all) || all->left)
+    if (LIST_EMPTY(&branches.all) || branches.left)
         return true;
-    if (!program->all_end && uv_is_active((uv_handle_t *)&all->timer) == 0)
-        uv_timer_start(&all->timer, on_branch_timer, OVER_MSEC, 0);
+    if (!branches.has_timer)
+        uv_timer_init(&program->self.loop, &branches.timer);
+    branches.has_timer = true;
+    branches.timer.data = program;
+    if (!program->all_end && uv_is_active((uv_handle_t *)&branches.timer) == 0)
+        uv_timer_start(&branches.timer, on_branch_timer, OVER_MSEC, 0);
     return false;
 }
 
-static void on_branches_closed(uv_handle_t *handle)
+void enl_branches_close(void)
 {
-    struct enl_program *program = handle->data;
-    free(program->branches);
-    program->branches = NULL;
-}
-
-void enl_branches_close(struct enl_program *program)
-{
-    struct enl_branches *all = program->branches;
-    if (all == NULL)
-        return;
-    for (struct branch *branch; (branch = LIST_FIRST(&all->all)) != NULL;) {
+    for (struct branch *branch; (branch = LIST_FIRST(&branches.all)) != NULL;) {
         LIST_REMOVE(branch, entry);
         close_pipes(branch);
-        stop_listening(branch);
+        enl_said_end(&branch->said);
         free(branch);
     }
-    enl_routes_free(&all->routes);
-    uv_close((uv_handle_t *)&all->timer, on_branches_closed);
+    enl_routes_free(&branches.routes);
+    if (branches.has_timer)
+        uv_close((uv_handle_t *)&branches.timer, NULL);
+    branches.has_timer = false;
 }

@@ -10,10 +10,8 @@
 #include <time.h>
 
 #include "bcri/refuse.h"
-#include "carry/carry.h"
 #include "host/output.h"
 #include "tree/lease.h"
-#include "tree/round_robin.h"
 #include "wire/wire.h"
 
 enum { END_MSEC = 2000 };

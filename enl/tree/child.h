@@ -1,7 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* One daemon on another host, from the root's view: the process by which it was started (rshpath's, or for a
+/* child.h -- the other hosts, as the root's daemon has them. */
+#ifndef ENL_CHILD_H
+#define ENL_CHILD_H
+
+#include "carry/carry.h"
+#include "tree/introductions.h"
+#include "tree/plan.h"
+#include "tree/sequence.h"
+#include "tree/tree.h"
+
+/* forward.c -- Requests that this daemon passes on to a neighbour in the tree, and whose answers it passes back.
+ * A forwarded request is kept from the request to its answer; it may wait until the neighbour can take it.
+ * Its requester is a connection: a CCE's, or a child daemon's. */
+
+struct enl_forward {
+    STAILQ_ENTRY(enl_forward) entry;
+    struct enl_conn *conn; /* NULL: the requester is gone */
+    uint32_t id;           /* between this daemon and the neighbour; 0: not sent */
+    uint32_t starts;       /* CCEs that it enlists */
+    size_t length;
+    uint8_t bytes[]; /* the request */
+};
+
+/* The first number of a forwarded request. Lower ones are those of a daemon's own requests to its child: start,
+ * stop and kill, whose replies may come late. */
+#define ENL_FORWARD_ID1 16u
+
+/* Its list is to be initialized. */
+struct enl_forwards {
+    STAILQ_HEAD(, enl_forward) all; /* oldest first */
+    uint32_t last_id;
+};
+
+/* Keeps a request of `conn`. False: no memory. */
+bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn,
+                     const struct bcri_control *request);
+/* Sends those that are not sent. `turn`: that of the next CCE to be enlisted (tree.h), which goes on; NULL:
+ * the neighbour decides. */
+void enl_forwards_send(struct enl_forwards *forwards, struct enl_peer *peer, uint32_t *turn);
+/* How many CCEs those enlist that are sent and not answered. */
+uint32_t enl_forwards_start(const struct enl_forwards *forwards);
+/* An answer has come. False: nobody has asked. */
+bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply);
+/* Takes the oldest forwarded request out; the caller frees it. `request_out` has views into it. NULL: none. */
+struct enl_forward *enl_forward_take(struct enl_forwards *forwards, struct bcri_control *request_out);
+/* The requester's connection is gone. */
+void enl_forwards_forget(struct enl_forwards *forwards, const struct enl_conn *conn);
+void enl_forwards_drop(struct enl_forwards *forwards);
+
+/* A request of a neighbour's, which is served as a CCE's is. Returns NULL, or what is wrong with it. */
+const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control *message);
+/* unstarted has come: an enlistor of this host, or of one below it, learns that. The same. */
+const char *enl_forward_unstarted(struct enl_program *program, const struct bcri_control *message);
+
+/* child.c, child_begin.c, child_frames.c, child_control_link.c -- One daemon on another host, from the root's view: the process by which it was started (rshpath's, or for a
  * host that is `local` the daemon itself), the pipes to it, and its stderr. The process and the pipes may be
- * another daemon's, its starter (branch.h), which tells of them and passes on what the two say to each other.
+ * another daemon's, its starter (tree.h), which tells of them and passes on what the two say to each other.
  * What is below is the same either way.
  *
  *            begun             present           announce, reply to start
@@ -12,14 +66,6 @@
  * It is GONE when its process and its pipe have ended; until then it is told to end, and cut off
  * when it has said nothing for two seconds. What was asked of it fails then. Of a daemon whose starter is lost the
  * root knows nothing any more: it stays UP for as long as it may still work (lease.h). */
-#ifndef ENL_CHILD_H
-#define ENL_CHILD_H
-
-#include "carry/carry.h"
-#include "program.h"
-#include "tree/backup.h"
-#include "tree/forward.h"
-#include "tree/sequence.h"
 
 enum enl_child_state {
     ENL_CHILD_WAITING,
@@ -60,7 +106,7 @@ struct enl_child {
     uint64_t patience_ms; /* of ENDING */
     uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
     bool is_ssh;          /* the command is ssh */
-    bool announced;       /* its key and addresses are known (introduce.h) */
+    bool announced;       /* its key and addresses are known (tree.h) */
     struct enl_backup backup;
     bool on_control_link;          /* its way is the control link */
     bool has_said_end;             /* itself, by that */
@@ -119,7 +165,7 @@ const char *enl_child_said_end(struct enl_child *child);
 void enl_child_is_cut_off(struct enl_child *child);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
 void enl_child_gets_more(void *child);
-/* A message of it has come in the control link: see backup.h. */
+/* A message of it has come in the control link: see introductions.h. */
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
 /* It has connecttimeout from now. */
 void enl_child_await(struct enl_child *child);
@@ -148,5 +194,70 @@ uint64_t enl_child_lease_ms(const struct enl_child *child);
 void enl_child_free(struct enl_child *child);
 
 uint64_t enl_boottime_ms(void);
+
+/* places.c, starting.c, tree.c -- What the root's daemon knows of the machines that its program may use. */
+
+/* What is known of an entry of the list of hosts. */
+struct enl_place {
+    bool here;               /* it is the root's machine, under a name of its own */
+    struct enl_place *same;  /* it is one machine with that */
+    char *failed;            /* why it could not be started, which is not tried again; NULL: it may be */
+    struct enl_child *child; /* NULL: none has been started, or it is gone */
+    uint32_t sshd;           /* by which it is reached: places with the same number share one */
+};
+
+/* The hosts that were wanted since none was waited for, for whoever watches a terminal. */
+struct enl_batch {
+    uint32_t hosts, pending; /* all, and those that are not up yet */
+    bool told;               /* a line tells how many are up */
+    uv_timer_t timer;        /* nothing is told for a second */
+};
+
+struct enl_tree {
+    struct enl_place *places; /* one for each of program->hosts */
+    LIST_HEAD(, enl_child) children;
+    struct enl_child **by_number; /* NULL: that host is gone */
+    size_t numbers;               /* in by_number */
+    uint32_t last_number;
+    uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
+    size_t arch_room;
+    struct enl_plan plan;
+    struct enl_batch batch;
+    uv_timer_t lease;  /* the next of those that are gone is lost (introduce.c) */
+    uv_timer_t begins; /* something that the plan allows may be begun */
+    char machine_id[200];
+    void (*stopped)(struct enl_program *program);
+    uv_timer_t patience; /* for `stopped` */
+    uv_timer_t killed;   /* all have been; it runs until they are given up */
+};
+
+/* Makes it if need be. NULL: no memory. */
+struct enl_tree *enl_tree_of(struct enl_program *program);
+/* Makes the plan. False: no memory. */
+bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree);
+/* NULL: it is gone, or there has been none. */
+static inline struct enl_child *enl_tree_child(const struct enl_program *program, uint32_t number)
+{
+    const struct enl_tree *tree = program->tree;
+    return tree != NULL && number < tree->numbers ? tree->by_number[number] : NULL;
+}
+/* A child for the host of that place, at `address` unless that is NULL or "", to be begun when the plan allows it;
+ * `direct`: by this daemon. False: a sentence says why not. */
+bool enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
+                   const struct enl_child_ops *ops, char *error, size_t error_size);
+/* It has spoken; it is up; it is gone. */
+void enl_tree_met(struct enl_child *child);
+void enl_tree_up(struct enl_child *child);
+void enl_tree_gone(struct enl_child *child);
+/* See child.h. */
+void enl_tree_cut_child(struct enl_child *child);
+void enl_tree_pipe_ended(struct enl_child *child);
+void enl_tree_attached(struct enl_child *child);
+const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *message);
+const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message);
+/* How many hosts below it are up. */
+uint32_t enl_tree_below(const struct enl_child *child);
+/* A child has stopped, or will not any more. */
+void enl_tree_stopped(struct enl_child *child);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How a child is begun: by a process here, or by way of another child, its starter. */
+/* How a child is begun, by a process here or by way of another child, its starter; and its change of the way. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bcri/refuse.h"
-#include "carry/carry.h"
 #include "tree/child.h"
 #include "wire/wire.h"
 
@@ -31,8 +30,9 @@ struct enl_child *enl_child_new(struct enl_program *program, const struct enl_ho
                                 uint32_t number, const struct enl_child_ops *ops)
 {
     struct enl_child *child = calloc(1, sizeof *child);
-    char *copy = address != NULL ? strdup(address) : NULL;
-    if (child == NULL || (address != NULL && copy == NULL)) {
+    const bool has_own = address != NULL && address[0] != '\0';
+    char *copy = has_own ? strdup(address) : NULL;
+    if (child == NULL || (has_own && copy == NULL)) {
         free(child);
         free(copy);
         return NULL;
@@ -110,4 +110,36 @@ bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *e
     child->state = ENL_CHILD_STARTING;
     return starter == NULL ? begin_here(child, error, error_size)
                            : begin_by(child, starter, error, error_size);
+}
+
+/* ---- its way through the tree is lost, or silent: it goes on by the control link (introductions.h) ---- */
+
+static bool go_by_control_link(struct enl_child *child)
+{
+    struct enl_program *program = child->program;
+    struct enl_peer *way = child->conn->peer;
+    struct enl_peer *control_link =
+        enl_peer_new_by_control_link(&program->carry, child->number, &enl_child_peer_ops, child);
+    if (control_link == NULL)
+        return false; /* it sends another beat */
+    child->conn->peer = control_link;
+    child->on_control_link = true;
+    enl_peer_number(control_link, &child->numbers);
+    enl_peer_close(way);
+    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s",
+                   child->host->name,
+                   child->is_cut_off ? "" : ": nothing came from it by way of the daemon that started it");
+    enl_sequence_ask(&child->numbers);
+    child->ops->attached(child);
+    return true;
+}
+
+void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)
+{
+    const bool lives = child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING;
+    if (!child->backup.is_made || child->conn == NULL || !lives)
+        return;
+    if (!child->on_control_link && (!enl_backup_is_first(content, bytes) || !go_by_control_link(child)))
+        return;
+    enl_peer_came(child->conn->peer, content, bytes);
 }

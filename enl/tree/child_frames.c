@@ -8,19 +8,18 @@
 
 #include "base/writer.h"
 #include "bcri/archtype.h"
-#include "carry/carry.h"
 #include "debug/debug.h"
 #include "host/host.h"
 #include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
-#include "tree/child.h"
 #include "tree/setup.h"
-#include "tree/tree.h"
 #include "wire/wire.h"
 
 /* So much output is let on at a time. */
 #define WINDOW_STEP (ENL_WINDOW_BYTES / 4)
+
+enum { SHOWN_BYTES = 2048 + 1 }; /* a message's `bytes`, and a 0 */
 
 static const char *take_present(struct enl_child *child, const struct bcri_control *message)
 {
@@ -67,7 +66,7 @@ static const char *take_reply(struct enl_child *child, const struct bcri_control
     return NULL;
 }
 
-static void let_output_come(struct enl_child *child)
+void enl_child_resume(struct enl_child *child)
 {
     const struct enl_program *program = child->program;
     if (child->unread < WINDOW_STEP || enl_writer_full(program->self.report.out) ||
@@ -79,11 +78,6 @@ static void let_output_come(struct enl_child *child)
     enl_child_send(child, &message);
 }
 
-void enl_child_resume(struct enl_child *child)
-{
-    let_output_come(child);
-}
-
 static void on_output_turn_of_child(void *owner)
 {
     (void)owner;
@@ -93,20 +87,25 @@ static void on_passed(void *owner, size_t cost)
 {
     struct enl_child *child = owner;
     child->unread += (uint32_t)cost;
-    let_output_come(child);
+    enl_child_resume(child);
 }
 
-/* The daemon there has escaped it. */
-static void take_log(struct enl_child *child, const struct bcri_control *message)
+/* What the daemon there has escaped, as it may be shown. Returns its length. */
+static size_t text_of(const struct bcri_control *message, char out[SHOWN_BYTES])
 {
-    char text[2048];
-    const size_t length = message->bytes.length < sizeof text ? message->bytes.length : sizeof text;
+    const size_t length = message->bytes.length;
     for (size_t i = 0; i < length; i++) {
         const char byte = message->bytes.bytes[i];
-        text[i] = byte;
-        if ((unsigned char)byte < 0x20 && byte != '\n')
-            text[i] = '?';
+        out[i] = (unsigned char)byte < 0x20 && byte != '\n' ? '?' : byte;
     }
+    out[length] = '\0';
+    return length;
+}
+
+static void take_log(struct enl_child *child, const struct bcri_control *message)
+{
+    char text[SHOWN_BYTES];
+    const size_t length = text_of(message, text);
     if (length != 0)
         enl_writer_text(child->program->self.report.err, text, length);
     on_passed(child, message->bytes.length + ENL_WINDOW_PIECE);
@@ -134,20 +133,12 @@ static void take_output(struct enl_child *child, const struct bcri_control *mess
         on_passed(child, text.cost);
 }
 
-/* What the daemon there says to a person, with its host unless that is in the text. It has escaped
- * it. */
+/* What the daemon there says to a person, with its host unless that is in the text. */
 static void take_report(struct enl_child *child, const struct bcri_control *message)
 {
     const char *host = child->host->name;
-    char text[2049];
-    size_t length = message->bytes.length;
-    for (size_t i = 0; i < length; i++) {
-        const char byte = message->bytes.bytes[i];
-        text[i] = byte;
-        if ((unsigned char)byte < 0x20 && byte != '\n')
-            text[i] = '?';
-    }
-    text[length] = '\0';
+    char text[SHOWN_BYTES];
+    size_t length = text_of(message, text);
     if (length == 0)
         return;
     static const char enl[] = "enl: ";
@@ -163,30 +154,13 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
                    "host %s: %s", child->host->name, text);
 }
 
-static const char *take_unstarted(struct enl_child *child, const struct bcri_control *message)
-{
-    struct enl_origin origin;
-    if (message->enlistor.length != sizeof origin.identity)
-        return "a start of nobody's failed";
-    memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
-    enl_cce_tell_failure(&child->program->here, &origin, message->ordinal, (int)message->status);
-    return NULL;
-}
-
 static const char *take_request(struct enl_child *child, const struct bcri_control *message)
 {
-    static struct bcri_incoming in = {.fds = {-1, -1}};
     if (message->type == BCRI_MSG_enlist &&
         (message->enlistor.length != BCRI_IDENTITY_BYTES ||
          bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number))
         return "it enlists in the name of a CCE that it has not";
-    in.message = *message;
-    return child->conn->conns->ops->request(child->conn, &in);
-}
-
-static void take_failed(struct enl_child *child, const struct bcri_control *message)
-{
-    enl_program_abort(child->program, (int)message->status);
+    return enl_forward_request(child->conn, message);
 }
 
 /* With the time here, by which a host knows what its own clock is worth (clock.h). */
@@ -220,8 +194,8 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_debugged:
         enl_session_far_started(&child->program->session, child->number, message);
         return NULL;
-    case BCRI_MSG_failed: take_failed(child, message); return NULL;
-    case BCRI_MSG_unstarted: return take_unstarted(child, message);
+    case BCRI_MSG_failed: enl_program_abort(child->program, (int)message->status); return NULL;
+    case BCRI_MSG_unstarted: return enl_forward_unstarted(child->program, message);
     case BCRI_MSG_enlist:
     case BCRI_MSG_host_name:
     case BCRI_MSG_host_arch: return take_request(child, message);

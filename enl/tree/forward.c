@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* See forwarded request.h. */
-#include "tree/forward.h"
+/* See child.h. */
+#include "tree/child.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "carry/carry.h"
 #include "host/host.h"
 #include "wire/wire.h"
 
@@ -92,4 +91,23 @@ void enl_forwards_drop(struct enl_forwards *forwards)
     struct bcri_control request;
     for (struct enl_forward *forward; (forward = enl_forward_take(forwards, &request)) != NULL;)
         free(forward);
+}
+
+const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control *message)
+{
+    static struct bcri_incoming in = {.fds = {-1, -1}};
+    in.message = *message;
+    return conn->conns->ops->request(conn, &in);
+}
+
+const char *enl_forward_unstarted(struct enl_program *program, const struct bcri_control *message)
+{
+    struct enl_origin origin;
+    if (message->enlistor.length != sizeof origin.identity ||
+        (program->self.is_child &&
+         bcri_identity_host((const uint8_t *)message->enlistor.bytes) != program->self.host_number))
+        return "a start for another host, or for none, has failed";
+    memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
+    enl_cce_tell_failure(&program->here, &origin, message->ordinal, (int)message->status);
+    return NULL;
 }

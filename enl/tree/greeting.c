@@ -15,24 +15,6 @@
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "hosts/hosts.h"
-#include "program.h"
-#include "tree/backup.h"
-
-/* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
-static int read_greeting(struct enl_greeting *greeting, const char **wrong_out)
-{
-    uint8_t *at;
-    const size_t room = bcri_frames_room(greeting->frames, &at);
-    ssize_t got;
-    do
-        got = read(greeting->in, at, room);
-    while (got < 0 && errno == EINTR);
-    if (got > 0)
-        bcri_frames_came(greeting->frames, (size_t)got);
-    else if (got < 0)
-        *wrong_out = strerror(errno);
-    return got > 0 ? 1 : (int)got;
-}
 
 /* Prints to stdout would get among the frames. So stdout becomes what stderr is, and stdin
  * empty. */
@@ -100,7 +82,7 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
                            strerror(errno));
     while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
         came = bcri_frames_next(greeting->frames, &message, &wrong);
-        if (came == 0 && read_greeting(greeting, &wrong) <= 0)
+        if (came == 0 && enl_peer_read(greeting->frames, greeting->in, &wrong) <= 0)
             came = -1;
         if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
             message.type != BCRI_MSG_start)

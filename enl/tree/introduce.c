@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See introduce.h: brings introductions.h together with the daemon's keys, links, parent or children, and its loop. */
-#include "tree/introduce.h"
+/* See tree.h: brings introductions.h together with the daemon's keys, links, parent or children, and its loop. */
+#include "tree/child.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +10,7 @@
 #include "base/secret.h"
 #include "bcri/refuse.h"
 #include "links/links.h"
-#include "tree/backup.h"
-#include "tree/child.h"
-#include "tree/introductions.h"
-#include "tree/keys.h"
-#include "tree/places.h"
 #include "wire/wire.h"
-
-/* Of this daemon. */
-struct introductions {
-    struct enl_introductions all; /* program->introductions */
-    uv_timer_t lease;             /* the root's: the next of those that are gone is lost */
-};
 
 /* ---- what introductions ask of the daemon ---- */
 
@@ -105,11 +94,6 @@ bool enl_introduce_announce(struct enl_program *program)
     return has_backup;
 }
 
-const char *enl_introduce_of_parent(struct enl_program *program, const struct bcri_control *message)
-{
-    return enl_introduced_take(program->introductions, message);
-}
-
 const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_introductions *all = child->program->introductions;
@@ -127,14 +111,11 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
 static void on_lease(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
-    const uint64_t now_ms = enl_boottime_ms(), next_ms = enl_introducer_lose(program->introductions, now_ms);
+    const uint64_t now_ms = enl_boottime_ms();
+    const uint64_t next_ms =
+        program->introductions != NULL ? enl_introducer_lose(program->introductions, now_ms) : UINT64_MAX;
     if (next_ms != UINT64_MAX)
         uv_timer_start(timer, on_lease, next_ms - now_ms, 0);
-}
-
-static struct introductions *introductions_of(struct enl_program *program)
-{
-    return (struct introductions *)(void *)program->introductions; /* its first member */
 }
 
 void enl_introduce_gone(struct enl_program *program, const struct enl_child *child)
@@ -142,7 +123,7 @@ void enl_introduce_gone(struct enl_program *program, const struct enl_child *chi
     if (program->introductions == NULL)
         return;
     enl_introducer_gone(program->introductions, child->number, enl_child_lease_ms(child));
-    on_lease(&introductions_of(program)->lease);
+    on_lease(&program->tree->lease);
 }
 
 /* ---- begin and end ---- */
@@ -169,11 +150,11 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     char machine_id[200];
     if (program->introductions != NULL)
         return true;
-    struct introductions *own = calloc(1, sizeof *own);
+    struct enl_introductions *all = calloc(1, sizeof *all);
     struct enl_keys *keys = enl_secret_new(sizeof *keys);
-    if (own == NULL || keys == NULL || !enl_keys_make(keys, program_key)) {
+    if (all == NULL || keys == NULL || !enl_keys_make(keys, program_key)) {
         bcri_refuse(error, error_size, 0,
-                    own == NULL || keys == NULL ? "no memory" : "libsodium has no keys to give");
+                    all == NULL || keys == NULL ? "no memory" : "libsodium has no keys to give");
         goto give_back;
     }
     if (!enl_links_begin(&program->links, error, error_size))
@@ -181,40 +162,31 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     keys->host = program->self.host_number;
     keys->encrypts = program->self.config.security == BCRI_SECURITY_ENCRYPT;
     program->keys = keys;
-    own->all.ops = &ops;
-    own->all.owner = program;
-    uv_timer_init(&program->self.loop, &own->lease);
-    own->lease.data = program;
+    all->ops = &ops;
+    all->owner = program;
     enl_host_machine_id(enl_abi(), machine_id, sizeof machine_id);
-    enl_introductions_init(&own->all, keys, program->self.hostname, machine_id);
-    own->all.self.addresses_length = enl_addresses_write(
-        addresses, enl_links_addresses(&program->links, addresses), own->all.self.addresses);
-    program->introductions = &own->all;
+    enl_introductions_init(all, keys, program->self.hostname, machine_id);
+    all->self.addresses_length =
+        enl_addresses_write(addresses, enl_links_addresses(&program->links, addresses), all->self.addresses);
+    program->introductions = all;
     warn(program);
     return true;
 
 give_back:
     enl_secret_free(keys);
-    free(own);
+    free(all);
     return false;
-}
-
-static void on_introductions_closed(uv_handle_t *handle)
-{
-    free(handle->data);
 }
 
 void enl_introduce_end(struct enl_program *program)
 {
-    struct introductions *own = introductions_of(program);
     enl_backup_drop(program->backup);
     program->backup = NULL;
     if (program->introductions == NULL)
         return;
+    enl_introductions_drop(program->introductions);
+    free(program->introductions);
     program->introductions = NULL;
-    enl_introductions_drop(&own->all);
-    own->lease.data = own;
-    uv_close((uv_handle_t *)&own->lease, on_introductions_closed);
     enl_secret_free(program->keys);
     program->keys = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The root's part of introductions (introduce.h): it knows all hosts, brings two of them together when
+/* The root's part of introductions (tree.h): it knows all hosts, brings two of them together when
  * one asks for it, and tells all others when one is lost. */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
         uint8_t own[BCRI_SEAL_KEY_BYTES];
         enl_keys_random(own);
         const struct enl_member known = enl_member_known_to(other, requester);
-        const char *wrong = enl_member_link(all, &known, requester->has_aes && other->has_aes, own, random);
+        const char *wrong = enl_member_link(all, &known, own, random, BCRI_LANE_ORDERS, false);
         if (wrong == NULL)
             present(all, requester, other, BCRI_MSG_introduced, own);
         return wrong;
@@ -95,7 +95,7 @@ static const char *take_agreed(struct enl_introductions *all, const struct enl_m
     if (requester != &all->self)
         present(all, requester, other, BCRI_MSG_introduced, random);
     else
-        wrong = enl_member_link(all, &known, requester->has_aes && other->has_aes, pair->random, random);
+        wrong = enl_member_link(all, &known, pair->random, random, BCRI_LANE_ORDERS, false);
     enl_pair_drop(&all->pairs, pair);
     return wrong;
 }

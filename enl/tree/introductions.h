@@ -1,20 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* What a daemon knows for introductions (introduce.h), and what it does about them: the root's part, a child's, and
- * what both do. No loop, clock or network is here, and nothing else of a daemon: introduce.c brings these together,
- * test/sim in pretended time. */
+/* introductions.h -- how hosts are introduced to each other: keys, addresses, what a daemon knows for introductions and does
+ * about them, and the backup link. No loop, clock or network is here, and nothing else of a daemon: introduce.c brings these
+ * together with it, test/sim in pretended time. */
 #ifndef ENL_INTRODUCTIONS_H
 #define ENL_INTRODUCTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/table.h"
 #include "bcri/control.h"
 #include "bcri/link_thread.h"
 #include "bcri/seal.h"
-#include "tree/addresses.h"
-#include "tree/keys.h"
-#include "tree/pairs.h"
+
+/* keys.c -- The keys of a daemon: the program's, which the root's daemon has made, and a crypto_kx pair of its
+ * own. docs/protocol.md, "Sealing", says what is derived from them. */
+
+/* To lie in secret memory (secret.h). */
+struct enl_keys {
+    uint8_t program[BCRI_SEAL_KEY_BYTES];
+    uint8_t own_secret[BCRI_SEAL_KEY_BYTES], own_public[BCRI_SEAL_KEY_BYTES];
+    uint32_t host; /* this one's number */
+    bool has_aes;
+    bool encrypts;
+};
+
+/* Makes the pair, and the program key too if `program_key` is NULL. False: libsodium cannot be
+ * used. */
+bool enl_keys_make(struct enl_keys *keys, const uint8_t *program_key);
+/* Whether another host's public key is one: with some, everybody could know what two hosts agree
+ * on. */
+bool enl_keys_accept(const struct enl_keys *keys, const uint8_t *peer_public);
+void enl_keys_random(uint8_t random[BCRI_SEAL_KEY_BYTES]);
+
+/* What an introduction brings for the keys. */
+struct enl_keys_met {
+    uint32_t host;
+    const uint8_t *peer_public;              /* BCRI_SEAL_KEY_BYTES, as the next two */
+    const uint8_t *own_random, *peer_random; /* fresh, one of each host */
+    bool both_have_aes;
+};
+/* What the link to that host is sealed with. False: its public key is none. */
+bool enl_keys_agree(const struct enl_keys *keys, const struct enl_keys_met *met,
+                    struct bcri_seal_secret *secret_out);
+
+/* addresses.c -- Where a host can be reached, as daemons tell each other: for each address 4 or 6 (one byte), the
+ * port (u16), and the 4 or 16 bytes of the address, one address after the other. */
+
+_Static_assert(BCRI_ADDRESSES_BYTES_MAX == BCRI_INTRODUCED_MAX * 19u, "as many as an introduction has");
+
+/* Returns the length. Addresses that nobody else could send to are left out. */
+uint32_t enl_addresses_write(const struct bcri_link_address *addresses, uint32_t count,
+                             uint8_t out[BCRI_ADDRESSES_BYTES_MAX]);
+/* Takes out those of the loopback, which mean another host on another machine. Returns the length. */
+uint32_t enl_addresses_drop_loopback(uint8_t *bytes, uint32_t length);
+/* False: these bytes are no addresses, or not of single hosts. */
+bool enl_addresses_read(const uint8_t *bytes, size_t length,
+                        struct bcri_link_address out[BCRI_INTRODUCED_MAX], uint32_t *count_out);
+
+/* pairs.c -- Hosts that are being introduced, two by two, found by their numbers: when many hosts begin to talk at the same time
+ * there are thousands. */
+
+struct enl_pair {
+    struct entry at; /* in either order */
+    LIST_ENTRY(enl_pair) entry;
+    uint32_t requester, other;
+    uint8_t random[BCRI_SEAL_KEY_BYTES]; /* the requester's */
+};
+
+struct enl_pairs {
+    struct table table;
+    LIST_HEAD(, enl_pair) list;
+};
+
+void enl_pairs_init(struct enl_pairs *all);
+/* In either order; NULL: there is none. */
+struct enl_pair *enl_pair_find(const struct enl_pairs *all, uint32_t one, uint32_t two);
+/* There is none of these two yet. False: no memory. */
+bool enl_pair_add(struct enl_pairs *all, uint32_t requester, uint32_t other, const uint8_t *random);
+void enl_pair_drop(struct enl_pairs *all, struct enl_pair *pair);
+/* Drops all pairs with that host. */
+void enl_pairs_drop(struct enl_pairs *all, uint32_t host);
+void enl_pairs_free(struct enl_pairs *all);
+
+/* introductions.c -- What the root and a child both know and do (tree.h, introduce.c, has the messages). */
 
 /* Of `flags` in announce: that host's processor does AES-256-GCM; in introductions: both do. */
 enum { ENL_HAS_AES = 1 };
@@ -78,15 +149,12 @@ void enl_member_call(struct enl_member *member, const char *name, const char *ma
 /* Two hosts of which one has no end of their link would wait for ever. So whoever has no memory for its
  * end is given up: in a child, this host; in the root, the child. */
 extern const char enl_no_memory_for_link[];
-/* Makes this host's end of a link to `member`, or gives it new keys. Returns NULL, or what is wrong with the
- * member, or here. */
+/* Makes this host's end of a link to `member`, or gives it new keys. `lane`: BCRI_LANE_ORDERS, or BCRI_LANE_TREE for a
+ * control link, of which one end listens: it sends nothing first. Returns NULL, or what is wrong with the member, or
+ * here. */
 const char *enl_member_link(struct enl_introductions *all, const struct enl_member *member,
-                            bool both_have_aes, const uint8_t *own_random, const uint8_t *peer_random);
-
-/* Makes this host's end of a control link (backup.h); `listens`: it sends nothing first. The same. */
-const char *enl_member_link_control_link(struct enl_introductions *all, const struct enl_member *member,
-                                         bool both_have_aes, const uint8_t *own_random,
-                                         const uint8_t *peer_random, bool listens);
+                            const uint8_t *own_random, const uint8_t *peer_random, uint16_t lane,
+                            bool listens);
 /* What `member` may know of `other`: addresses of the loopback mean another host elsewhere. */
 struct enl_member enl_member_known_to(const struct enl_member *member, const struct enl_member *other);
 
@@ -117,7 +185,7 @@ void enl_introducer_gone(struct enl_introductions *all, uint32_t host, uint64_t 
 /* All others learn that those are lost whose daemons have ended by now. Returns when the next will have, or UINT64_MAX. */
 uint64_t enl_introducer_lose(struct enl_introductions *all, uint64_t now_ms);
 
-/* ---- a child's: introduced.c ---- */
+/* ---- a child's ---- */
 
 /* What it says of itself. */
 struct bcri_control enl_introduced_announce(const struct enl_introductions *all);
@@ -125,5 +193,62 @@ struct bcri_control enl_introduced_announce(const struct enl_introductions *all)
 void enl_introduced_want(struct enl_introductions *all, uint32_t host);
 /* introduce, introduced or lost has come. Returns NULL, or what is wrong with it. */
 const char *enl_introduced_take(struct enl_introductions *all, const struct bcri_control *message);
+
+/* backup.c -- The backup link of a host that others have started for the root: what it takes to reach the root without them, by
+ * a control link (bcri/link_thread.h). The two give each other 32 random bytes while their way through
+ * the tree is there, in start and announce; keys come of them as of an introduction's (introductions.h), for this link
+ * alone. There is no link, and no memory for one, before the way is lost or silent; it is made once, since its
+ * packet numbers begin at 0.
+ *
+ *     the host                                              the root
+ *     its pipe ends, or no beat was answered                its starter is lost, or nothing came from it
+ *     for half of hosttimeout: makes its end,               for 3/8 of hosttimeout: makes its end,
+ *     and sends beats there, too                            which listens
+ *        |------------------------------- beat ---------------->|  goes by the control link from now on
+ *        |<--------------------------- resume (asks) -----------|
+ *     goes by the control link from now on                              |
+ *        |--------------------------- resume (answers), ... --->|
+ *
+ * Neither goes back. docs/states/host.md has what each does when; sequence.h sees to it that nothing is lost, and
+ * nothing comes twice. */
+
+/* One side's. */
+struct enl_backup {
+    bool is_offered; /* the root's: start has had it */
+    bool is_there;   /* both hosts have given their bytes */
+    bool is_made;    /* this one has its end of the link */
+    uint8_t own[BCRI_SEAL_KEY_BYTES], other[BCRI_SEAL_KEY_BYTES];
+};
+
+/* A child's, and what start has said of the root for it. */
+struct enl_backup_up {
+    struct enl_backup backup;
+    struct enl_member root;
+};
+
+/* ---- the root's ---- */
+
+/* Adds to `start` what the child needs, which is host `there`; views point into `addresses` and to what is kept. */
+void enl_backup_offer(struct enl_backup *backup, const struct enl_introductions *all,
+                      const struct enl_member *there, struct bcri_control *start,
+                      uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX]);
+/* announce has come. */
+void enl_backup_accept(struct enl_backup *backup, const struct bcri_control *announce);
+/* Makes the root's end, which listens, unless there is one or that host has no backup link. */
+void enl_backup_listen(struct enl_backup *backup, struct enl_introductions *all, uint32_t host);
+/* Whether what has come in the control link may be the first of all: a beat, and of that host and none below it. Nobody says
+ * more before the way has changed. */
+bool enl_backup_is_first(const uint8_t *content, uint32_t bytes);
+
+/* ---- a child's ---- */
+
+/* What start brings; NULL: no backup link, or no memory for one. */
+struct enl_backup_up *enl_backup_take(const struct bcri_control *start);
+/* Wipes and frees it; NULL is allowed. */
+void enl_backup_drop(struct enl_backup_up *up);
+/* Adds this host's bytes to announce. Returns whether there is a backup link; `up` may be NULL. */
+bool enl_backup_answer(const struct enl_backup_up *up, struct bcri_control *announce);
+/* Makes this host's end. False: it has no backup link (NULL), or had one, or no memory. */
+bool enl_backup_make(struct enl_backup_up *up, struct enl_introductions *all);
 
 #endif

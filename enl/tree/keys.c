@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See keys.h. */
-#include "tree/keys.h"
+/* See introductions.h. */
+#include "tree/introductions.h"
 
 #include <string.h>
 

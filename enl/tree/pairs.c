@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See pairs.h. */
-#include "tree/pairs.h"
+/* See introductions.h. */
+#include "tree/introductions.h"
 
 #include <stdlib.h>
 #include <string.h>

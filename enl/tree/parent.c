@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h. */
-#include "tree/tree.h"
+#include "tree/setup.h"
 
 #include <string.h>
 
-#include "carry/carry.h"
 #include "host/host.h"
 #include "host/output.h"
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
-#include "tree/branch.h"
-#include "tree/child.h"
-#include "tree/forward.h"
-#include "tree/introduce.h"
-#include "tree/sequence.h"
-#include "tree/setup.h"
 #include "wire/wire.h"
 
 /* Of one message. */
@@ -34,12 +27,6 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
 }
 
 /* --------------------------------------------------------------------------- what goes up --- */
-
-void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message)
-{
-    if (program->parent != NULL)
-        enl_peer_send_output(program->parent->peer, message);
-}
 
 /* In pieces, if it is long. */
 static void up_report(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)
@@ -70,7 +57,7 @@ static void send_output(struct enl_program *program, uint32_t kind, const struct
                                              .bytes = {text->bytes + at, (uint32_t)part}};
         goes_on = text->bytes[at + part - 1] != '\n';
         parent.window -= (long)(part + ENL_WINDOW_PIECE);
-        enl_uplink_send_output(program, &message);
+        enl_uplink_send(program, &message);
     }
 }
 
@@ -135,29 +122,11 @@ void enl_parent_forget(const struct enl_conn *conn)
 
 /* ------------------------------------------------------------------------ what comes down --- */
 
-static const char *take_unstarted(struct enl_program *program, const struct bcri_control *message)
-{
-    struct enl_origin origin;
-    if (message->enlistor.length != sizeof origin.identity ||
-        bcri_identity_host((const uint8_t *)message->enlistor.bytes) != program->self.host_number)
-        return "a start for another host failed";
-    memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
-    enl_cce_tell_failure(&program->here, &origin, message->ordinal, (int)message->status);
-    return NULL;
-}
-
 static void hold(struct enl_program *program, uint32_t id)
 {
     enl_uplink_suspend(program);
     enl_signals_stop_cces(&program->jobs);
     enl_conn_reply(program->parent, id, 0, NULL);
-}
-
-static const char *request(struct enl_program *program, const struct bcri_control *message)
-{
-    static struct bcri_incoming in = {.fds = {-1, -1}};
-    in.message = *message;
-    return program->conns.ops->request(program->parent, &in);
 }
 
 static const char *on_parent_message(void *owner, const struct bcri_control *message)
@@ -181,10 +150,10 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
         enl_lines_resume(&program->here.lines);
         return NULL;
     case BCRI_MSG_beat: return enl_uplink_answered(program, message);
-    case BCRI_MSG_unstarted: return take_unstarted(program, message);
+    case BCRI_MSG_unstarted: return enl_forward_unstarted(program, message);
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:
-    case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
+    case BCRI_MSG_lost: return enl_introduced_take(program->introductions, message);
     case BCRI_MSG_carry: return enl_tunnelled_of_parent(program, message);
     case BCRI_MSG_look:
     case BCRI_MSG_deadlock: enl_deadlock_of_parent(&program->deadlock, message); return NULL;
@@ -202,12 +171,12 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_signal:
     case BCRI_MSG_end:
     case BCRI_MSG_kill: break;
-    default: return request(program, message);
+    default: return enl_forward_request(program->parent, message);
     }
     program->all_end = true;
     enl_uplink_hurry();
     if (message->type == BCRI_MSG_kill)
-        return request(program, message);
+        return enl_forward_request(program->parent, message);
     if (message->type == BCRI_MSG_signal)
         enl_signals_end(&program->jobs, (int)message->kind);
     program->dismissed = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a request to enlist goes: which of the machines that the program may use a name means, and
  * whether one of them is the root's own, or one with another. */
-#include "tree/places.h"
+#include "tree/child.h"
 
 #include <ifaddrs.h>
 #include <stdio.h>
@@ -11,13 +11,9 @@
 
 #include <bcr/error.h>
 
-#include "base/grow.h"
 #include "bcri/refuse.h"
-#include "carry/carry.h"
 #include "hosts/hosts.h"
 #include "job/job.h"
-#include "tree/introduce.h"
-#include "tree/tree.h"
 #include "wire/wire.h"
 
 static const struct enl_child_ops child_ops;
@@ -51,20 +47,6 @@ void enl_tree_take_own(struct enl_program *program)
     freeifaddrs(known);
 }
 
-/* Wants the daemon of that place. False: a sentence says why there will be none. */
-static bool want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
-                 char *reason, size_t reason_size)
-{
-    char why[512];
-    const struct enl_host *host = &program->hosts.hosts[place - program->tree->places];
-    if (!enl_grow(&program->tree->archtypes, &program->tree->arch_room, program->tree->last_number + 2ul,
-                  sizeof(uint32_t)))
-        return bcri_refuse(reason, reason_size, false, "host %s cannot be used: no memory", host->name);
-    if (!enl_introduce_begin(program, NULL, why, sizeof why))
-        return bcri_refuse(reason, reason_size, false, "host %s cannot be used: %s", host->name, why);
-    return enl_tree_want(program, place, address, direct, &child_ops, reason, reason_size) != NULL;
-}
-
 /* Asks the daemon of that place, which is started if need be. */
 static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place, const char *address,
                                   const struct bcri_control *request, int *code_out, char *reason,
@@ -83,7 +65,7 @@ static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place
     if (place->failed != NULL)
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "%s", place->failed);
     if (place->child == NULL &&
-        !want(program, place, address[0] != '\0' ? address : NULL, false, reason, reason_size))
+        !enl_tree_want(program, place, address, false, &child_ops, reason, reason_size))
         return ENL_WAY_NONE;
     if (!enl_forward_add(&place->child->forwards, conn, &there)) {
         *code_out = bcrE_NOMEM;
@@ -158,7 +140,7 @@ void enl_tree_start_all(struct enl_program *program)
         struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
         if (enl_entry_is_here(&program->self.config, host, &known) || place->child != NULL)
             continue;
-        if (!want(program, place, address[0] != '\0' ? address : NULL, false, error, sizeof error))
+        if (!enl_tree_want(program, place, address, false, &child_ops, error, sizeof error))
             enl_report(&program->self, BCRI_LOG_ERROR, "%s", error);
     }
     freeifaddrs(known);
@@ -239,7 +221,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
             enl_plan_distrust(&program->tree->plan, child->blamed, false);
         return false;
     }
-    if (!want(program, place, child->address, !child->is_cut_off, error, sizeof error))
+    if (!enl_tree_want(program, place, child->address, !child->is_cut_off, &child_ops, error, sizeof error))
         return false;
     struct enl_child *next = place->child;
     program->tree->batch.hosts--; /* it is the same host */

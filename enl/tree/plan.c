@@ -42,60 +42,39 @@ void enl_plan_fini(struct enl_plan *plan)
 
 /* ---- lists; 0 is the root, and in none ---- */
 
-static void append(struct enl_plan *plan, uint32_t *first, uint32_t *last, uint32_t number)
+static void insert(struct enl_plan *plan, struct enl_plan_list *list, uint32_t number, bool in_front)
 {
     struct enl_plan_node *node = &plan->nodes[number];
-    node->previous = *last;
-    node->next = 0;
-    if (*last != 0)
-        plan->nodes[*last].next = number;
-    else
-        *first = number;
-    *last = number;
+    node->previous = in_front ? 0 : list->last;
+    node->next = in_front ? list->first : 0;
+    *(node->previous != 0 ? &plan->nodes[node->previous].next : &list->first) = number;
+    *(node->next != 0 ? &plan->nodes[node->next].previous : &list->last) = number;
 }
 
-static void prepend(struct enl_plan *plan, uint32_t *first, uint32_t *last, uint32_t number)
-{
-    struct enl_plan_node *node = &plan->nodes[number];
-    node->previous = 0;
-    node->next = *first;
-    if (*first != 0)
-        plan->nodes[*first].previous = number;
-    else
-        *last = number;
-    *first = number;
-}
-
-static void take_out(struct enl_plan *plan, uint32_t *first, uint32_t *last, uint32_t number)
+static void take_out(struct enl_plan *plan, struct enl_plan_list *list, uint32_t number)
 {
     const struct enl_plan_node *node = &plan->nodes[number];
-    if (node->previous != 0)
-        plan->nodes[node->previous].next = node->next;
-    else
-        *first = node->next;
-    if (node->next != 0)
-        plan->nodes[node->next].previous = node->previous;
-    else
-        *last = node->previous;
+    *(node->previous != 0 ? &plan->nodes[node->previous].next : &list->first) = node->next;
+    *(node->next != 0 ? &plan->nodes[node->next].previous : &list->last) = node->previous;
 }
 
 /* Lists or unlists a daemon by whether it may start one more. */
 static void look_at(struct enl_plan *plan, uint32_t number)
 {
     struct enl_plan_node *node = &plan->nodes[number];
-    struct enl_plan_level *level = &plan->levels[node->level];
+    struct enl_plan_list *level = &plan->levels[node->level];
     const bool may = node->state == UP && number != 0 && !node->ends && node->started < plan->fanout &&
                      node->logins < ENL_PLAN_AT_ONCE && (node->near || !node->distrusted);
     if (may && !node->listed)
-        append(plan, &level->first, &level->last, number);
+        insert(plan, level, number, false);
     else if (!may && node->listed)
-        take_out(plan, &level->first, &level->last, number);
+        take_out(plan, level, number);
     node->listed = may;
 }
 
 static void wait_no_more(struct enl_plan *plan, uint32_t number)
 {
-    take_out(plan, &plan->first, &plan->last, number);
+    take_out(plan, &plan->waiting, number);
     plan->near_waiting -= plan->nodes[number].near;
 }
 
@@ -107,10 +86,7 @@ bool enl_plan_want(struct enl_plan *plan, const struct enl_plan_host *host)
         return false;
     plan->nodes[host->number] = (struct enl_plan_node){
         .state = WAITING, .near = host->near, .direct = host->direct, .sshd = host->sshd};
-    if (host->direct)
-        prepend(plan, &plan->first, &plan->last, host->number);
-    else
-        append(plan, &plan->first, &plan->last, host->number);
+    insert(plan, &plan->waiting, host->number, host->direct);
     plan->near_waiting += host->near;
     plan->count++;
     return true;
@@ -228,9 +204,8 @@ static void begin_node(struct enl_plan *plan, uint32_t number, uint32_t starter)
     by->started++;
     by->logins++;
     if (by->listed) { /* the others of its level come first now */
-        struct enl_plan_level *level = &plan->levels[by->level];
-        take_out(plan, &level->first, &level->last, starter);
-        append(plan, &level->first, &level->last, starter);
+        take_out(plan, &plan->levels[by->level], starter);
+        insert(plan, &plan->levels[by->level], starter, false);
     }
     look_at(plan, starter);
 }
@@ -239,7 +214,7 @@ bool enl_plan_next(struct enl_plan *plan, uint32_t *number_out, uint32_t *starte
 {
     const uint32_t levels = levels_needed(plan);
     bool near_full = false, far_full = false; /* nobody starts one more of that kind now */
-    for (uint32_t at = plan->first; at != 0; at = plan->nodes[at].next) {
+    for (uint32_t at = plan->waiting.first; at != 0; at = plan->nodes[at].next) {
         const struct enl_plan_node *node = &plan->nodes[at];
         const bool full = node->near ? near_full : far_full;
         if ((full && !node->direct) || (!node->near && plan->logins[node->sshd] >= ENL_PLAN_AT_ONCE))

@@ -25,8 +25,7 @@ enum { ENL_PLAN_AT_ONCE = 8, ENL_PLAN_LEVELS = 32 };
 
 struct enl_plan_node;
 
-/* Daemons of one level that may start one more: the first of them is the next that does. */
-struct enl_plan_level {
+struct enl_plan_list {
     uint32_t first, last; /* 0: none */
 };
 
@@ -36,11 +35,12 @@ struct enl_plan {
     size_t room;
     uint32_t *logins; /* under way, to each sshd */
     size_t sshds;
-    uint32_t count;        /* hosts that are wanted, begun, met or up */
-    uint32_t coming;       /* that are begun or met */
-    uint32_t first, last;  /* of those that wait, `direct` ones in front; 0: none */
-    uint32_t near_waiting; /* of them, those that are near */
-    struct enl_plan_level levels[ENL_PLAN_LEVELS];
+    uint32_t count;               /* hosts that are wanted, begun, met or up */
+    uint32_t coming;              /* that are begun or met */
+    struct enl_plan_list waiting; /* `direct` ones in front */
+    uint32_t near_waiting;        /* of them, those that are near */
+    /* Daemons of each level that may start one more: the first of them is the next that does. */
+    struct enl_plan_list levels[ENL_PLAN_LEVELS];
 };
 
 /* What is said of a host that is wanted. */

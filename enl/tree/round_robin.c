@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See round_robin.h. */
-#include "tree/round_robin.h"
+/* See tree.h. */
+#include "tree/child.h"
 
 #include <string.h>
 
 #include "host/host.h"
 #include "job/job.h"
-#include "tree/places.h"
 
 /* A machine ID's first word is the boot ID. */
 static bool same_machine(const char *one, const char *other)

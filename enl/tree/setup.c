@@ -13,11 +13,8 @@
 #include <unistd.h>
 
 #include "bcri/words.h"
-#include "carry/carry.h"
 #include "debug/debug.h"
 #include "host/output.h"
-#include "tree/child.h"
-#include "tree/keys.h"
 #include "wire/wire.h"
 
 extern char **environ;
@@ -44,24 +41,30 @@ enum { SETTINGS = sizeof settings / sizeof settings[0] };
 #define LIMITS       16u
 #define LIMITS_BYTES (8u * LIMITS)
 
+static void send_setting(struct enl_peer *peer, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    const struct bcri_control message = {.type = BCRI_MSG_setting,
+                                         .present = BCRI_HAS(object) | BCRI_HAS(text),
+                                         .object = bcri_view_of(name),
+                                         .text = bcri_view_of(value)};
+    enl_peer_send(peer, &message);
+}
+
 static void send_settings(const struct enl_program *program, struct enl_peer *peer)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
         struct bcri_config_entry entry;
         bcri_config_at(&program->self.config, settings[i].idx, &entry);
-        /* A single address is the root's machine's alone. */
-        if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(entry.value, '/') == NULL)
-            continue;
         const char *value = entry.value;
+        if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(value, '/') == NULL)
+            value = NULL; /* a single address is the root's machine's alone */
         if (settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(&program->here.lines))
             value = "yes";
         if (settings[i].idx == BCRI_CONFIG_logdir && program->self.config.logdir != NULL)
             value = "/"; /* where is the root's affair, and may be longer than a setting */
-        const struct bcri_control message = {.type = BCRI_MSG_setting,
-                                             .present = BCRI_HAS(object) | BCRI_HAS(text),
-                                             .object = bcri_view_of(entry.keyword),
-                                             .text = bcri_view_of(value)};
-        enl_peer_send(peer, &message);
+        send_setting(peer, entry.keyword, value);
     }
 }
 
@@ -75,13 +78,8 @@ static void send_session(const struct enl_program *program, struct enl_peer *pee
     const char *debugger;
     enl_session_options(&program->session, where, &debugger);
     const char *const values[OPTIONS] = {where, debugger, program->options.debug.ccs};
-    for (int i = 0; where[0] != '\0' && i < OPTIONS && values[i] != NULL; i++) {
-        const struct bcri_control message = {.type = BCRI_MSG_setting,
-                                             .present = BCRI_HAS(object) | BCRI_HAS(text),
-                                             .object = bcri_view_of(option_names[i]),
-                                             .text = bcri_view_of(values[i])};
-        enl_peer_send(peer, &message);
-    }
+    for (int i = 0; where[0] != '\0' && i < OPTIONS; i++)
+        send_setting(peer, option_names[i], values[i]);
 }
 
 static const char *take_session(struct enl_program *program, const char *name, const char *value)
@@ -96,16 +94,6 @@ static const char *take_session(struct enl_program *program, const char *name, c
 
 /* path= of a host's entry goes as a setting, too. */
 static const char path_name[] = "path";
-
-static void send_path(struct enl_peer *peer, const struct enl_host *host)
-{
-    const struct bcri_control message = {.type = BCRI_MSG_setting,
-                                         .present = BCRI_HAS(object) | BCRI_HAS(text),
-                                         .object = bcri_view_of(path_name),
-                                         .text = bcri_view_of(host->path != NULL ? host->path : "")};
-    if (host->path != NULL)
-        enl_peer_send(peer, &message);
-}
 
 static void send_environ(const struct enl_program *program, struct enl_peer *peer)
 {
@@ -191,7 +179,7 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
     write_limits(program, limits);
     send_settings(program, peer);
     send_session(program, peer);
-    send_path(peer, child->host);
+    send_setting(peer, path_name, child->host->path);
     send_environ(program, peer);
     struct bcri_control start = {
         .type = BCRI_MSG_start,
@@ -291,14 +279,12 @@ static void enter_folder(struct enl_program *program, const char *folder)
 
 /* sshd says from which address the daemon that has started this one has reached this machine; if that is the
  * root's, that is the root's address. But the variable may be that of the login under which the root runs. */
-static void take_way(struct enl_program *program, char *way)
+static void take_way(struct enl_program *program, const char *way)
 {
     const char *roots = getenv("SSH_CONNECTION");
-    if (roots != NULL && strcmp(roots, way) == 0)
-        return;
-    way[strcspn(way, " ")] = '\0';
-    if (strlen(way) < sizeof program->self.address)
-        strcpy(program->self.address, way);
+    const size_t length = strcspn(way, " ");
+    if ((roots == NULL || strcmp(roots, way) != 0) && length < sizeof program->self.address)
+        snprintf(program->self.address, length + 1, "%s", way);
 }
 
 const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
@@ -310,12 +296,9 @@ const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
     if (message->type == BCRI_MSG_environ)
         return take_environ(setup, message);
     const char *by = getenv("SSH_CONNECTION"), *agent = getenv("SSH_AUTH_SOCK");
-    char *way = by != NULL ? strdup(by) : NULL, *own_agent = agent != NULL ? strdup(agent) : NULL;
-    use_environ(setup);
-    if (own_agent !=
-        NULL) /* the root's is a path of its machine; from here others may have to be reached, too */
-        setenv("SSH_AUTH_SOCK", own_agent, 1);
-    free(own_agent);
+    use_environ(setup); /* where those two point stays */
+    if (agent != NULL) /* the root's is a path of its machine; from here others may have to be reached, too */
+        setenv("SSH_AUTH_SOCK", agent, 1);
     if ((message->flags & BCRI_START_NO_HANGUP) != 0)
         signal(SIGHUP, SIG_IGN);
     if ((message->present & BCRI_HAS(mask)) != 0)
@@ -326,9 +309,8 @@ const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
         bcri_view_copy(message->machine, program->self.hostname, sizeof program->self.hostname);
     if (message->text.length != 0)
         bcri_view_copy(message->text, program->self.address, sizeof program->self.address);
-    if (way != NULL && (message->flags & BCRI_START_DEEP) == 0)
-        take_way(program, way);
-    free(way);
+    if (by != NULL && (message->flags & BCRI_START_DEEP) == 0)
+        take_way(program, by);
     if (message->folder.length != 0 && bcri_view_copy(message->folder, folder, sizeof folder))
         enter_folder(program, folder);
     return NULL;

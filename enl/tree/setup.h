@@ -7,15 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bcri/control.h"
-#include "carry/carry.h"
-#include "program.h"
-#include "tree/sequence.h"
-
-struct enl_child;
-struct enl_host;
-struct enl_peer;
-struct enl_program;
+#include "tree/child.h"
 
 /* setup.c -- What a child daemon gets from its starter before it does anything: the settings that hold for the
  * whole program, the environment of CCEs, then `start` with the numbers, the working directory, the umask and the
@@ -53,7 +45,7 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
 void enl_greeting_wipe(struct enl_greeting *greeting);
 
 /* uplink.c -- A child daemon's connection to the root, whatever way it takes: the pipes to the daemon that has started this one, or
- * the control link (backup.h) when those have ended or nothing comes by them. And how long it holds: heartbeats, the
+ * the control link (introductions.h) when those have ended or nothing comes by them. And how long it holds: heartbeats, the
  * lease that their answers extend, and the end of this host when that is over.
  *
  * The lease (lease.h) runs by a clock that also runs while the machine sleeps. When it is over this daemon
@@ -67,7 +59,6 @@ void enl_uplink_number(struct enl_program *program);
 void enl_uplink_close(void);
 
 void enl_uplink_send(struct enl_program *program, const struct bcri_control *message);
-void enl_uplink_send_output(struct enl_program *program, const struct bcri_control *message);
 /* Calls `done` when all that was sent has come, or cannot any more. */
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program));
 

@@ -8,8 +8,7 @@
 #include "base/grow.h"
 #include "base/report.h"
 #include "bcri/refuse.h"
-#include "carry/carry.h"
-#include "tree/places.h"
+#include "tree/child.h"
 #include "wire/wire.h"
 
 /* ---- beginning ---- */
@@ -122,31 +121,32 @@ static void one_less(struct enl_program *program)
     batch->told = batch->told && batch->pending != 0;
 }
 
-struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address,
-                                bool direct, const struct enl_child_ops *ops, char *error, size_t error_size)
+bool enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
+                   const struct enl_child_ops *ops, char *error, size_t error_size)
 {
+    char why[512];
     struct enl_tree *tree = program->tree;
     const struct enl_host *host = &program->hosts.hosts[place - tree->places];
     const uint32_t number = tree->last_number + 1;
-    if (tree->last_number == BCRI_HOST_NUMBER_MAX) {
-        bcri_refuse(
-            error, error_size, 0,
+    if (!enl_introduce_begin(program, NULL, why, sizeof why))
+        return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);
+    if (tree->last_number == BCRI_HOST_NUMBER_MAX)
+        return bcri_refuse(
+            error, error_size, false,
             "host %s cannot be used: a program starts hosts %u times at most, and has tried that often; mend "
             "what the failed starts before this one told (enl hosts tells, too), and start the program again",
             host->name, BCRI_HOST_NUMBER_MAX);
-        return NULL;
-    }
     const struct enl_plan_host wanted = {
         .number = number, .sshd = place->sshd, .near = host->local, .direct = direct};
     struct enl_child *child =
-        enl_grow(&tree->by_number, &tree->numbers, number + 1ul, sizeof(struct enl_child *))
+        enl_grow(&tree->archtypes, &tree->arch_room, number + 1ul, sizeof(uint32_t)) &&
+                enl_grow(&tree->by_number, &tree->numbers, number + 1ul, sizeof(struct enl_child *))
             ? enl_child_new(program, host, address, number, ops)
             : NULL;
     if (child == NULL || !enl_plan_want(&tree->plan, &wanted)) {
         if (child != NULL)
             enl_child_free(child);
-        bcri_refuse(error, error_size, 0, "host %s cannot be used: no memory", host->name);
-        return NULL;
+        return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
     }
     tree->last_number = number;
     tree->by_number[number] = child;
@@ -154,7 +154,7 @@ struct enl_child *enl_tree_want(struct enl_program *program, struct enl_place *p
     LIST_INSERT_HEAD(&tree->children, child, entry);
     one_more(program);
     begin_soon(tree);
-    return child;
+    return true;
 }
 
 void enl_tree_met(struct enl_child *child)
@@ -191,19 +191,13 @@ void enl_tree_cut_child(struct enl_child *child)
 
 /* ---- those below others ---- */
 
-static bool is_below(const struct enl_child *child, const struct enl_child *other)
+/* The highest of those above `other`, itself included, that is known and below host `top`, or the root; NULL: one
+ * between is gone. */
+static const struct enl_child *highest_below(const struct enl_child *other, uint32_t top)
 {
-    while (child != NULL && child->starter != 0 && child->starter != other->number)
-        child = enl_tree_child(other->program, child->starter);
-    return child != NULL && child->starter == other->number;
-}
-
-/* Whether it may have been begun below `child`: those between may be gone by now. */
-static bool may_be_below(const struct enl_child *other, const struct enl_child *child)
-{
-    while (other != NULL && other->starter != 0 && other->starter != child->number)
-        other = enl_tree_child(child->program, other->starter);
-    return other == NULL || other->starter == child->number;
+    while (other != NULL && other->starter != 0 && other->starter != top)
+        other = enl_tree_child(other->program, other->starter);
+    return other;
 }
 
 /* Whether its way leads by `child`: none between has one of its own. */
@@ -252,9 +246,10 @@ void enl_tree_attached(struct enl_child *child)
 uint32_t enl_tree_below(const struct enl_child *child)
 {
     uint32_t count = 0;
-    const struct enl_child *other;
+    const struct enl_child *other, *top;
     LIST_FOREACH (other, &child->program->tree->children, entry)
-        count += other != child && other->was_up && !other->gone && is_below(other, child);
+        count += other != child && other->was_up && !other->gone &&
+                 (top = highest_below(other, child->number)) != NULL && top->starter == child->number;
     return count;
 }
 
@@ -265,9 +260,12 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     if (message->from == 0 || message->from > program->tree->last_number)
         return "it speaks for a host that there is not";
     if (other == NULL || other->conn == NULL || other->is_cut_off)
-        return NULL;                                            /* it has been given up */
-    if (enl_peer_pipes(other->conn->peer) != child->conn->peer) /* late, if that has another way now */
-        return may_be_below(other, child) ? NULL : "it speaks for a host that is not below it";
+        return NULL;                                              /* it has been given up */
+    if (enl_peer_pipes(other->conn->peer) != child->conn->peer) { /* late, if that has another way now */
+        const struct enl_child *top = highest_below(other, child->number); /* those between may be gone */
+        return top == NULL || top->starter == child->number ? NULL
+                                                            : "it speaks for a host that is not below it";
+    }
     const char *wrong = enl_child_take(other, message);
     if (wrong != NULL)
         enl_child_pipe_ended(other, wrong);

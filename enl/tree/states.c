@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h. */
-#include "tree/tree.h"
+#include "tree/child.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
-#include "tree/child.h"
-#include "tree/places.h"
 #include "wire/wire.h"
 
 /* A host that is not there any more. */

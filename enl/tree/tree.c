@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h: what concerns all hosts at once. */
-#include "tree/tree.h"
+#include "tree/child.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/names.h"
 #include "bcri/archtype.h"
-#include "carry/carry.h"
 #include "tree/lease.h"
-#include "tree/places.h"
 #include "wire/wire.h"
 
 /* A daemon gives its log up after a minute. */
@@ -32,6 +30,8 @@ struct enl_tree *enl_tree_of(struct enl_program *program)
     tree->patience.data = program;
     uv_timer_init(&program->self.loop, &tree->killed);
     tree->killed.data = program;
+    uv_timer_init(&program->self.loop, &tree->lease);
+    tree->lease.data = program;
     program->tree = tree;
     return tree;
 }
@@ -291,5 +291,6 @@ void enl_tree_close(struct enl_program *program)
     uv_close((uv_handle_t *)&tree->begins, NULL);
     uv_close((uv_handle_t *)&tree->batch.timer, NULL);
     uv_close((uv_handle_t *)&tree->killed, NULL);
+    uv_close((uv_handle_t *)&tree->lease, NULL);
     uv_close((uv_handle_t *)&tree->patience, on_tree_closed); /* the last one that is closed is told last */
 }

@@ -11,14 +11,11 @@
 #include "bcri/control.h"
 #include "program.h"
 
-struct bcri_control;
 struct enl_child;
-struct enl_conn;
-struct enl_program;
 
 /* tree.c -- The tree of daemons, seen from the root's, which has all others as its children (child.h), whoever has started
  * them (plan.h), and gives out the hosts' numbers, each of them once. A child knows its parent (parent.c), and those
- * that it starts for the root (branch.h).
+ * that it starts for the root (tree.h).
  *
  * All of this is the loop's. */
 
@@ -92,11 +89,9 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
 bool enl_parent_open(struct enl_program *program);
 /* Passes a request of a CCE's up. False: the parent is gone, or there is no memory. */
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request);
-/* Sends what other messages may overtake, if there still is a parent. */
-void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message);
 /* The requester's connection is gone. */
 void enl_parent_forget(const struct enl_conn *conn);
-/* A message of the root's has come in the control link: see backup.h. */
+/* A message of the root's has come in the control link: see introductions.h. */
 void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes);
 /* The loop ends. */
 void enl_parent_close(struct enl_program *program);
@@ -113,4 +108,82 @@ void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *
 const char *enl_tunnelled_of_child(struct enl_child *child, const struct bcri_control *message);
 const char *enl_tunnelled_of_parent(struct enl_program *program, const struct bcri_control *message);
 
+/* round_robin.c -- Cores are dealt out over all hosts of one machine: each daemon has its CCEs on its cores in turn
+ * (cores.c), and the root's, which all requests between hosts pass, says where the turn is. What a CCE
+ * enlists on its own host the root sees only afterwards, as so many CCEs more. */
+
+/* Whether the root's machine has other hosts. */
+bool enl_round_robin_is_shared(const struct enl_program *program);
+/* The number of the next core on the machine of `child`; NULL: on the root's own. */
+uint32_t enl_round_robin_next(struct enl_program *program, const struct enl_child *child);
+
+/* branch.c -- The daemons that this one, itself a child, has begun for the root: their processes and pipes, and which of them
+ * leads to which host.
+ *
+ *      root ======== this daemon ======== a branch ======== hosts below it
+ *             begin, cut -->
+ *             <-- said, closed, ended
+ *             to ------------------------->------------------->
+ *             <------------------------- from <-----------------
+ *
+ * Here nothing is known of what they say: a frame that goes down is passed on to the branch that leads to its
+ * host, one that comes up to the parent. What is decided about them the root decides (child.h).
+ *
+ * All of this is the loop's. docs/protocol.md, "Routing", has the rules. */
+
+/* begin and cut, of the parent. Returns NULL, or what is wrong with it. */
+const char *enl_branch_of_parent(struct enl_program *program, const struct bcri_control *message);
+/* A message for another host has just come from the parent. */
+void enl_branch_pass_down(struct enl_program *program, const struct bcri_control *message);
+
+/* A child of this process has ended. False: it was no branch. */
+bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status);
+/* This daemon has nothing of its own left: whether all branches have ended. If the root does not end them in a
+ * while they are left to themselves. */
+bool enl_branches_over(struct enl_program *program);
+/* There is no parent any more: they find that out by themselves. */
+void enl_branches_leave(void);
+/* Whether there are such daemons; whether that process is one, or the way to it. */
+bool enl_branches_are_left(void);
+bool enl_branch_is_left(pid_t pid);
+/* The loop ends. */
+void enl_branches_close(void);
+
+/* introduce.c -- Introductions: how two hosts of a program get what a link between them needs. Keys and
+ * introductions go through the pipes of the tree and nowhere else.
+ *
+ *   the requester          the root                     the other
+ *     |---- want -------->|------- introduce --------->|  which makes its end of the link
+ *     |<-- introduced ----|<------- agreed ------------|
+ *   makes its end
+ *
+ * So the other is ready when the requester's first packet comes. The root may be the requester or the other.
+ * It introduces two hosts once at a time: a want for a pair that is being introduced is dropped. A
+ * want for a host that is not there (any more) is answered with `lost`, which all hosts are sent
+ * when one is gone and cannot work on any more.
+ *
+ * All of this is the loop's. docs/protocol.md, "Introductions", has the messages. */
+
+/* Starts the links, and makes this daemon's keys: with the program's (NULL: makes that too), unless
+ * it has them. False: a sentence says why there are none. */
+bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key, char *error,
+                         size_t error_size);
+/* Wipes the keys. */
+void enl_introduce_end(struct enl_program *program);
+
+/* An order waits for a link to that host. What comes of it is enl_links_introduce, or
+ * enl_links_lost or enl_links_unknown if there is no such host. */
+void enl_introduce_want(struct enl_program *program, uint32_t host);
+
+/* What a host is called; NULL: this daemon does not know it, or that it is gone. */
+const char *enl_introduce_name(const struct enl_program *program, uint32_t host);
+
+/* The root's. What a child says: announce, want, agreed. Returns NULL, or what is wrong with it. */
+const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_control *message);
+/* That child is gone: all others learn it when its daemon has ended for certain, or its lease is
+ * over. */
+void enl_introduce_gone(struct enl_program *program, const struct enl_child *child);
+
+/* A child's. Tells the parent this host's public key and addresses. Returns whether it has a backup link (introductions.h). */
+bool enl_introduce_announce(struct enl_program *program);
 #endif

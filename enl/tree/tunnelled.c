@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See carry.h. */
-#include "tree/tree.h"
-
-#include "carry/carry.h"
-#include "links/links.h"
 #include "tree/child.h"
-#include "tree/places.h"
+
+#include "links/links.h"
 #include "wire/wire.h"
 
 /* To a child of this daemon; nowhere if there is none of that number, or it is about to end. */
@@ -13,7 +10,7 @@ static void send_down(struct enl_program *program, const struct bcri_control *me
 {
     struct enl_child *child = enl_tree_child(program, message->host);
     if (child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL)
-        enl_peer_send_packet(child->conn->peer, message);
+        enl_peer_send(child->conn->peer, message);
 }
 
 void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
@@ -23,7 +20,7 @@ void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *
                                          .host = host,
                                          .bytes = {packet, bytes}};
     if (program->parent != NULL)
-        enl_peer_send_packet(program->parent->peer, &message);
+        enl_peer_send(program->parent->peer, &message);
     else
         send_down(program, &message);
 }

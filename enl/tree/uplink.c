@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "carry/carry.h"
 #include "links/links.h"
-#include "tree/backup.h"
-#include "tree/branch.h"
-#include "tree/child.h"
 #include "tree/lease.h"
 #include "wire/wire.h"
 
@@ -25,7 +21,7 @@ static struct {
     struct enl_lease lease;
     struct enl_clock clock;
     uint32_t clock_turn;           /* of the log, in which the clock is told */
-    bool has_backup;               /* backup.h; what goes up is numbered then */
+    bool has_backup;               /* introductions.h; what goes up is numbered then */
     struct enl_sequence numbers;   /* of what goes up and comes down */
     struct enl_peer *control_link; /* to the root, if the pipes are silent; NULL: they are not */
     bool on_control_link;          /* the parent is the root, by the control link */
@@ -67,12 +63,6 @@ static void tell_early(struct enl_program *program)
 void enl_uplink_send(struct enl_program *program, const struct bcri_control *message)
 {
     enl_peer_send(program->parent->peer, message);
-    tell_early(program);
-}
-
-void enl_uplink_send_output(struct enl_program *program, const struct bcri_control *message)
-{
-    enl_peer_send_output(program->parent->peer, message);
     tell_early(program);
 }
 
@@ -157,7 +147,7 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
     if (uplink.control_link != NULL)
         enl_peer_close(uplink.control_link);
     uplink.control_link = NULL;
-    enl_branches_leave(program);
+    enl_branches_leave();
     uv_timer_stop(&uplink.timer);
     if (program->self.phase == ENL_ENDED) {
         enl_bring_give_up(&program->carry);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/addresses.h"
+#include "tree/introductions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -19,7 +19,6 @@
 #include <stdint.h>
 
 #include "bcri/control.h"
-#include "tree/backup.h"
 #include "tree/introductions.h"
 #include "tree/lease.h"
 #include "tree/plan.h"

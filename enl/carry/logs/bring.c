@@ -18,9 +18,15 @@ static struct {
     int fds[2];                                /* what is still to be read: the old log, the log */
     uint32_t may_send;
     uint64_t sent, until_ms;
-} bring = {.fds = {-1, -1}};
+} bring = {.fds = {-1, -1}, .may_send = ENL_WINDOW_BYTES};
 
-static void finish_bringing(struct enl_carry *carry)
+static void send_up(const struct enl_carry *carry, const struct bcri_control *message)
+{
+    if (carry->self->upward != NULL) /* else the parent is gone, and with it whoever wants the log */
+        carry->self->upward->send(carry->self->program, message);
+}
+
+void enl_bring_give_up(struct enl_carry *carry)
 {
     void (*done)(struct enl_program * program) = bring.done;
     for (int i = 0; i < 2; i++) {
@@ -40,8 +46,8 @@ static void end_bringing(struct enl_carry *carry, uint32_t status, const char *t
                                                     (text[0] != '\0' ? BCRI_HAS(text) : 0),
                                          .status = status,
                                          .text = bcri_view_of(text)};
-    carry->ops->send_to_root(carry->self->program, &message);
-    finish_bringing(carry);
+    send_up(carry, &message);
+    enl_bring_give_up(carry);
 }
 
 /* Reads what fits into a frame. 0: the end of both files. */
@@ -77,7 +83,7 @@ static void send_more(struct enl_carry *carry)
                                                  .bytes = {bytes, (uint32_t)got}};
             bring.may_send -= (uint32_t)got;
             bring.sent += (uint64_t)got;
-            carry->ops->send_to_root(carry->self->program, &message);
+            send_up(carry, &message);
         }
     }
     if (bring.done != NULL && enl_boottime_ms() > bring.until_ms) {
@@ -104,8 +110,6 @@ void enl_bring_log(struct enl_carry *carry, void (*done)(struct enl_program *pro
     snprintf(path, sizeof path, "/proc/self/fd/%d", carry->self->log.fd);
     bring.fds[1] = open(path, O_RDONLY | O_CLOEXEC);
     bring.done = done;
-    bring.may_send = ENL_WINDOW_BYTES;
-    bring.sent = 0;
     bring.until_ms = enl_boottime_ms() + BRING_MSEC;
     if (carry->self->log.fd < 0)
         end_bringing(carry, ENL_BRING_NO_LOG, "there is none");
@@ -120,7 +124,7 @@ const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *
     if (bring.done == NULL)
         return NULL; /* late */
     if (message->type == BCRI_MSG_relay_end) {
-        finish_bringing(carry);
+        enl_bring_give_up(carry);
         return NULL;
     }
     if (message->type != BCRI_MSG_relay_window || message->size > ENL_WINDOW_BYTES - bring.may_send)
@@ -128,9 +132,4 @@ const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *
     bring.may_send += (uint32_t)message->size;
     send_more(carry);
     return NULL;
-}
-
-void enl_bring_give_up(struct enl_carry *carry)
-{
-    finish_bringing(carry);
 }

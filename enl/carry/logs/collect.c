@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,12 +45,10 @@ int enl_collect_open(struct enl_carry *carry, char *error, size_t error_size)
         return bcri_refuse(error, error_size, -1, "the directory %s for logs (logdir) cannot be made: %s",
                            path, strerror(errno));
     carry->logs_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = carry->logs_folder < 0 ? errno : 0;
-    if (failed == 0 && faccessat(carry->logs_folder, ".", W_OK | X_OK, AT_EACCESS) != 0)
-        failed = errno;
-    return failed == 0 ? 0
-                       : bcri_refuse(error, error_size, -1, "%s cannot take logs (logdir): %s", path,
-                                     strerror(failed));
+    return carry->logs_folder >= 0 && faccessat(carry->logs_folder, ".", W_OK | X_OK, AT_EACCESS) == 0
+               ? 0
+               : bcri_refuse(error, error_size, -1, "%s cannot take logs (logdir): %s", path,
+                             strerror(errno));
 }
 
 /* bcr.NAME.log, or bcr.NAME.K.log, with `end` behind it. */
@@ -96,11 +95,8 @@ static void remove_part(const struct enl_carry *carry, uint32_t host)
 
 static struct enl_log_copy *copy_of(struct enl_child *child)
 {
-    if (child->log != NULL)
-        return child->log;
-    child->log = calloc(1, sizeof *child->log);
-    if (child->log != NULL)
-        *child->log = (struct enl_log_copy){.fd = -1};
+    if (child->log == NULL && (child->log = calloc(1, sizeof *child->log)) != NULL)
+        child->log->fd = -1;
     return child->log;
 }
 
@@ -208,18 +204,13 @@ void enl_collect_gone(struct enl_child *child)
 /* Returns 0 or an errno. */
 static int copy_file(const char *path, int flags, int to)
 {
-    char bytes[65536];
-    int error = 0;
     const int from = open(path, O_RDONLY | O_CLOEXEC | flags);
-    if (from < 0)
-        return errno;
-    for (ssize_t got = 1; error == 0 && got != 0;) {
-        got = read(from, bytes, sizeof bytes);
-        if (got < 0 && errno == EINTR)
-            continue;
-        error = got < 0 ? errno : enl_write_all(to, bytes, (size_t)got);
-    }
-    close(from);
+    ssize_t got = from >= 0 ? 1 : -1;
+    while (got > 0 || (got < 0 && errno == EINTR))
+        got = sendfile(to, from, NULL, 1u << 20);
+    const int error = got < 0 ? errno : 0;
+    if (from >= 0)
+        close(from);
     return error;
 }
 

@@ -106,7 +106,7 @@ static void shut_stream(struct enl_far *far)
 static void send_of_proxy(struct enl_far *far, const struct bcri_control *message)
 {
     if (far->peer != NULL)
-        enl_peer_send_output(far->peer->peer, message);
+        enl_peer_send(far->peer->peer, message);
 }
 
 static struct bcri_control end_of(uint32_t id, uint32_t status, const char *text)
@@ -229,10 +229,10 @@ static void on_event(uv_poll_t *poll, int status, int events)
         watch(far);
 }
 
-/* ---- the root's side ---- */
+/* ---- a client's request ---- */
 
-int enl_far_ask(struct enl_carry *carry, struct enl_conn *requester, const struct bcri_control *message,
-                int fd, char *reason, unsigned reason_size)
+static int ask_other_host(struct enl_carry *carry, struct enl_conn *requester,
+                          const struct bcri_control *message, int fd, char *reason, unsigned reason_size)
 {
     static uint32_t last_id;
     struct enl_conn *daemon = carry->ops->daemon_of(carry->self->program, message->host);
@@ -253,6 +253,48 @@ int enl_far_ask(struct enl_carry *carry, struct enl_conn *requester, const struc
     send_of_proxy(far, &proxy);
     watch(far);
     return 0;
+}
+
+/* A helper shall not get a file or terminal of the daemon's user as its stream: what it says is for
+ * a process that reads. */
+static bool is_stream(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+const char *enl_proxy_ask(struct enl_carry *carry, struct enl_conn *conn, struct bcri_incoming *in)
+{
+    const struct bcri_control *message = &in->message;
+    char reason[512] = "", ordinal[16], text[BCRI_CONTROL_TEXT_MAX + 1];
+    int code = bcrE_ENLIST;
+    if (!is_stream(in->fds[0]))
+        return "relay without a stream";
+    struct enl_proxy_wish wish = {
+        .kind = message->kind, .stream = in->fds[0], .requester = conn, .id = message->id};
+    snprintf(ordinal, sizeof ordinal, "%u", message->ordinal);
+    bcri_view_copy(message->text, text, sizeof text);
+    wish.arguments[0] = ordinal;
+    wish.arguments[1] = text;
+    if (carry->self->phase != ENL_RUNNING)
+        snprintf(reason, sizeof reason, "the program is %s",
+                 carry->self->phase == ENL_PREPARING ? "not running yet" : "ending");
+    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != carry->self->host_number)
+        code = ask_other_host(carry, conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
+    else if (enl_proxy_start(carry, &wish, reason, sizeof reason) > 0)
+        code = 0;
+    if (code == 0 && message->kind == BCRI_RELAY_DEBUG && strcmp(text, "pane") == 0)
+        carry->ops->pane_wanted(carry->self->session, message->host, message->ordinal);
+    const struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(status) |
+                                                  (code == 0 ? BCRI_HAS(count) : BCRI_HAS(text)),
+                                       .id = message->id,
+                                       .status = (uint32_t)code,
+                                       .count = carry->ops->host_numbers(carry->self->program),
+                                       .text = bcri_view_of(reason)};
+    enl_conn_send(conn, &reply, NULL, 0);
+    return NULL;
 }
 
 /* ---- the helper's side ---- */

@@ -22,25 +22,16 @@ enum { PROXYS_MAX = 64, DEBUGS_MAX = 1024 };
 
 struct enl_proxy {
     LIST_ENTRY(enl_proxy) entry;
-    struct enl_conn *requester; /* NULL: the daemon itself, or gone */
-    struct enl_conn *helper;    /* NULL: the helper has closed its socket */
-    uint32_t kind;
-    uint32_t id; /* of the requester's request */
+    struct enl_proxy_wish
+        wish; /* requester NULL: the daemon itself, or gone; its strings and stream were the caller's */
+    struct enl_conn *helper; /* NULL: the helper has closed its socket */
     pid_t pid;
-    void (*done)(void *data, int wait_status);
-    void *data;
 };
 
 /* The options by which helpers are started. */
-static const char *option_of(uint32_t kind)
-{
-    switch (kind) {
-    case BCRI_RELAY_LOOK: return "--look-host";
-    case BCRI_RELAY_DEBUG: return "--debug-host";
-    case BCRI_RELAY_STACKS: return "--stacks-host";
-    default: return NULL;
-    }
-}
+static const char *const options[] = {[BCRI_RELAY_LOOK] = "--look-host",
+                                      [BCRI_RELAY_DEBUG] = "--debug-host",
+                                      [BCRI_RELAY_STACKS] = "--stacks-host"};
 
 pid_t enl_proxy_start(struct enl_carry *carry, const struct enl_proxy_wish *wish, char *reason,
                       size_t reason_size)
@@ -49,8 +40,9 @@ pid_t enl_proxy_start(struct enl_carry *carry, const struct enl_proxy_wish *wish
     int pair[2];
     struct enl_proxy *proxy;
     LIST_FOREACH (proxy, &carry->proxies, entry)
-        count += proxy->kind == wish->kind;
-    if (option_of(wish->kind) == NULL) {
+        count += proxy->wish.kind == wish->kind;
+    const char *option = wish->kind < sizeof options / sizeof options[0] ? options[wish->kind] : NULL;
+    if (option == NULL) {
         bcri_refuse(reason, reason_size, 0, "enl of this program knows no helper of kind %u", wish->kind);
         return -1;
     }
@@ -66,26 +58,22 @@ pid_t enl_proxy_start(struct enl_carry *carry, const struct enl_proxy_wish *wish
         bcri_refuse(reason, reason_size, 0, "enl has no socket for a helper: %s", strerror(-failed));
         return -1;
     }
-    const char *const words[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
+    const char *const words[] = {"enl", option, wish->arguments[0], wish->arguments[1], NULL};
     const struct enl_own_start start = {
         .words = words, .in = wish->stream, .out = wish->stream, .keep = pair[1]};
-    proxy->pid = enl_own_start(carry->self, &start, reason, reason_size);
+    const pid_t pid = enl_own_start(carry->self, &start, reason, reason_size);
     close(pair[1]);
-    if (proxy->pid < 0) {
+    if (pid < 0) {
         close(pair[0]);
         free(proxy);
         return -1;
     }
-    proxy->requester = wish->requester;
-    proxy->kind = wish->kind;
-    proxy->id = wish->id;
-    proxy->done = wish->done;
-    proxy->data = wish->data;
-    proxy->helper = enl_conn_new(carry->conns, ENL_HELPER, pair[0], NULL);
+    *proxy = (struct enl_proxy){
+        .wish = *wish, .pid = pid, .helper = enl_conn_new(carry->conns, ENL_HELPER, pair[0], NULL)};
     if (proxy->helper != NULL)
-        proxy->helper->pid = proxy->pid;
+        proxy->helper->pid = pid;
     LIST_INSERT_HEAD(&carry->proxies, proxy, entry);
-    return proxy->pid;
+    return pid;
 }
 
 /* A descriptor of the same file, for reading only. */
@@ -111,12 +99,12 @@ static void tell_end(const struct enl_proxy *proxy, int wait_status)
     const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
     const struct bcri_control end = {.type = BCRI_MSG_relay_end,
                                      .present = BCRI_HAS(id) | BCRI_HAS(status),
-                                     .id = proxy->id,
+                                     .id = proxy->wish.id,
                                      .status = (uint32_t)status & 0xffu};
-    if (proxy->requester != NULL)
-        enl_conn_send(proxy->requester, &end, NULL, 0);
-    if (proxy->done != NULL)
-        proxy->done(proxy->data, wait_status);
+    if (proxy->wish.requester != NULL)
+        enl_conn_send(proxy->wish.requester, &end, NULL, 0);
+    if (proxy->wish.done != NULL)
+        proxy->wish.done(proxy->wish.data, wait_status);
 }
 
 bool enl_proxy_reaped(struct enl_carry *carry, pid_t pid, int wait_status)
@@ -142,9 +130,9 @@ void enl_proxy_forget(struct enl_carry *carry, const struct enl_conn *conn)
     LIST_FOREACH (proxy, &carry->proxies, entry) {
         if (proxy->helper == conn)
             proxy->helper = NULL;
-        if (proxy->requester != conn)
+        if (proxy->wish.requester != conn)
             continue;
-        proxy->requester = NULL;
+        proxy->wish.requester = NULL;
         kill(-proxy->pid, SIGKILL);
     }
 }

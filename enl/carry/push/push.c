@@ -17,24 +17,14 @@ enum { CHUNK_BYTES = 65536 };
 
 /* ---- what is sent ---- */
 
-static void free_push(struct enl_push *push)
-{
-    for (size_t i = 0; i < push->count; i++) {
-        close(push->files[i].fd);
-        free(push->files[i].name);
-    }
-    free(push->files);
-    free(push->script);
-    free(push);
-}
-
-static int fill(struct enl_push *push, const char *path, char *error, size_t error_size)
+int enl_push_begin(struct enl_carry *carry, const char *path, char *error, size_t error_size)
 {
     char own[PATH_MAX], name[NAME_MAX + 8];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0)
+    struct enl_push *push = carry->push = calloc(1, sizeof *push);
+    if (push == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    if (!enl_remote_own_path(own, sizeof own))
         return bcri_refuse(error, error_size, -1, "--push: /proc does not say where this enl is");
-    own[length] = '\0';
     const char *slash = strrchr(path, '/');
     snprintf(name, sizeof name, "bin/%.*s", NAME_MAX, slash != NULL ? slash + 1 : path);
     if (enl_push_add(push, "enl", "/proc/self/exe", error, error_size) != 0 ||
@@ -45,19 +35,19 @@ static int fill(struct enl_push *push, const char *path, char *error, size_t err
     return enl_push_write_script(push) ? 0 : bcri_refuse(error, error_size, -1, "no memory");
 }
 
-int enl_push_begin(struct enl_carry *carry, const char *path, char *error, size_t error_size)
-{
-    carry->push = calloc(1, sizeof *carry->push);
-    if (carry->push == NULL)
-        return bcri_refuse(error, error_size, -1, "no memory");
-    return fill(carry->push, path, error, error_size);
-}
-
 void enl_push_end(struct enl_carry *carry)
 {
-    if (carry->push != NULL)
-        free_push(carry->push);
+    struct enl_push *push = carry->push;
     carry->push = NULL;
+    for (size_t i = 0; push != NULL && i < push->count; i++) {
+        close(push->files[i].fd);
+        free(push->files[i].name);
+    }
+    if (push != NULL) {
+        free(push->files);
+        free(push->script);
+    }
+    free(push);
 }
 
 bool enl_push_takes(const struct enl_host *host)
@@ -125,14 +115,12 @@ static ssize_t read_part(struct stream *stream, char *bytes)
  * time. */
 static void send_next(struct stream *stream)
 {
-    char *bytes = malloc(CHUNK_BYTES);
-    const ssize_t length = bytes != NULL ? read_part(stream, bytes) : -1;
-    if (length > 0) {
+    char bytes[CHUNK_BYTES];
+    const ssize_t length = read_part(stream, bytes);
+    if (length > 0)
         enl_peer_send_raw(stream->peer, bytes, (size_t)length, on_part_written, stream);
-        return;
-    }
-    free(bytes);
-    free(stream);
+    else
+        free(stream);
 }
 
 bool enl_push_send(const struct enl_push *push, struct enl_peer *peer, void (*went_on)(void *owner),

@@ -7,6 +7,7 @@
  * a process in a session of its own is told of a directory before that is made, and removes it when nobody holds the
  * pipe any more. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,23 +91,11 @@ static const char tail[] =
     "} 5>&1)\n"
     "exit \"${s:-92}\"\n";
 
-/* ' becomes '\'' within quotes. */
-static void put_quoted(FILE *out, const char *text)
-{
-    putc('\'', out);
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            fputs("'\\''", out);
-        else
-            putc(*text, out);
-    putc('\'', out);
-}
-
 static void put_step(FILE *out, const char *step, const struct enl_push_file *file)
 {
-    fprintf(out, "    %s %" PRIu64 " \"$d\"/", step, file->bytes);
-    put_quoted(out, file->name);
-    putc('\n', out);
+    char quoted[4 * NAME_MAX + 64];
+    enl_remote_quote(file->name, quoted, sizeof quoted);
+    fprintf(out, "    %s %" PRIu64 " \"$d\"/%s\n", step, file->bytes, quoted);
 }
 
 bool enl_push_write_script(struct enl_push *push)

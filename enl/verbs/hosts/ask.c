@@ -51,7 +51,7 @@ struct ask {
     struct asking *asking;
     struct enl_asked *asked;
     struct enl_remote remote;
-    struct enl_pipes pipes;
+    struct enl_launch launch;
     int end; /* the process's pidfd */
     bool ended;
     uint64_t deadline_ns;
@@ -102,12 +102,12 @@ static bool start_command(struct ask *ask)
                             room))
         return false;
     pthread_mutex_lock(&ask->asking->lock);
-    const bool started = enl_pipes_begin(&ask->pipes, &ask->remote, asked->host, environ,
-                                         &ask->asking->inherited, error, room);
+    const bool started = enl_launch_command(&ask->launch, &ask->remote, asked->host, environ,
+                                            &ask->asking->inherited, error, room);
     pthread_mutex_unlock(&ask->asking->lock);
     if (!started)
         return false;
-    ask->end = (int)syscall(SYS_pidfd_open, ask->pipes.process, 0);
+    ask->end = (int)syscall(SYS_pidfd_open, ask->launch.process, 0);
     return ask->end >= 0 ||
            bcri_refuse(error, room, false, "host %s cannot be used: %s could not be watched: %s",
                        asked->host->name, ask->remote.path, strerror(errno));
@@ -117,15 +117,15 @@ static bool start_command(struct ask *ask)
 static int end_command(struct ask *ask, bool spare)
 {
     int status = 0;
-    if (ask->pipes.process > 0) {
+    if (ask->launch.process > 0) {
         if (!spare)
-            kill(-ask->pipes.process, SIGKILL); /* it keeps its number until it is waited for */
-        while (waitpid(ask->pipes.process, &status, 0) < 0 && errno == EINTR)
+            kill(-ask->launch.process, SIGKILL); /* it keeps its number until it is waited for */
+        while (waitpid(ask->launch.process, &status, 0) < 0 && errno == EINTR)
             ;
     }
-    close_one(&ask->pipes.in);
-    close_one(&ask->pipes.out);
-    close_one(&ask->pipes.err);
+    close_one(&ask->launch.in);
+    close_one(&ask->launch.out);
+    close_one(&ask->launch.err);
     close_one(&ask->end);
     return status;
 }
@@ -137,8 +137,8 @@ static bool read_more(struct ask *ask)
 {
     struct asking *asking = ask->asking;
     for (;;) {
-        struct pollfd polls[] = {{.fd = ask->pipes.err, .events = POLLIN},
-                                 {.fd = ask->pipes.in, .events = POLLIN},
+        struct pollfd polls[] = {{.fd = ask->launch.err, .events = POLLIN},
+                                 {.fd = ask->launch.in, .events = POLLIN},
                                  {.fd = ask->end, .events = POLLIN},
                                  {.fd = asking->interrupt, .events = POLLIN}};
         ssize_t got;
@@ -157,17 +157,17 @@ static bool read_more(struct ask *ask)
             return false;
         }
         if (polls[0].revents != 0) {
-            if ((got = read(ask->pipes.err, ask->more, sizeof ask->more)) > 0)
+            if ((got = read(ask->launch.err, ask->more, sizeof ask->more)) > 0)
                 enl_said_take(&ask->said, ask->more, (size_t)got);
             else
-                close_one(&ask->pipes.err);
+                close_one(&ask->launch.err);
         }
         if (polls[1].revents != 0) {
-            if ((got = read(ask->pipes.in, ask->bytes + ask->length, sizeof ask->bytes - ask->length)) > 0) {
+            if ((got = read(ask->launch.in, ask->bytes + ask->length, sizeof ask->bytes - ask->length)) > 0) {
                 ask->length += (size_t)got;
                 return true;
             }
-            close_one(&ask->pipes.in);
+            close_one(&ask->launch.in);
         }
         ask->why = "";
         if (ask->ended)
@@ -200,8 +200,8 @@ static bool measure_clock(struct ask *ask)
     for (int i = 0; i < PINGS; i++) {
         const uint64_t sent_ns = bcri_clock_ns();
         const int64_t sent_at_ns = real_ns();
-        ask->length = 0;                       /* it is silent until it is asked */
-        (void)!write(ask->pipes.out, "\n", 1); /* if that fails its end is near */
+        ask->length = 0;                        /* it is silent until it is asked */
+        (void)!write(ask->launch.out, "\n", 1); /* if that fails its end is near */
         do
             if (!read_more(ask))
                 return false;
@@ -270,7 +270,7 @@ static void ask_machine(struct ask *ask)
              config->connecttimeout);
     const bool started = start_command(ask), answered = started && read_facts(ask) && measure_clock(ask);
     if (answered) {
-        close_one(&ask->pipes.out); /* at which it ends */
+        close_one(&ask->launch.out); /* at which it ends */
         ask->deadline_ns = bcri_deadline_after(1000);
         do
             ask->length = 0;
@@ -291,7 +291,7 @@ static void *ask_machines(void *data)
     for (size_t next; (next = atomic_fetch_add(&asking->begun, 1)) < asking->count;) {
         *ask = (struct ask){.asking = asking,
                             .asked = &asking->all[next],
-                            .pipes = {.in = -1, .out = -1, .err = -1},
+                            .launch = {.in = -1, .out = -1, .err = -1},
                             .end = -1};
         ask_machine(ask);
         atomic_fetch_add(&asking->done, 1);

@@ -10,7 +10,7 @@
 
 #include "bcri/control.h"
 #include "bcri/link.h"
-#include "tree/addresses.h"
+#include "tree/introductions.h"
 
 struct tree_own {
     uint32_t number;

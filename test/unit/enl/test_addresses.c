@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "tree/addresses.h"
+#include "tree/introductions.h"
 
 static struct bcri_link_address v4(const char *text, uint16_t port)
 {

@@ -7,7 +7,7 @@
 
 #include "base/secret.h"
 #include "check.h"
-#include "tree/keys.h"
+#include "tree/introductions.h"
 
 enum { LOWER = 3, HIGHER = 0x305 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "tree/pairs.h"
+#include "tree/introductions.h"
 
 enum { HOSTS = 100 };
 

@@ -285,7 +285,7 @@ TEST(whatever_happens_everything_wanted_comes_up)
         }
         CHECK_UINT(plan.count, up_count);
         CHECK_UINT(plan.coming, 0);
-        CHECK_UINT(plan.first, 0);
+        CHECK_UINT(plan.waiting.first, 0);
         for (uint32_t sshd = 0; sshd < 8; sshd++)
             CHECK_UINT(plan.logins[sshd], 0);
         end();
