@@ -125,7 +125,7 @@ struct enl_waiter {
 
 struct enl_waiters {
     struct enl_call call;
-    uint32_t owner; /* for whom they wait */
+    uint32_t owner; /* the CCE that they wait for */
     uint32_t count;
     struct enl_waiter at[ENL_WAITERS_MAX];
 };

@@ -57,7 +57,7 @@ static struct {
 
 static Dwfl *dwfl; /* NULL: there is no libdw, or it does not understand the process */
 
-static bool load(void)
+static bool load_libdw(void)
 {
     void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
@@ -133,7 +133,7 @@ bool enl_frames_open(pid_t pid)
     walk.pid = pid;
     /* libdw would ask these servers for debug information, and wait. */
     unsetenv("DEBUGINFOD_URLS");
-    if (!load())
+    if (!load_libdw())
         return false;
     callbacks.find_elf = find_mapped;
     callbacks.find_debuginfo = dw.dwfl_standard_find_debuginfo;
@@ -234,7 +234,7 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
     return print_frame(exact ? pc : pc - 1) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-static void print(pid_t pid, const struct enl_registers *registers)
+static void print_stack(pid_t pid, const struct enl_registers *registers)
 {
     walk.registers = *registers;
     walk.depth = walk.printed = 0;
@@ -258,10 +258,10 @@ static void print(pid_t pid, const struct enl_registers *registers)
 void enl_frames_print(pid_t pid, const struct enl_registers *registers, bool in_call)
 {
     walk.skips = in_call && dwfl != NULL;
-    print(pid, registers);
+    print_stack(pid, registers);
     if (walk.skips) { /* no name that begins with bcr_ */
         walk.skips = false;
-        print(pid, registers);
+        print_stack(pid, registers);
     }
 }
 

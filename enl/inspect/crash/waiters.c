@@ -10,7 +10,7 @@ static const void *object_at(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
     return ref != BCRI_REF_NONE && bcri_at_has(ctx, ref, bytes) ? bcri_at_stale(ctx, ref) : NULL;
 }
 
-static bool resolve(struct bcri_ctx *ctx, uint32_t owner, struct enl_waiter *waiter)
+static bool waits_for_owner(struct bcri_ctx *ctx, uint32_t owner, struct enl_waiter *waiter)
 {
     const struct bcri_slot_shm *slot = object_at(ctx, waiter->request, sizeof *slot);
     if (slot == NULL)
@@ -50,7 +50,7 @@ static void count_one(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     struct enl_waiters *waiters = scan->waiters;
     struct enl_waiter one = {.request = ref, .index = scan->agent, .others = 1};
     (void)slot;
-    if (!resolve(scan->ctx, waiters->owner, &one))
+    if (!waits_for_owner(scan->ctx, waiters->owner, &one))
         return;
     for (uint32_t i = 0; i < waiters->count; i++) {
         struct enl_waiter *same = &waiters->at[i];
@@ -76,7 +76,7 @@ int enl_waiters_find(struct enl_call *call, struct bcri_ctx *ctx)
         const bool locked = bcri_load(&record->bell.waits_on) == waiters->owner + 1;
         if (!locked && bcri_load(&record->bell.sleeping) != BCRI_AWAKE)
             one.request = bcri_load(&record->sleep.waits_for) & BCRI_REF_MASK;
-        if (locked || resolve(ctx, waiters->owner, &one))
+        if (locked || waits_for_owner(ctx, waiters->owner, &one))
             add_waiter(waiters, &one);
     }
     if (scan.agent != 0)

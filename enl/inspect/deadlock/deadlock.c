@@ -156,7 +156,7 @@ static void on_text(void *data)
     explained(deadlock);
 }
 
-/* A process that is stopped, or stuck, keeps nobody from being told. */
+/* What a process has said that is stopped, or stuck, is told without the rest. */
 static void bound_text(struct enl_deadlock *deadlock)
 {
     struct enl_explanation *text = &deadlock->text;

@@ -30,7 +30,7 @@ struct enl_stillness {
 
 /* A look at one CCE. */
 struct enl_rest {
-    bool rests;    /* it sleeps without a time limit, and nobody has rung since it looked */
+    bool rests;    /* it sleeps without a time limit, and was not rung since it looked */
     bool may_lock; /* and for one request, and it has had write locks */
     uint64_t who, since;
     uint32_t sleeps;

@@ -11,7 +11,7 @@
 enum { PATIENCE_SECONDS = 5, PATIENCE_TICKS = 5 };
 
 /* The order of the loads counts. `rests` names the sleep and the bell that the CCE has read; `bell`,
- * read later, is still that: nobody had rung; `sleeping` and `sleeps`, read last, are still of that
+ * read later, is still that: it had not been rung; `sleeping` and `sleeps`, read last, are still of that
  * sleep: so the CCE was in it when `bell` was read, and the deadline is that sleep's. */
 struct enl_rest enl_rest_of(const struct bcri_record_shm *record)
 {

@@ -57,7 +57,7 @@ static void give_up_host(struct asked *one, const char *wrong)
 }
 
 /* Asks the next host. The first one is that of the daemon itself, whatever number it has. */
-static void ask(struct gathering *all)
+static void ask_host(struct gathering *all)
 {
     struct asked *one = &all->asked[all->count++];
     struct bcri_control relay = {.type = BCRI_MSG_relay,
@@ -151,7 +151,7 @@ static void read_all(struct gathering *all)
     for (;;) {
         size_t open = 0;
         while (all->daemon >= 0 && all->count < all->hosts)
-            ask(all);
+            ask_host(all);
         for (size_t i = 0; i < all->count; i++) {
             fds[i] = (struct pollfd){.fd = all->asked[i].stream, .events = POLLIN};
             open += all->asked[i].stream >= 0;

@@ -180,7 +180,7 @@ void look_json(FILE *out, const struct look_view *view, unsigned kinds);
  *
  * A cell has had `puts` - `length` regions taken away. If these are fewer now than there were puts in
  * all at an earlier look, a region of that time is still there, in whatever order they are taken. So
- * the age is a lower bound: for a cell that nobody empties it is the time since a look first met
+ * the age is a lower bound: for a cell that no CCE empties it is the time since a look first met
  * something there, and in one through which regions flow it grows to how long that takes, and begins
  * anew. */
 
@@ -293,7 +293,7 @@ unsigned look_top_show(FILE *out, struct look_top *top, const struct look_view *
 /* `name` may be NULL: the only program. Returns the exit status. */
 int enl_command_top(const char *name);
 
-/* why.c -- enl why: what each CCE waits for, who could end that, and whether somebody ever will.
+/* why.c -- enl why: what each CCE waits for, which CCEs could end that, and whether one ever will.
  *
  * A CCE is *blocked* if it sleeps without a time limit for requests that are not served. It has a way
  * out if a CCE that can serve one of them is not blocked, or has a way out itself. Who can serve a
@@ -315,7 +315,7 @@ enum look_fate {
     LOOK_STOPPED, /* a person, or a debugger, has stopped it */
     LOOK_TIMED, /* it waits with a time limit, again and again, and has got nothing for several times that */
     LOOK_BLOCKED, /* a CCE that runs can serve it */
-    LOOK_STUCK,   /* nobody that can serve it will ever run */
+    LOOK_STUCK,   /* no CCE that can serve it will ever run */
 };
 
 struct look_why_cce {
@@ -323,10 +323,10 @@ struct look_why_cce {
     const struct look_wait **waits; /* the requests that it sleeps for */
     size_t wait_count;
     enum look_fate fate;
-    size_t next; /* whom it waits for, most probably: index in `cces`; SIZE_MAX: nobody in particular */
+    size_t next; /* the CCE that it waits for, most probably: index in `cces`; SIZE_MAX: not known */
     size_t walk; /* that has found it, in search of circles; 0: none */
     bool in_cycle;
-    const struct look_left *left; /* who would have served it last, and has ended; NULL: nobody is known */
+    const struct look_left *left; /* the CCE that served it last, and has ended; NULL: not known */
     uint64_t vain_ns;             /* TIMED: for how long it has got nothing, at least */
     uint64_t at_a_time_ns;        /* TIMED: its time limit */
     bool ever;                    /* and whether it has got anything before */

@@ -5,19 +5,14 @@
 
 #include "inspect/look/look_private.h"
 
-static uint64_t queued(struct look *look, bcri_ref region, uint32_t owner)
-{
-    return look_at_region(look, region & BCRI_REF_MASK, owner, true);
-}
-
-static uint64_t chain(struct look *look, bcri_ref ref, uint64_t most, uint32_t owner)
+static uint64_t chain_bytes(struct look *look, bcri_ref ref, uint64_t most, uint32_t owner)
 {
     uint64_t bytes = 0;
     for (const struct bcri_node_shm *node; most > 0 && look_step(look); most--) {
         node = look_at(&look->memory, ref, sizeof *node);
         if (node == NULL)
             break;
-        bytes += queued(look, bcri_load(&node->region), owner);
+        bytes += look_at_region(look, bcri_load(&node->region), owner, true);
         ref = bcri_load(&node->next);
     }
     return bytes;
@@ -35,7 +30,7 @@ static uint64_t ring_bytes(struct look *look, const struct bcri_area_shm *area, 
     for (uint64_t t = head; t < tail && look_step(look); t++) {
         const uint64_t entry = bcri_load_acquire(&ring[t & (entries - 1)]);
         if (bcri_entry_is(entry, t, area->ring_log2))
-            bytes += queued(look, entry, area->owner);
+            bytes += look_at_region(look, entry, area->owner, true);
     }
     return bytes;
 }
@@ -68,9 +63,9 @@ static void look_at_cell(struct look *look, const struct bcri_area_shm *area, ui
     row.cell.length = (tail > head ? tail - head : 0) + outside;
     row.cell.bytes = tail > head ? ring_bytes(look, area, nth, head, tail) : 0;
     if (bcri_load(&cell->c.first) != BCRI_REF_NONE)
-        row.cell.bytes += queued(look, bcri_load(&cell->c.first), area->owner);
-    row.cell.bytes += chain(look, bcri_load(&cell->c.front), outside, area->owner);
-    row.cell.bytes += chain(look, bcri_load(&cell->c.back_first), outside, area->owner);
+        row.cell.bytes += look_at_region(look, bcri_load(&cell->c.first), area->owner, true);
+    row.cell.bytes += chain_bytes(look, bcri_load(&cell->c.front), outside, area->owner);
+    row.cell.bytes += chain_bytes(look, bcri_load(&cell->c.back_first), outside, area->owner);
     row.cell.credits = bcri_load(&cell->t.credits);
     row.cell.watermark = bcri_load(&cell->t.watermark);
     row.cell.requests = bcri_load(&cell->t.requests);

@@ -25,6 +25,7 @@ bool look_step(struct look *look)
 
 uint64_t look_at_region(struct look *look, bcri_ref region, uint32_t holder, bool in_cells)
 {
+    region &= BCRI_REF_MASK;
     const struct bcri_region_shm *header = look_at(&look->memory, region, sizeof *header);
     if (header == NULL || BCRI_COUNT(bcri_load(&header->count)) == 0 || !look_step(look))
         return 0;

@@ -18,7 +18,7 @@
  *
  * The program runs on meanwhile. What is read here may be half of a change, or belong to something
  * else by the time it is followed; so each reference is compared with the segment in which it lies,
- * and whoever follows a list bounds it. A read can change nothing. A segment whose pages are given
+ * and each walk along a list is bounded. A read can change nothing. A segment whose pages are given
  * back at this moment reads as zero. */
 
 struct look_memory {
@@ -63,7 +63,7 @@ struct look {
     struct look_row *cces; /* told at the end, when it is known what lies in their heaps */
     size_t cce_count;
     bool names; /* of CCEs are asked for, which takes a message each */
-    bool gone;  /* nobody reads the snapshot any more */
+    bool gone;  /* the reader of the snapshot has gone */
     bool cut;   /* it has reached a bound */
 };
 

@@ -57,7 +57,7 @@ static void name_cce(FILE *out, const char *metric, const struct look_cce *cce)
 }
 
 /* A label's value: UTF-8, with \ and " and newline escaped. */
-static void label(FILE *out, const char *name, const char *value)
+static void print_label(FILE *out, const char *name, const char *value)
 {
     char text[4 * LOOK_TEXT_MAX + 1];
     bcri_escape(value, strlen(value), text, sizeof text, NULL);
@@ -76,7 +76,7 @@ static void tell_hosts(FILE *out, const struct look_view *view)
     begin_metric(out, "bcr_host_info", "gauge", "1; the name of the host is a label.");
     for (size_t i = 0; i < view->host.count; i++) {
         fprintf(out, "bcr_host_info{host=\"%" PRIu64 "\"", view->host.at[i].host);
-        label(out, "hostname", view->host.at[i].hostname);
+        print_label(out, "hostname", view->host.at[i].hostname);
         fputs("} 1\n", out);
     }
     begin_metric(out, "bcr_start_time_seconds", "gauge",
@@ -103,7 +103,7 @@ static void tell_hosts(FILE *out, const struct look_view *view)
     }
 }
 
-/* By the same rules as enl why. At the first answer nobody knows who has slept since another. */
+/* By the same rules as enl why. At the first answer it is not known which CCEs have slept since another. */
 static void tell_stuck(FILE *out, const struct look_view *view)
 {
     struct look_why why = {0};
@@ -124,7 +124,7 @@ static void tell_states(FILE *out, const struct look_view *view)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_info", &view->cce.at[i]);
             fprintf(out, ",cce=\"%" PRIu64 "\"", view->cce.at[i].ordinal);
-            label(out, "name", view->cce.at[i].name);
+            print_label(out, "name", view->cce.at[i].name);
             fputs("} 1\n", out);
         }
     begin_metric(out, "bcr_cce_pid", "gauge", "The process of the CCE.");
@@ -137,7 +137,7 @@ static void tell_states(FILE *out, const struct look_view *view)
     for (size_t i = 0; i < view->cce.count; i++)
         if (is_there(&view->cce.at[i])) {
             name_cce(out, "bcr_cce_state", &view->cce.at[i]);
-            label(out, "state", look_say_state(&view->cce.at[i]));
+            print_label(out, "state", look_say_state(&view->cce.at[i]));
             fputs("} 1\n", out);
         }
     begin_metric(out, "bcr_cce_asleep_seconds", "gauge",

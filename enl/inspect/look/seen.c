@@ -12,7 +12,7 @@ struct look_seen_cell {
     uint64_t mark_ns; /* 0: it was empty */
 };
 
-static int order(const struct look_seen_cell *a, const struct look_cell *b)
+static int compare_cells(const struct look_seen_cell *a, const struct look_cell *b)
 {
     if (a->host != b->host)
         return a->host < b->host ? -1 : 1;
@@ -22,8 +22,8 @@ static int order(const struct look_seen_cell *a, const struct look_cell *b)
 }
 
 /* `old`: of the look before; NULL: it is met for the first time. Counts of puts are modulo 2^32. */
-static struct look_seen_cell meet(const struct look_seen_cell *old, const struct look_cell *cell,
-                                  uint64_t now_ns)
+static struct look_seen_cell see_cell(const struct look_seen_cell *old, const struct look_cell *cell,
+                                      uint64_t now_ns)
 {
     const uint32_t puts = (uint32_t)cell->puts, taken = puts - (uint32_t)cell->length;
     struct look_seen_cell new = {.host = cell->host,
@@ -53,10 +53,10 @@ void look_seen_add(struct look_seen *seen, struct look_view *view)
     }
     for (size_t i = 0, at = 0; i < view->cell.count; i++) {
         struct look_cell *cell = &view->cell.at[i];
-        while (at < seen->count && order(&seen->cells[at], cell) < 0)
+        while (at < seen->count && compare_cells(&seen->cells[at], cell) < 0)
             at++;
-        const bool known = at < seen->count && order(&seen->cells[at], cell) == 0;
-        cells[i] = meet(known ? &seen->cells[at] : NULL, cell, look_view_now(view, cell->host));
+        const bool known = at < seen->count && compare_cells(&seen->cells[at], cell) == 0;
+        cells[i] = see_cell(known ? &seen->cells[at] : NULL, cell, look_view_now(view, cell->host));
         cell->high = cells[i].high;
         cell->oldest_ns = cells[i].mark_ns;
     }

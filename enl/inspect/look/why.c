@@ -54,7 +54,7 @@ static int by_waiter(const void *left, const void *right)
 }
 
 /* Gives each CCE its requests. */
-static void deal(struct look_why *why)
+static void assign_waits(struct look_why *why)
 {
     const size_t count = why->view->wait.count;
     for (size_t i = 0; i < count; i++)
@@ -114,8 +114,7 @@ static bool can_be_served(const struct look_why *why, const struct look_why_cce 
     if (locker != NULL && locker != one)
         return locker->fate != LOOK_STUCK;
     if (anyone_may(why, wait))
-        return why->partial ||
-               why->running + why->stopped + why->blocked != 0; /* somebody else is not stuck */
+        return why->partial || why->running + why->stopped + why->blocked != 0; /* another CCE is not stuck */
     const struct look_why_cce *owner = find_cce(why, wait->owner_host, wait->owner);
     return owner == NULL || owner->fate != LOOK_STUCK;
 }
@@ -133,7 +132,7 @@ static bool has_way_out(const struct look_why *why, const struct look_why_cce *o
 }
 
 /* Takes those away that have a way out, until none has. */
-static void decide(struct look_why *why)
+static void find_stuck(struct look_why *why)
 {
     for (bool changed = true; changed;) {
         changed = false;
@@ -171,7 +170,7 @@ static bool may_be(uint64_t host, uint64_t peer, uint64_t cell, const struct loo
     return cell == wait->cell && peer == (host == wait->owner_host ? wait->owner : BCRI_ENL_INDEX);
 }
 
-/* Who has put last into the cell of a get, if that CCE has ended since. Whether a CCE of another host has put there later
+/* The CCE that has put last into the cell of a get, if it has ended since. Whether a CCE of another host has put there later
  * is not known: clocks differ. */
 static const struct look_left *left_by(const struct look_why *why, const struct look_wait *wait)
 {
@@ -246,7 +245,7 @@ static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
 
 /* The CCE that it waits for, most probably: the holder of a lock; the one that has put into that cell last; the owner,
  * if it is another; the only other CCE. */
-static struct look_why_cce *likely(const struct look_why *why, struct look_why_cce *one)
+static struct look_why_cce *likely_server(const struct look_why *why, struct look_why_cce *one)
 {
     struct look_why_cce *other = NULL;
     if (one->cce->holder != 0)
@@ -303,7 +302,7 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
     }
     for (size_t i = 0; i < count; i++)
         why_out->cces[i] = (struct look_why_cce){.cce = &view->cce.at[i], .next = SIZE_MAX};
-    deal(why_out);
+    assign_waits(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         const struct look_cce *cce = &view->cce.at[i];
@@ -320,12 +319,12 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
         why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED &&
                               look_wait_is_put(&view->wait.at[i]) &&
                               view->wait.at[i].slept == 0; /* else it waits there */
-    decide(why_out);
+    find_stuck(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         if (one->fate != LOOK_STUCK && one->fate != LOOK_BLOCKED)
             continue;
-        const struct look_why_cce *other = likely(why_out, one);
+        const struct look_why_cce *other = likely_server(why_out, one);
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
         if (one->cce->holder == 0 && !look_wait_is_put(one->waits[0]))
             one->left = left_by(why_out, one->waits[0]);

@@ -151,7 +151,7 @@ void look_why_locks(FILE *out, const struct look_why *why)
     }
 }
 
-/* Stuck ones that wait for a region of which nobody in particular is known that could put it. */
+/* Stuck ones that wait for a region, where it is not known which CCE would put it. */
 static void say_missing(FILE *out, const struct look_why *why)
 {
     for (size_t i = 0; i < why->count; i++) {

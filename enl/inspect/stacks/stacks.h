@@ -17,7 +17,7 @@ int enl_stacks_host(int count, char **words);
 
 /* merge.c -- Stacks of many threads, of which equal ones are one. */
 
-/* Who has a stack: so many threads of that CCE. */
+/* So many threads of that CCE have a stack. */
 struct enl_stack_owner {
     char host[64];
     uint32_t ordinal;
