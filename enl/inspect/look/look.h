@@ -41,7 +41,7 @@
  *       operation in its trace, 0 if that has all; `outside` is enum look_outside: where it sleeps outside BCR
  * AREA  what one bcr_cagrow of `owner` has made
  * CELL  one of its cells that was used: `flags` as in cell.h; `locker` has a write lock (tag);
- *       `head_lock` and `tail_lock` are tags; `requests` of its handler; `high` and `oldest_ns` are 0 in a snapshot: seen.c
+ *       `head_lock` and `tail_lock` are tags; `requests` of its handler; `high` and `oldest_ns` are 0 in a snapshot: struct look_seen
  * WAIT  a request of a CCE that is not served: `want` is enum bcri_order_op, `state` enum
  *       bcri_slot_state; the owner is named by the number of its host, its index and identity;
  *       `slept` says that this is what the CCE sleeps for
@@ -174,7 +174,7 @@ bool look_is_asleep(const struct look_cce *cce);
 /* A set of row kinds, by bit 1 << kind, as one JSON object in one line. */
 void look_json(FILE *out, const struct look_view *view, unsigned kinds);
 
-/* seen.c -- What several looks at the same cells tell, and one cannot: the most regions that any of them has
+/* view.c, too -- What several looks at the same cells tell, and one cannot: the most regions that any of them has
  * met in a cell, and since when its oldest region is there. The cells themselves do not know it,
  * since each would cost every put a store.
  *

@@ -13,7 +13,7 @@
 #include "bcri/ref.h"
 #include "inspect/look/look.h"
 
-/* memory.c -- The shared memory of a host as a helper sees it: mapped for reading only, each segment when it is
+/* look_out.c -- The shared memory of a host as a helper sees it: mapped for reading only, each segment when it is
  * first needed.
  *
  * The program runs on meanwhile. What is read here may be half of a change, or belong to something
@@ -39,7 +39,7 @@ const void *look_at(struct look_memory *memory, bcri_ref ref, uint64_t bytes);
 /* The record of that index, below bcri_host_records; NULL: there is none, or it is the agent's. */
 const struct bcri_record_shm *look_record(struct look_memory *memory, uint32_t index);
 
-/* look_out.c -- What the parts of enl --look-host share. */
+/* What the parts of enl --look-host share. */
 
 /* What a look does at most, so that it ends also where shared memory makes no sense. */
 enum { LOOK_ROWS_MAX = 400000, LOOK_STEPS_MAX = 20000000 };
