@@ -98,7 +98,7 @@ static struct enl_pane *attach(struct enl_session *session, const struct enl_cce
     snprintf(pid, sizeof pid, "%ld", (long)thread);
     char *serving[] = {ENL_GDBSERVER, "--once", "--attach", "-", pid, NULL};
     char **words =
-        debugger != NULL ? enl_debugger_attaches(debugger, NULL, pid, replaced ? program_link : NULL) : NULL;
+        debugger != NULL ? enl_debugger_attaches(debugger, pid, replaced ? program_link : NULL) : NULL;
     spawn.argv = debugger != NULL ? words : serving;
     const int fd = spawn.argv != NULL ? enl_pane_files(&spawn, debugger == NULL) : -ENOMEM;
     const pid_t started = fd >= 0 ? enl_spawn(&spawn, &step) : fd;

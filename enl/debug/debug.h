@@ -52,8 +52,10 @@ void enl_debugger_free(struct enl_debugger *debugger);
 char **enl_debugger_starts(const struct enl_debugger *debugger, const char *batch, const char *path,
                            char *const *argv);
 /* `program` is the file that gdb is to read; NULL: it finds that by itself. */
-char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid,
-                             const char *program);
+char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *pid, const char *program);
+/* The words by which gdbserver starts a program, and speaks by its stdin and stdout. */
+#define ENL_GDBSERVER "gdbserver"
+char **enl_debugger_serves(const char *path, char *const *argv);
 /* A path of the program's file that holds whatever becomes of the one by which it was started. Returns whether that
  * one has been removed, or holds another file now. */
 enum { ENL_PROGRAM_LINK_MAX = 48 };
@@ -73,14 +75,12 @@ int enl_held(char **argv);
 /* own.c -- This enl as a word of commands that are shown or written into files: "enl" if PATH leads to it, else
  * its path. */
 
-enum { ENL_OWN_MAX = 2 * PATH_MAX + 3 }; /* room for a word, with all in it escaped */
+enum { ENL_OWN_MAX = 4 * PATH_MAX }; /* room for a word, with all in it escaped twice */
 
-/* The word for a shell; without `bare` its path. */
-void enl_own_word(char out[ENL_OWN_MAX], bool bare);
-/* Puts a backslash before each of `special`. What has no room is cut off. */
-void enl_own_escape(char *out, size_t size, const char *text, const char *special);
-/* The same for a text within apostrophes of a shell. */
-void enl_own_apostrophes(char *out, size_t size, const char *text);
+/* The word for a shell; without `bare` its path. In `out` it stands with `before` in front of each of `special`: a
+ * backslash, or ENL_OWN_APOSTROPHE within apostrophes of a shell. What has no room is cut off. */
+#define ENL_OWN_APOSTROPHE "'\\'"
+void enl_own_word(char *out, size_t size, bool bare, const char *special, const char *before);
 
 /* pane.c -- A terminal's side of a debugger that the daemon holds, and the commands that need one. Each returns
  * the exit status. */
@@ -202,8 +202,6 @@ struct enl_session {
     uv_timer_t closing;        /* from when it is to end */
     char server[PATH_MAX];     /* gdbserver's file */
     char missing[1024];        /* on a child's host: why no CCE can start under a debugger; "": nothing */
-    char line[256];            /* of enl --windows, its beginning */
-    size_t length;
 };
 
 /* Before all else. */
@@ -256,8 +254,8 @@ void enl_session_free(struct enl_session *session);
 /* windows.c -- Windows and panes of tmux, each with an enl in it that shows a debugger. This is a process of its
  * own: it may wait for tmux and X, while the daemon does not. */
 
-/* enl --windows NAME WHERE XTERM TERMINAL: opens one for each line "HOST INDEX ORDINAL OBJECT" of stdin, a socket of the
- * daemon's, and closes all at its end. WHERE is tmux or an X display. Unless TERMINAL is "" the session of tmux is
+/* enl --windows NAME WHERE XTERM TERMINAL: opens one for each message "HOST INDEX ORDINAL OBJECT" in stdin, a socket of the
+ * daemon's that keeps messages apart, and closes all at its end. WHERE is tmux or an X display. Unless TERMINAL is "" the session of tmux is
  * shown in that terminal; "held" and "free" tell the daemon, which prints nothing there meanwhile. "failed HOST INDEX" tells of a
  * window that has ended or did not open. */
 int enl_windows(char **argv);

@@ -13,11 +13,6 @@ struct enl_self;
 
 /* serving.c -- enl -D server: each CCE starts under gdbserver, which waits until enl gdb-pipe brings a debugger. */
 
-#define ENL_GDBSERVER "gdbserver"
-
-/* The words by which gdbserver starts a program and speaks by its stdin and stdout. The caller frees them; NULL: no
- * memory. */
-char **enl_serving_words(const char *path, char *const *argv);
 /* Writes the command file, which is for programs whose `root` waits. Returns 0, or -1 with a sentence. */
 int enl_serving_start(struct enl_self *self, bool root, char *error, size_t error_size);
 /* --vscode: writes launch.json for the program whose file is `root_path`. Returns the same. */

@@ -84,101 +84,90 @@ struct list {
     size_t count;
 };
 
-static void add_argument(struct list *list, const char *word)
-{
-    list->words[list->count++] = (char *)(uintptr_t)word;
-}
-
-static void add_all(struct list *list, char *const *words)
+static void add_words(struct list *list, const char *const *words)
 {
     while (*words != NULL)
-        list->words[list->count++] = *words++;
+        list->words[list->count++] = (char *)(uintptr_t)*words++;
 }
 
-static bool make(struct list *list, const struct enl_debugger *debugger, char *const *argv)
+#define ADD(list, ...) add_words((list), (const char *const[]){__VA_ARGS__, NULL})
+
+static void add_arguments(struct list *list, char *const *argv)
+{
+    if (argv[0] != NULL)
+        add_words(list, (const char *const *)argv + 1);
+}
+
+/* Room for so many words of a debugger, its own, and those of the program. */
+static bool make_list(struct list *list, int words, char *const *argv)
 {
     size_t more = 0;
     while (argv != NULL && argv[more] != NULL)
         more++;
-    *list = (struct list){calloc(OWN_WORDS + (size_t)debugger->count + more + 1, sizeof *list->words), 0};
+    *list = (struct list){calloc(OWN_WORDS + (size_t)words + more + 1, sizeof *list->words), 0};
     return list->words != NULL;
 }
 
 static void add_own(struct list *list, const struct enl_debugger *debugger, const char *batch)
 {
-    add_argument(list, debugger->kind == ENL_LLDB ? debugger->path : debugger->words[0]);
-    add_all(list, debugger->words + 1);
-    if (debugger->kind == ENL_GDB) {
-        add_argument(list, "-q");
-        if (debugger->script[0] != '\0') {
-            add_argument(list, "-ix");
-            add_argument(list, debugger->script);
-        }
-        if (batch != NULL) {
-            add_argument(list, "-batch");
-            add_argument(list, "-x");
-            add_argument(list, batch);
-        }
-    }
-}
-
-/* For a person the process that is there already is at its beginning, so `run` goes on from there. */
-static void add_lldb(struct list *list, const char *batch, bool starts)
-{
+    ADD(list, debugger->kind == ENL_LLDB ? debugger->path : debugger->words[0]);
+    add_arguments(list, debugger->words);
+    if (debugger->kind != ENL_GDB)
+        return;
+    ADD(list, "-q");
+    if (debugger->script[0] != '\0')
+        ADD(list, "-ix", debugger->script);
     if (batch != NULL)
-        add_argument(list, "-b");
-    if (starts) {
-        static const char *const commands[] = {"command alias run process continue",
-                                               "command alias r process continue", "process continue"};
-        for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-            add_argument(list, "-o");
-            add_argument(list, commands[i]);
-        }
-    }
-    if (batch != NULL) {
-        add_argument(list, "-s");
-        add_argument(list, batch);
-    }
+        ADD(list, "-batch", "-x", batch);
 }
 
 char **enl_debugger_starts(const struct enl_debugger *debugger, const char *batch, const char *path,
                            char *const *argv)
 {
     struct list list;
-    if (!make(&list, debugger, argv))
+    if (!make_list(&list, debugger->count, argv))
         return NULL;
-    if (debugger->kind == ENL_LLDB) {
-        add_argument(&list, debugger->own);
-        add_argument(&list, "--held");
-    }
+    if (debugger->kind == ENL_LLDB)
+        ADD(&list, debugger->own, "--held");
     add_own(&list, debugger, batch);
     if (debugger->kind == ENL_LLDB) {
-        add_lldb(&list, batch, true);
-        add_argument(&list, "-p"); /* and the program's words, which held.c takes away again */
+        if (batch != NULL)
+            ADD(&list, "-b");
+        /* For a person the process that is there already is at its beginning, so `run` goes on from there. */
+        ADD(&list, "-o", "command alias run process continue", "-o", "command alias r process continue", "-o",
+            "process continue");
+        if (batch != NULL)
+            ADD(&list, "-s", batch);
+        ADD(&list, "-p"); /* and the program's words, which held.c takes away again */
     } else if (debugger->kind == ENL_GDB || argv[1] != NULL) {
-        add_argument(&list, "--args");
+        ADD(&list, "--args");
     }
-    add_argument(&list, path);
-    if (argv[0] != NULL)
-        add_all(&list, argv + 1);
+    ADD(&list, path);
+    add_arguments(&list, argv);
     return list.words;
 }
 
-char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid,
-                             const char *program)
+char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *pid, const char *program)
 {
     struct list list;
-    if (!make(&list, debugger, NULL))
+    if (!make_list(&list, debugger->count, NULL))
         return NULL;
-    add_own(&list, debugger, batch);
-    if (debugger->kind == ENL_LLDB)
-        add_lldb(&list, batch, false);
-    add_argument(&list, "-p");
-    add_argument(&list, pid);
+    add_own(&list, debugger, NULL);
+    ADD(&list, "-p", pid);
     /* gdb would look at the path of the program, where another file is by now, or none. Behind the options, so that
      * a word of the user's own that names a file comes first. */
     if (debugger->kind == ENL_GDB && program != NULL)
-        add_argument(&list, program);
+        ADD(&list, program);
+    return list.words;
+}
+
+char **enl_debugger_serves(const char *path, char *const *argv)
+{
+    struct list list;
+    if (!make_list(&list, 0, argv))
+        return NULL;
+    ADD(&list, ENL_GDBSERVER, "--once", "-", path);
+    add_arguments(&list, argv);
     return list.words;
 }
 

@@ -22,14 +22,14 @@ void enl_opener_tell(struct enl_session *session, const struct enl_pane *pane, c
     const char *slash = strrchr(object, '/');
     if (session->windows == NULL)
         return;
-    const int length = snprintf(line, sizeof line, "%u %u %u %s\n", pane->host, pane->index, pane->ordinal,
+    const int length = snprintf(line, sizeof line, "%u %u %u %s", pane->host, pane->index, pane->ordinal,
                                 slash != NULL ? slash + 1 : object);
     if (send(session->windows->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
         enl_report(session->self, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
                    strerror(errno));
 }
 
-static void windows_say(struct enl_session *session, const char *line)
+static void take_news(struct enl_session *session, const char *line)
 {
     if (strcmp(line, "held") == 0)
         enl_report_hold(session->self, true);
@@ -57,8 +57,8 @@ static void windows_say(struct enl_session *session, const char *line)
 static void on_windows(void *data)
 {
     struct enl_session *session = data;
-    char bytes[256];
-    const ssize_t got = recv(session->windows->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    char news[256];
+    const ssize_t got = recv(session->windows->fd, news, sizeof news - 1, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
@@ -66,15 +66,8 @@ static void on_windows(void *data)
         session->windows = NULL;
         return;
     }
-    for (ssize_t i = 0; i < got; i++) {
-        if (bytes[i] != '\n' && session->length < sizeof session->line - 1) {
-            session->line[session->length++] = bytes[i];
-            continue;
-        }
-        session->line[session->length] = '\0';
-        session->length = 0;
-        windows_say(session, session->line);
-    }
+    news[got] = '\0';
+    take_news(session, news);
 }
 
 int enl_opener_start(struct enl_session *session, char *error, size_t error_size)
@@ -92,7 +85,7 @@ int enl_opener_start(struct enl_session *session, char *error, size_t error_size
                                  xterm,
                                  terminal != NULL ? terminal : "",
                                  NULL};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return bcri_refuse(error, error_size, -1, "no socket for enl --windows: %s", strerror(errno));
     const struct enl_own_start start = {
         .words = words, .in = pair[1], .out = pair[1], .keep = -1, .outlives = true};

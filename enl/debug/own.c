@@ -27,41 +27,27 @@ static bool is_on_path(void)
     }
 }
 
-void enl_own_escape(char *out, size_t size, const char *text, const char *special)
+static void put_before_each(char *out, size_t size, const char *text, const char *special, const char *before)
 {
     size_t used = 0;
-    for (; *text != '\0' && used + 3 <= size; text++) {
-        if (strchr(special, *text) != NULL)
-            out[used++] = '\\';
-        out[used++] = *text;
-    }
+    for (; *text != '\0' && used + 5 <= size; text++)
+        used += (size_t)snprintf(out + used, size - used, "%s%c",
+                                 strchr(special, *text) != NULL ? before : "", *text);
     out[used] = '\0';
 }
 
-void enl_own_apostrophes(char *out, size_t size, const char *text)
+void enl_own_word(char *out, size_t size, bool bare, const char *special, const char *before)
 {
-    size_t used = 0;
-    for (; *text != '\0' && used + 5 <= size; text++) {
-        const char *const piece = *text == '\'' ? "'\\''" : (const char[]){*text, '\0'};
-        used += (size_t)snprintf(out + used, size - used, "%s", piece);
-    }
-    out[used] = '\0';
-}
-
-void enl_own_word(char out[ENL_OWN_MAX], bool bare)
-{
-    char path[PATH_MAX];
-    if (bare && is_on_path()) {
-        strcpy(out, "enl");
-        return;
-    }
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    char path[PATH_MAX], word[2 * PATH_MAX + 3] = "enl";
+    const bool found = bare && is_on_path();
+    const ssize_t length = found ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    if (strpbrk(path, " \t\n'\"\\$`&|;<>()*?[]#~!{}") == NULL) {
-        strcpy(out, path);
-        return;
+    if (!found && strpbrk(path, " \t\n'\"\\$`&|;<>()*?[]#~!{}") == NULL) {
+        strcpy(word, path);
+    } else if (!found) {
+        word[0] = '"';
+        put_before_each(word + 1, sizeof word - 2, path, "\"\\$`", "\\");
+        strcat(word, "\"");
     }
-    out[0] = '"';
-    enl_own_escape(out + 1, ENL_OWN_MAX - 2, path, "\"\\$`");
-    strcat(out, "\"");
+    put_before_each(out, size, word, special, before);
 }

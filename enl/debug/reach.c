@@ -63,10 +63,10 @@ bool enl_named_is(const struct enl_named *named, const struct look_cce *cce)
            (!named->has_host || cce->host == named->host);
 }
 
-static int say_to_person(const char *what, const char *text, size_t length)
+static int say_to_person(const char *what, struct bcri_view text)
 {
     char line[2048];
-    bcri_escape(text, length, line, sizeof line, NULL);
+    bcri_escape(text.bytes, text.length, line, sizeof line, NULL);
     fprintf(stderr, "enl: %s: %s\n", what, line);
     return 1;
 }
@@ -101,7 +101,7 @@ static bool ask(int daemon, const struct bcri_control *request, int fd, const ch
         return true;
     char silence[ENL_SILENCE_TEXT_MAX];
     const char *why = got == -EAGAIN ? enl_silence(daemon, silence) : "the program has ended";
-    say_to_person(what, why, strlen(why));
+    say_to_person(what, bcri_view_of(why));
     return false;
 }
 
@@ -115,12 +115,12 @@ static int say_refusal(int stream, int daemon, const char *what)
     while (length < sizeof text && (got = recv(stream, text + length, sizeof text - length, 0)) > 0)
         length += (size_t)got;
     if (length != 0)
-        return say_to_person(what, text, length);
+        return say_to_person(what, (struct bcri_view){text, (uint32_t)length});
     const int end = bcri_channel_recv(daemon, &in, true);
     if (end == 1 && in.wrong == NULL && in.message.text.length != 0)
-        return say_to_person(what, in.message.text.bytes, in.message.text.length);
+        return say_to_person(what, in.message.text);
     const char *why = end == -EAGAIN ? "its host does not answer" : "its debugger has ended";
-    return say_to_person(what, why, strlen(why));
+    return say_to_person(what, bcri_view_of(why));
 }
 
 /* Through the tree: `number` and `text` are for the helper. */
@@ -139,13 +139,13 @@ static int reach_far(int daemon, uint32_t host, uint32_t number, const char *tex
     int pair[2];
     char first;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return say_to_person(what, strerror(errno), strlen(strerror(errno)));
+        return say_to_person(what, bcri_view_of(strerror(errno)));
     const bool answered = ask(daemon, &relay, pair[1], what, &in);
     close(pair[1]);
     set_patience(pair[0], FAR_SECONDS);
     int status = 1;
     if (answered && in.message.status != 0)
-        say_to_person(what, in.message.text.bytes, in.message.text.length);
+        say_to_person(what, in.message.text);
     else if (answered && recv(pair[0], &first, 1, 0) == 1 && first == '+')
         status = 0;
     else if (answered)
@@ -159,15 +159,15 @@ static int reach_far(int daemon, uint32_t host, uint32_t number, const char *tex
     return 0;
 }
 
-/* Of a CCE that is not on the root's host the number of its host; -1: there is none, or a sentence (`*said_out`) says
- * why it is not known. */
-static int64_t find_host(const char *name, const struct enl_named *named, const char *word, bool *said_out)
+/* Of a CCE that is not on the root's host the number of its host; NO_HOST: there is none; SAID: a sentence says why it
+ * is not known. */
+enum { NO_HOST = -1, SAID = -2 };
+static int64_t find_host(const char *name, const struct enl_named *named, const char *word)
 {
     struct look_view view;
-    int64_t host = -1;
-    *said_out = !look_gather(name, false, stderr, &view);
-    if (*said_out)
-        return -1;
+    int64_t host = NO_HOST;
+    if (!look_gather(name, false, stderr, &view))
+        return SAID;
     for (size_t i = 0; i < view.cce.count; i++) {
         const struct look_cce *cce = &view.cce.at[i];
         if (cce->host == 0 || cce->host > BCRI_HOST_NUMBER_MAX || cce->state == BCRI_CCE_DEAD ||
@@ -176,8 +176,7 @@ static int64_t find_host(const char *name, const struct enl_named *named, const 
         if (host >= 0 && host != (int64_t)cce->host) {
             fprintf(stderr, "enl: CCE %s: several hosts have one; %s@%lld is that of host %lld\n", word, word,
                     (long long)host, (long long)host);
-            *said_out = true;
-            host = -1;
+            host = SAID;
             break;
         }
         host = (int64_t)cce->host;
@@ -191,7 +190,7 @@ static int attach_far(int daemon, const struct enl_named *named, const char *deb
 {
     char text[BCRI_CONTROL_TEXT_MAX + 1];
     if (snprintf(text, sizeof text, "%s:%s", named->by_pid ? "pid" : "cce", debugger) >= (int)sizeof text)
-        return say_to_person(what, "the command of its debugger is too long", 39);
+        return say_to_person(what, bcri_view_of("the command of its debugger is too long"));
     const int status = reach_far(daemon, named->host, named->number, text, what, out);
     if (status == 0 && debugger[0] == '\0')
         out->marks = ENL_PIPE_PLAIN;
@@ -217,17 +216,16 @@ int enl_reach_attach(const char *name, const char *word, const char *debugger, s
         return 1;
     *out = (struct enl_reached){in.fds[0], daemon, ENL_PIPE_PLAIN};
     if (out->fd >= 0 && (in.message.present & BCRI_HAS(text)) != 0)
-        say_to_person(what, in.message.text.bytes, in.message.text.length);
+        say_to_person(what, in.message.text);
     if (out->fd >= 0)
         return 0;
     if (in.message.status != bcrE_NOCCE)
-        return say_to_person(what, in.message.text.bytes, in.message.text.length);
-    bool said;
-    const int64_t host = find_host(name, &named, word, &said);
-    if (said)
+        return say_to_person(what, in.message.text);
+    const int64_t host = find_host(name, &named, word);
+    if (host == SAID)
         return 1;
-    if (host < 0)
-        return say_to_person(what, in.message.text.bytes, in.message.text.length);
+    if (host == NO_HOST)
+        return say_to_person(what, in.message.text);
     named.host = (uint32_t)host;
     return attach_far(daemon, &named, debugger, what, out);
 }
@@ -244,7 +242,7 @@ int enl_reach_pane(const char *name, uint32_t host, uint32_t index, const char *
     if (!ask(daemon, &request, -1, what, &in))
         return 1;
     if (in.fds[0] < 0)
-        return say_to_person(what, in.message.text.bytes, in.message.text.length);
+        return say_to_person(what, in.message.text);
     *out = (struct enl_reached){in.fds[0], daemon, ENL_PIPE_PLAIN};
     return 0;
 }

@@ -20,25 +20,6 @@
 
 #define VSCODE_FILE ".vscode/launch.json"
 
-char **enl_serving_words(const char *path, char *const *argv)
-{
-    static const char *const own[] = {ENL_GDBSERVER, "--once", "-"};
-    enum { OWN = sizeof own / sizeof own[0] };
-    size_t more = 0;
-    while (argv[more] != NULL)
-        more++;
-    char **words = malloc((OWN + more + 2) * sizeof *words);
-    if (words == NULL)
-        return NULL;
-    for (size_t i = 0; i < OWN; i++)
-        words[i] = (char *)(uintptr_t)own[i];
-    words[OWN] = (char *)(uintptr_t)path;
-    words[OWN + 1] = NULL;
-    if (more != 0)
-        memcpy(words + OWN + 1, argv + 1, more * sizeof *words);
-    return words;
-}
-
 static void command_file(const struct enl_self *self, char *path, size_t size)
 {
     snprintf(path, size, "%s/bcr.%s.gdb", self->config.tempdir, self->name);
@@ -53,9 +34,8 @@ static FILE *new_file(const char *path)
 
 int enl_serving_vscode(struct enl_self *self, const char *root_path, char *error, size_t error_size)
 {
-    char own[ENL_OWN_MAX], in_gdb[2 * ENL_OWN_MAX], command[2 * ENL_OWN_MAX + 128];
-    enl_own_word(own, false);
-    enl_own_escape(in_gdb, sizeof in_gdb, own, "\"\\");
+    char in_gdb[ENL_OWN_MAX], command[ENL_OWN_MAX + 128];
+    enl_own_word(in_gdb, sizeof in_gdb, false, "\"\\", "\\");
     snprintf(command, sizeof command,
              "-interpreter-exec console \"target remote | %s gdb-pipe - ${input:cce}\"", in_gdb);
     if (mkdir(".vscode", 0777) != 0 && errno != EEXIST)
@@ -97,9 +77,8 @@ int enl_serving_vscode(struct enl_self *self, const char *root_path, char *error
 
 int enl_serving_start(struct enl_self *self, bool root, char *error, size_t error_size)
 {
-    char path[PATH_MAX + 256], own[ENL_OWN_MAX], in_python[2 * ENL_OWN_MAX];
-    enl_own_word(own, false);
-    enl_own_escape(in_python, sizeof in_python, own, "\"\\");
+    char path[PATH_MAX + 256], in_python[ENL_OWN_MAX];
+    enl_own_word(in_python, sizeof in_python, false, "\"\\", "\\");
     command_file(self, path, sizeof path);
     unlink(path); /* of a program of the same name, which ended before this one began */
     FILE *file = new_file(path);
@@ -133,9 +112,8 @@ int enl_serving_start(struct enl_self *self, bool root, char *error, size_t erro
 
 void enl_serving_tell(struct enl_self *self, uint32_t ordinal, const char *object)
 {
-    char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
-    enl_own_word(own, true);
-    enl_own_apostrophes(word, sizeof word, own);
+    char word[ENL_OWN_MAX];
+    enl_own_word(word, sizeof word, true, "'", ENL_OWN_APOSTROPHE);
     enl_report(self, BCRI_LOG_INFO,
                "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | %s gdb-pipe %s %u'", ordinal,
                object, word, self->name, ordinal);

@@ -17,10 +17,7 @@
 void enl_session_init(struct enl_session *session, struct enl_self *self, struct enl_here *here,
                       const struct enl_debug_wish *wish)
 {
-    session->self = self;
-    session->here = here;
-    session->wish = wish;
-    LIST_INIT(&session->panes);
+    *session = (struct enl_session){.self = self, .here = here, .wish = wish};
 }
 
 int enl_session_dress(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn,
@@ -30,7 +27,7 @@ int enl_session_dress(struct enl_session *session, struct enl_cce *cce, struct e
         return bcri_refuse(error, error_size, bcrE_NOPROG, "%s", session->missing);
     const bool serves = session->where == ENL_WHERE_SERVER;
     const char *batch = session->where == ENL_WHERE_BATCH ? session->value : NULL;
-    char **words = serves ? enl_serving_words(spawn->path, spawn->argv)
+    char **words = serves ? enl_debugger_serves(spawn->path, spawn->argv)
                           : enl_debugger_starts(&session->debugger, batch, spawn->path, spawn->argv);
     char failure[BCRI_FAILURE_TEXT_MAX];
     bcri_failure_forget();

@@ -95,9 +95,16 @@ static bool ends(pid_t pid, int msec, bool hurried, int *status_out)
     return ended;
 }
 
-static int run_command(struct windows *windows, char *const *argv)
+/* tmux -L SOCKET words..., each call one of tmux's commands. Returns 0 if it went well. */
+static int tmux(struct windows *windows, char *const *words, char *const *more)
 {
+    char *argv[2 * WORDS_MAX] = {"tmux", "-L", windows->socket};
+    size_t count = 3;
     int status = -1;
+    while (*words != NULL)
+        argv[count++] = *words++;
+    while (more != NULL && *more != NULL)
+        argv[count++] = *more++;
     const pid_t pid = windows->stuck ? -1 : start_window(argv, "/dev/null", false);
     const bool listens = windows->to_daemon && !windows->closing;
     if (pid > 0 && !ends(pid, windows->closing ? HASTE_MSEC : ANSWER_MSEC, listens, &status)) {
@@ -107,22 +114,9 @@ static int run_command(struct windows *windows, char *const *argv)
     return status;
 }
 
-/* tmux -L SOCKET words..., each call one of tmux's commands. Returns 0 if it went well. */
-static int tmux(struct windows *windows, char *const *words, char *const *more)
-{
-    char *argv[2 * WORDS_MAX] = {"tmux", "-L", (char *)(uintptr_t)windows->socket};
-    size_t count = 3;
-    while (*words != NULL)
-        argv[count++] = *words++;
-    while (more != NULL && *more != NULL)
-        argv[count++] = *more++;
-    argv[count] = NULL;
-    return run_command(windows, argv);
-}
-
 #define TMUX(windows, more, ...) tmux((windows), (char *[]){__VA_ARGS__, NULL}, (more))
 
-static void complain_of_windows(const struct windows *windows, const char *what)
+static void tell_daemon(const struct windows *windows, const char *what)
 {
     if (windows->to_daemon)
         (void)!write(1, what, strlen(what));
@@ -135,12 +129,12 @@ static void show_session(struct windows *windows)
     int status;
     if (windows->client != 0) /* of the server before, which has just ended */
         ends(windows->client, HASTE_MSEC, false, &status);
-    complain_of_windows(windows, "held\n");
+    tell_daemon(windows, "held");
     windows->client = start_window(argv, windows->terminal, false);
     if (windows->client > 0)
         return;
     windows->client = 0;
-    complain_of_windows(windows, "free\n");
+    tell_daemon(windows, "free");
 }
 
 static bool first_pane(struct windows *windows, char *const *pane)
@@ -218,8 +212,8 @@ static bool open_one(struct windows *windows, unsigned host, unsigned index, con
 static void say_failed(const struct windows *windows, unsigned host, unsigned index)
 {
     char line[48];
-    snprintf(line, sizeof line, "failed %u %u\n", host, index);
-    complain_of_windows(windows, line);
+    snprintf(line, sizeof line, "failed %u %u", host, index);
+    tell_daemon(windows, line);
 }
 
 /* Takes note of children that have ended. Returns whether any is left. */
@@ -230,7 +224,7 @@ static bool reap(struct windows *windows)
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         if (pid == windows->client) {
             windows->client = 0;
-            complain_of_windows(windows, "free\n");
+            tell_daemon(windows, "free");
             if (!windows->closing && TMUX(windows, NULL, "has-session") == 0)
                 fprintf(stderr, "enl: tmux -L %s attach shows the CCEs again\n", windows->socket);
         }
@@ -246,14 +240,15 @@ static bool reap(struct windows *windows)
     return left || windows->client != 0;
 }
 
-/* Waits at most `msec` (-1: for ever) for bytes in `fd` or the end of a child. */
-static void await(int fd, int children, int msec)
+/* Waits at most `msec` (-1: for ever) for a message in `fd` or the end of a child. Returns whether there is a message. */
+static bool await(int fd, int children, int msec)
 {
     struct signalfd_siginfo info;
     struct pollfd look[] = {{.fd = fd, .events = POLLIN}, {.fd = children, .events = POLLIN}};
-    poll(look, 2, msec);
+    const bool any = poll(look, 2, msec) > 0 && look[0].revents != 0;
     while (read(children, &info, sizeof info) > 0)
         ;
+    return any;
 }
 
 /* Ends the tmux that still listens at the socket, if any, and removes the socket, which tmux leaves behind. */
@@ -325,10 +320,10 @@ static void name_socket(struct windows *windows, const char *name)
     unsetenv("TMUX"); /* this may be a pane of the person's own tmux, whose server is another */
 }
 
-/* A line of the daemon's: HOST INDEX ORDINAL OBJECT. */
-static void open_line(struct windows *windows, char *name, char *line)
+/* A message of the daemon's: HOST INDEX ORDINAL OBJECT. */
+static void open_for_message(struct windows *windows, char *name, char *message)
 {
-    char *rest = line, *words[3];
+    char *rest = message, *words[3];
     for (int i = 0; i < 3; i++)
         if ((words[i] = strsep(&rest, " ")) == NULL || rest == NULL)
             return;
@@ -345,7 +340,6 @@ int enl_windows(char **argv)
 {
     static struct windows windows;
     static char text[8192];
-    size_t length = 0;
     if (argv[0] == NULL || argv[1] == NULL || argv[2] == NULL || argv[3] == NULL)
         return 2;
     name_socket(&windows, argv[0]);
@@ -355,22 +349,12 @@ int enl_windows(char **argv)
     windows.to_daemon = true;
     fcntl(0, F_SETFD, FD_CLOEXEC);
     const int children = watch_children();
-    for (;;) {
-        await(0, children, -1);
+    for (ssize_t got = 1; got > 0;) {
+        const bool is_told = await(0, children, -1);
         reap(&windows);
-        struct pollfd look = {.fd = 0, .events = POLLIN};
-        if (poll(&look, 1, 0) != 1)
-            continue;
-        const ssize_t got = read(0, text + length, sizeof text - 1 - length);
-        if (got <= 0)
-            break;
-        length += (size_t)got;
-        text[length] = '\0';
-        for (char *end; (end = strchr(text, '\n')) != NULL;) {
-            *end = '\0';
-            open_line(&windows, argv[0], text);
-            length -= (size_t)(end + 1 - text);
-            memmove(text, end + 1, length + 1);
+        if (is_told && (got = read(0, text, sizeof text - 1)) > 0) {
+            text[got] = '\0';
+            open_for_message(&windows, argv[0], text);
         }
     }
     close_windows(&windows, children);

@@ -47,9 +47,8 @@ static int name_all_alive(const struct look_view *view, char words[][WORD_MAX], 
 
 static void show_lines(const char *name, char *const *words)
 {
-    char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
-    enl_own_word(own, true);
-    enl_own_apostrophes(word, sizeof word, own);
+    char word[ENL_OWN_MAX];
+    enl_own_word(word, sizeof word, true, "'", ENL_OWN_APOSTROPHE);
     for (; *words != NULL; words++)
         printf("gdb -ex 'target remote | %s gdb-pipe %s %s'\n", word, name, *words);
 }
