@@ -14,7 +14,7 @@
  * tried. A program name that comes from two root's machines decides likewise on a third machine, by the number. A name
  * that the user has given is that name or none, since others are to find the program by it: only its log gives way,
  * to that of another user, say. It cannot be like one that enl makes (bcri/config.h). */
-#include "own_name.h"
+#include "program.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,6 @@
 #include "bcri/channel.h"
 #include "bcri/failure.h"
 #include "bcri/refuse.h"
-#include "program.h"
 #include "wire/wire.h"
 
 enum { ATTEMPTS = 1000 };

@@ -36,12 +36,9 @@ static void close_all(struct enl_program *program)
     enl_branches_close();
     enl_parent_close(program);
     enl_lines_stop(&program->here.lines);
-    if (!enl_report_stop(&program->self))
-        thread_left = true;
-    if (!enl_links_stop(&program->links))
-        thread_left = true;
-    if (!enl_here_stop(&program->here))
-        thread_left = true;
+    thread_left |= !enl_report_stop(&program->self);
+    thread_left |= !enl_links_stop(&program->links);
+    thread_left |= !enl_here_stop(&program->here);
 }
 
 /* A child's last words go to its parent. */

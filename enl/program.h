@@ -23,12 +23,6 @@
 #include "verbs/verbs.h"
 #include "wire/wire.h"
 
-struct enl_introductions;
-struct enl_keys;
-struct enl_program;
-struct enl_backup_up;
-struct enl_tree;
-
 struct enl_program {
     struct enl_self self;
     struct enl_conns conns;
@@ -62,6 +56,9 @@ extern const struct enl_conn_ops enl_program_conn_ops;
 
 /* program_parts.c: ties the parts together. */
 void enl_program_init(struct enl_program *program, const struct enl_options *options, char **argv);
+/* own_name.c: takes names for the program, the daemon and its log that nobody else has here, binds the address and opens
+ * the log. Comes before there is a loop. Returns 0, or enl's exit status with a sentence. */
+int enl_own_name_take(struct enl_program *program, char *error, size_t error_size);
 /* program_start.c: prepares all that needs no loop; opens the loop and its handles. Both return 0, or enl's exit status
  * with a sentence, which is empty if it has been said. */
 int enl_program_prepare(struct enl_program *program, char *error, size_t error_size);

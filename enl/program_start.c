@@ -28,7 +28,6 @@
 #include "inspect/deadlock/deadlock.h"
 #include "inspect/look/look.h"
 #include "links/links.h"
-#include "own_name.h"
 #include "tree/tree.h"
 
 /* Open files: what the daemon and a root need, and what each further CCE needs, segments for its
@@ -55,21 +54,15 @@ static int raise_file_limit(const struct enl_program *program, char *error, size
     return 0;
 }
 
-static int load_hosts(struct enl_program *program, char *error, size_t error_size)
-{
-    const struct enl_options *options = &program->options;
-    const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
-    return enl_hosts_load(&program->hosts, &program->self.config, &wish, error, error_size);
-}
-
 static int configure(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_options *options = &program->options;
     int failed = bcri_config_load(&program->self.config, NULL, error, error_size);
     if (failed == 0)
         failed = enl_options_apply(options, &program->self.config, error, error_size);
+    const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
     if (failed == 0 && !options->child)
-        failed = load_hosts(program, error, error_size);
+        failed = enl_hosts_load(&program->hosts, &program->self.config, &wish, error, error_size);
     if (options->child) { /* unless the parent says otherwise */
         program->self.config.output = BCRI_OUTPUT_NONE;
         program->self.config.outputdir = NULL;
@@ -230,19 +223,12 @@ int enl_program_open(struct enl_program *program, char *error, size_t error_size
         return 1;
     }
     bcri_failure_forget();
-    failed = enl_jobs_start(&program->jobs);
-    if (failed == 0)
-        failed = enl_conns_listen(&program->conns);
-    if (failed == 0)
-        failed = enl_here_start(&program->here);
-    if (failed == 0)
-        failed = start_writers(program);
-    if (failed == 0)
+    if ((failed = enl_jobs_start(&program->jobs)) == 0 && (failed = enl_conns_listen(&program->conns)) == 0 &&
+        (failed = enl_here_start(&program->here)) == 0 && (failed = start_writers(program)) == 0) {
         enl_crash_start(&program->crashes);
-    if (failed == 0)
         enl_deadlock_start(&program->deadlock);
-    if (failed == 0)
         return enl_session_start(&program->session, program->jobs.root_path, error, error_size) == 0 ? 0 : 1;
+    }
     char failure[BCRI_FAILURE_TEXT_MAX];
     if (failed == -EAGAIN)
         snprintf(error, error_size, "cannot start: %s%s", bcri_failure_text("no memory", failure),

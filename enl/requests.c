@@ -63,9 +63,16 @@ static const char *hello_of_client(struct enl_conn *conn, struct bcri_incoming *
 
 static void write_note(struct enl_conn *conn, const struct bcri_control *message)
 {
-    char who[ENL_CCE_TEXT_MAX];
-    enl_log_often(&enl_program_of(conn)->self, ENL_OFTEN_NOTE, "%s %.*s",
-                  enl_cce_text(conn->cce, who, sizeof who), (int)message->text.length, message->text.bytes);
+    enl_log_often(&enl_program_of(conn)->self, ENL_OFTEN_NOTE, "%s %.*s", enl_cce_text(conn->cce),
+                  (int)message->text.length, message->text.bytes);
+}
+
+/* What only the root knows: the parent's answer goes to `conn`. */
+static const char *ask_parent(struct enl_conn *conn, const struct bcri_control *message, int status)
+{
+    if (!enl_parent_ask(conn, message))
+        enl_conn_reply(conn, message->id, status, NULL);
+    return NULL;
 }
 
 /* The host of that place in the list; of a program without a list there is this one, with a slot for each processor. */
@@ -77,11 +84,8 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
                                  .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
                                  .id = message->id};
     const bool listed = message->index < hosts->count;
-    if (program->self.is_child) {
-        if (!enl_parent_ask(conn, message))
-            enl_conn_reply(conn, message->id, bcrE_ENLIST, NULL);
-        return NULL;
-    }
+    if (program->self.is_child)
+        return ask_parent(conn, message, bcrE_ENLIST);
     if (listed || (hosts->count == 0 && message->index == 0)) {
         reply.present |= BCRI_HAS(text);
         reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->self.hostname);
@@ -94,17 +98,16 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
 /* How CCEs of that host represent data, also of one that is gone. */
 static const char *host_arch(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = enl_program_of(conn);
-    const uint32_t archtype = enl_tree_arch(program, message->host);
+    const uint32_t archtype = enl_tree_arch(enl_program_of(conn), message->host);
     const struct bcri_control reply = {.type = BCRI_MSG_reply,
-                                       .present = BCRI_HAS(id) | BCRI_HAS(status) |
-                                                  (archtype != 0 ? BCRI_HAS(archtype) : 0),
+                                       .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(archtype),
                                        .id = message->id,
-                                       .status = archtype != 0 ? 0 : bcrE_NOCCE,
                                        .archtype = archtype};
-    if (archtype != 0 || !program->self.is_child)
+    if (archtype != 0)
         enl_conn_send(conn, &reply, NULL, 0);
-    else if (!enl_parent_ask(conn, message))
+    else if (enl_program_of(conn)->self.is_child)
+        return ask_parent(conn, message, bcrE_NOCCE);
+    else
         enl_conn_reply(conn, message->id, bcrE_NOCCE, NULL);
     return NULL;
 }
@@ -135,78 +138,51 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
     return NULL;
 }
 
+#define ON(kind, type) ((unsigned)ENL_##kind << 16 | (unsigned)BCRI_MSG_##type)
+
 static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
 {
     const struct bcri_control *message = &in->message;
-    switch (conn->kind) {
-    case ENL_HANDSHAKE:
-        if (message->type == BCRI_MSG_hello)
-            return hello_on_handshake(conn, in);
-        break;
-    case ENL_CLIENT:
-        switch (message->type) {
-        case BCRI_MSG_hello: return hello_of_client(conn, in);
-        case BCRI_MSG_ps: return enl_rows_answer(&enl_program_of(conn)->here, conn, message);
-        case BCRI_MSG_host_next: return enl_states_ask(conn, message);
-        case BCRI_MSG_audit: return enl_audit_ask(&enl_program_of(conn)->here, conn, message);
-        case BCRI_MSG_kill: return end_program(conn, in);
-        case BCRI_MSG_relay: return enl_proxy_ask(&enl_program_of(conn)->carry, conn, in);
-        case BCRI_MSG_pane: return enl_session_pane(&enl_program_of(conn)->session, conn, message);
-        case BCRI_MSG_attach: return enl_session_attach(&enl_program_of(conn)->session, conn, message);
-        default: break;
-        }
-        break;
-    case ENL_HELPER:
-        switch (message->type) {
-        case BCRI_MSG_segment_fd: return enl_proxy_segment(enl_program_of(conn)->here.host, conn, message);
-        case BCRI_MSG_ps: return enl_rows_answer(&enl_program_of(conn)->here, conn, message);
-        case BCRI_MSG_way_next: return enl_ways_ask(&enl_program_of(conn)->links, conn, message);
-        case BCRI_MSG_pane: return enl_session_pane(&enl_program_of(conn)->session, conn, message);
-        case BCRI_MSG_attach: return enl_session_attach(&enl_program_of(conn)->session, conn, message);
-        default: break;
-        }
-        break;
-    case ENL_PANE: return "a pane has nothing to say";
-    case ENL_PARENT:
-        switch (message->type) {
-        case BCRI_MSG_enlist: return enl_enlist(&enl_program_of(conn)->jobs, conn, message);
-        case BCRI_MSG_ps: return enl_rows_answer(&enl_program_of(conn)->here, conn, message);
-        case BCRI_MSG_kill: return end_program(conn, in);
-        default: break;
-        }
-        break;
-    case ENL_CHILD:
-        if (message->type == BCRI_MSG_enlist)
-            return enl_enlist(&enl_program_of(conn)->jobs, conn, message);
-        if (message->type == BCRI_MSG_host_name)
-            return host_name(conn, message);
-        if (message->type == BCRI_MSG_host_arch)
-            return host_arch(conn, message);
-        break;
-    case ENL_WAITING: return "a process that waits has nothing to say";
-    case ENL_CONTROL:
-        switch (message->type) {
-        case BCRI_MSG_segment_add: return enl_memory_segment_add(conn, in);
-        case BCRI_MSG_segment_again: return enl_memory_segment_again(conn, message);
-        case BCRI_MSG_pages_take: return enl_memory_pages_take(conn, message);
-        case BCRI_MSG_pages_back: return enl_memory_pages_back(conn, message);
-        case BCRI_MSG_segment_fd: return enl_memory_segment_fd(conn, message);
-        case BCRI_MSG_segment_freed: enl_worker_look(enl_program_of(conn)->here.worker); return NULL;
-        case BCRI_MSG_fd_set: return enl_memory_fd_set(conn, in);
-        case BCRI_MSG_fd_ring: return enl_memory_fd_ring(conn, message);
-        case BCRI_MSG_crashed: return enl_crash_begun(&enl_program_of(conn)->crashes, conn->cce, in);
-        case BCRI_MSG_note: write_note(conn, message); return NULL;
-        case BCRI_MSG_blocked_by:
-            enl_blocked_by(&enl_program_of(conn)->here, message->index, conn->cce->index);
-            return NULL;
-        case BCRI_MSG_enlist: return enl_enlist(&enl_program_of(conn)->jobs, conn, message);
-        case BCRI_MSG_host_name: return host_name(conn, message);
-        case BCRI_MSG_host_arch: return host_arch(conn, message);
-        default: break;
-        }
-        break;
+    struct enl_program *program = enl_program_of(conn);
+    switch ((unsigned)conn->kind << 16 | (unsigned)message->type) {
+    case ON(HANDSHAKE, hello): return hello_on_handshake(conn, in);
+    case ON(CLIENT, hello): return hello_of_client(conn, in);
+    case ON(CLIENT, ps):
+    case ON(HELPER, ps):
+    case ON(PARENT, ps): return enl_rows_answer(&program->here, conn, message);
+    case ON(CLIENT, host_next): return enl_states_ask(conn, message);
+    case ON(CLIENT, audit): return enl_audit_ask(&program->here, conn, message);
+    case ON(CLIENT, kill):
+    case ON(PARENT, kill): return end_program(conn, in);
+    case ON(CLIENT, relay): return enl_proxy_ask(&program->carry, conn, in);
+    case ON(CLIENT, pane):
+    case ON(HELPER, pane): return enl_session_pane(&program->session, conn, message);
+    case ON(CLIENT, attach):
+    case ON(HELPER, attach): return enl_session_attach(&program->session, conn, message);
+    case ON(HELPER, segment_fd): return enl_proxy_segment(program->here.host, conn, message);
+    case ON(HELPER, way_next): return enl_ways_ask(&program->links, conn, message);
+    case ON(PARENT, enlist):
+    case ON(CHILD, enlist):
+    case ON(CONTROL, enlist): return enl_enlist(&program->jobs, conn, message);
+    case ON(CHILD, host_name):
+    case ON(CONTROL, host_name): return host_name(conn, message);
+    case ON(CHILD, host_arch):
+    case ON(CONTROL, host_arch): return host_arch(conn, message);
+    case ON(CONTROL, segment_add): return enl_memory_segment_add(conn, in);
+    case ON(CONTROL, segment_again): return enl_memory_segment_again(conn, message);
+    case ON(CONTROL, pages_take): return enl_memory_pages_take(conn, message);
+    case ON(CONTROL, pages_back): return enl_memory_pages_back(conn, message);
+    case ON(CONTROL, segment_fd): return enl_memory_segment_fd(conn, message);
+    case ON(CONTROL, segment_freed): enl_worker_look(program->here.worker); return NULL;
+    case ON(CONTROL, fd_set): return enl_memory_fd_set(conn, in);
+    case ON(CONTROL, fd_ring): return enl_memory_fd_ring(conn, message);
+    case ON(CONTROL, crashed): return enl_crash_begun(&program->crashes, conn->cce, in);
+    case ON(CONTROL, note): write_note(conn, message); return NULL;
+    case ON(CONTROL, blocked_by):
+        enl_blocked_by(&program->here, message->index, conn->cce->index);
+        return NULL;
+    default: return "not a message for this connection";
     }
-    return "not a message for this connection";
 }
 
 static void on_closing(struct enl_conn *conn)

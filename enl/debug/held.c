@@ -16,20 +16,14 @@
 #include "base/status.h"
 #include "bcri/environment.h"
 
-/* Whether a debugger has attached to this process. */
-static bool is_traced(void)
+static _Noreturn void become_program(char **argv, pid_t debugger)
 {
     struct enl_process_status status;
-    return enl_process_status(getpid(), &status) && status.tracer != 0;
-}
-
-static _Noreturn void become(char **argv, pid_t debugger)
-{
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != debugger)
         _exit(127);
     prctl(PR_SET_PTRACER, (unsigned long)debugger, 0, 0, 0);
-    while (!is_traced())
+    while (!enl_process_status(getpid(), &status) || status.tracer == 0)
         poll(NULL, 0, 10);
     execv(argv[0], argv);
     fprintf(stderr, "enl: %s could not be executed: %s\n", argv[0], strerror(errno));
@@ -52,7 +46,7 @@ int enl_held(char **argv)
         return 126;
     }
     if (child == 0)
-        become(argv + at + 1, self);
+        become_program(argv + at + 1, self);
     const char *socket = getenv(BCRI_CONTROL_ENV); /* the program's alone */
     if (socket != NULL)
         close((int)strtol(socket, NULL, 10));

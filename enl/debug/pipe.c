@@ -31,12 +31,6 @@ static bool is_later(void)
     return errno == EAGAIN || errno == EINTR;
 }
 
-/* The size of this terminal. False: it is none, or has no size. */
-static bool size_here(struct winsize *size_out)
-{
-    return ioctl(0, TIOCGWINSZ, size_out) == 0 && size_out->ws_row != 0;
-}
-
 /* Adds a byte that was typed at another host, or takes it as a part of a mark. */
 static void add_marked(struct pipe *pipe, unsigned char byte)
 {
@@ -79,7 +73,7 @@ static void take_packet(struct pipe *pipe)
         add_byte(pipe, bytes[i]);
 }
 
-static void give(struct pipe *pipe)
+static void write_bytes(struct pipe *pipe)
 {
     const ssize_t put = write(pipe->to, pipe->bytes, pipe->length);
     if (put < 0 && is_later()) {
@@ -91,11 +85,11 @@ static void give(struct pipe *pipe)
     memmove(pipe->bytes, pipe->bytes + (put > 0 ? put : 0), pipe->length);
 }
 
-/* Gives the debugger's terminal the size of this one. */
-static void fit(struct pipe *in)
+/* Gives the debugger's terminal the size of this one, if it has one. */
+static void pass_on_size(struct pipe *in)
 {
     struct winsize size;
-    if (!size_here(&size))
+    if (ioctl(0, TIOCGWINSZ, &size) != 0 || size.ws_row == 0)
         return;
     if (in->marks == ENL_PIPE_PLAIN) {
         ioctl(in->to, TIOCSWINSZ, &size);
@@ -130,7 +124,7 @@ void enl_pipe(int fd, int daemon, bool terminal, enum enl_pipe_marks marks)
     out = (struct pipe){.from = fd, .to = 1};
     while (!out.ended && !(in.ended && in.length == 0 && !tells)) {
         if (fits && in.length == 0) {
-            fit(&in);
+            pass_on_size(&in);
             fits = false;
         }
         struct pollfd look[] = {{.fd = 0, .events = wanted(&in)},
@@ -150,9 +144,9 @@ void enl_pipe(int fd, int daemon, bool terminal, enum enl_pipe_marks marks)
         if ((look[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
             take_packet(&out);
         if (in.length != 0)
-            give(&in);
+            write_bytes(&in);
         while (out.length != 0 && !out.ended)
-            give(&out);
+            write_bytes(&out);
         struct signalfd_siginfo info;
         if ((look[3].revents & POLLIN) != 0 && read(changes, &info, sizeof info) > 0)
             fits = sizes;

@@ -41,7 +41,7 @@ static void choose_where(struct enl_session *session)
 static int check_where(struct enl_session *session, char *error, size_t error_size)
 {
     char path[PATH_MAX], reason[1024];
-    const char *wrong = NULL;
+    const char *where = session->value, *tool = NULL, *advice = "";
     switch (session->where) {
     case ENL_WHERE_BATCH:
         if (access(session->value, R_OK) != 0)
@@ -50,36 +50,35 @@ static int check_where(struct enl_session *session, char *error, size_t error_si
         if (session->debugger.kind == ENL_OTHER_DEBUGGER)
             return bcri_refuse(error, error_size, -1, "-D batch:FILE runs scripts of gdb and lldb, not of %s",
                                session->debugger.words[0]);
-        break;
+        return 0;
     case ENL_WHERE_TMUX:
-        wrong = enl_session_tool(session, "tmux", path, reason, sizeof reason);
-        if (wrong != NULL)
-            return bcri_refuse(error, error_size, -1,
-                               "-D tmux: %s; install tmux, or use -D server or an X display", wrong);
+        where = tool = "tmux";
+        advice = "install tmux, or use -D server or an X display";
         break;
     case ENL_WHERE_DISPLAY:
         if (session->self->config.xtermpath == NULL)
             return bcri_refuse(error, error_size, -1,
                                "-D %s: xtermpath of bcrrc says that no windows are opened; use -D tmux",
                                session->value);
-        wrong = enl_session_tool(session, session->self->config.xtermpath, path, reason, sizeof reason);
-        if (wrong != NULL)
-            return bcri_refuse(error, error_size, -1,
-                               "-D %s: %s; install xterm, name another by xtermpath in bcrrc, or use -D tmux",
-                               session->value, wrong);
+        tool = session->self->config.xtermpath;
+        advice = "install xterm, name another by xtermpath in bcrrc, or use -D tmux";
         break;
     case ENL_WHERE_SERVER:
         if (session->debugger.kind != ENL_GDB)
             return bcri_refuse(error, error_size, -1,
                                "-D server is for gdb, which %s is not; use -D tmux or an X display",
                                session->debugger.words[0]);
-        wrong = enl_session_tool(session, ENL_GDBSERVER, session->server, reason, sizeof reason);
-        if (wrong != NULL)
-            return bcri_refuse(error, error_size, -1,
-                               "-D server: %s; install gdbserver, or use -D tmux or an X display", wrong);
+        where = "server";
+        tool = ENL_GDBSERVER;
+        advice = "install gdbserver, or use -D tmux or an X display";
         break;
-    case ENL_WHERE_NONE: break;
+    case ENL_WHERE_NONE: return 0;
     }
+    const char *wrong = enl_session_tool(session, tool, path, reason, sizeof reason);
+    if (wrong != NULL)
+        return bcri_refuse(error, error_size, -1, "-D %s: %s; %s", where, wrong, advice);
+    if (session->where == ENL_WHERE_SERVER)
+        strcpy(session->server, path);
     return 0;
 }
 

@@ -31,19 +31,19 @@ struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index)
     return index < here->cce_room ? here->cces[index] : NULL;
 }
 
-const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
+const char *enl_cce_text(const struct enl_cce *cce)
 {
     enum { OBJECT_SHOWN = 300 };
+    static char texts[2][ENL_CCE_TEXT_MAX];
+    static unsigned turn;
+    char *text = texts[turn++ % 2], process[32] = "";
     const pid_t pid = cce->pid != 0 ? cce->pid : cce->process;
-    const char *host = cce->here->self->hostname;
     const size_t length = strlen(cce->object), left_out = length > OBJECT_SHOWN ? length - OBJECT_SHOWN : 0;
-    char object[OBJECT_SHOWN + 4];
-    snprintf(object, sizeof object, "%s%s", left_out != 0 ? "..." : "", cce->object + left_out);
     if (pid != 0)
-        snprintf(buffer, size, "CCE %u (%s, pid %ld) on %s", cce->ordinal, object, (long)pid, host);
-    else
-        snprintf(buffer, size, "CCE %u (%s) on %s", cce->ordinal, object, host);
-    return buffer;
+        snprintf(process, sizeof process, ", pid %ld", (long)pid);
+    snprintf(text, ENL_CCE_TEXT_MAX, "CCE %u (%s%s%s) on %s", cce->ordinal, left_out != 0 ? "..." : "",
+             cce->object + left_out, process, cce->here->self->hostname);
+    return text;
 }
 
 struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
@@ -185,10 +185,8 @@ void enl_hello_refuse(int fd, uint32_t id, int status, const char *text)
 
 static void refuse_hello(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
 {
-    char who[ENL_CCE_TEXT_MAX];
     enl_hello_refuse(fd, id, status, text);
-    enl_log_often(cce->here->self, ENL_OFTEN_HELLO, "hello of %s refused: %s",
-                  enl_cce_text(cce, who, sizeof who), text);
+    enl_log_often(cce->here->self, ENL_OFTEN_HELLO, "hello of %s refused: %s", enl_cce_text(cce), text);
 }
 
 const char *enl_hello_wrong(const struct bcri_control *hello)
@@ -227,10 +225,8 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
         wrong = error != 0 ? enl_cce_text_of_error(error) : NULL;
     }
     if (wrong != NULL) {
-        char who[ENL_CCE_TEXT_MAX];
         cce->refused = true;
-        enl_report(cce->here->self, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who),
-                   wrong);
+        enl_report(cce->here->self, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce), wrong);
         refuse_hello(cce, fd, hello->id, bcrE_ENLIST, wrong);
         return;
     }

@@ -10,11 +10,8 @@
  *                              left if it is the daemon's child, none under a wrapper
  *
  * What a CCE sent to the daemon before its end is read and done before its end is judged, and before the
- * worker repairs. Of the messages that need no answer: fd_ring wakes another CCE, segment_freed has the worker
- * look, pages_back gives pages to CCEs that come, note is logged, and blocked_by reported. A request (segment_add,
- * segment_again, pages_take, fd_set, enlist) is done as one that was read in time, and what it gave goes with the
- * CCE; crashed tells the signal, but nothing is traced any more. A helper asks only, and nobody else waits for the
- * answer. Other daemons' frames are read to the end of their pipe (tree/child.c).
+ * worker repairs, as if it had been read in time; what a request gave goes with the CCE. Only a crash is
+ * traced no more. Other daemons' frames are read to the end of their pipe (tree/child.c).
  *
  * The worker repairs what a dead CCE held, after the agent, if the CCE has ordered of it, has
  * forgotten the CCE. The loop stores DYING before that, so that CCEs that
@@ -131,11 +128,10 @@ static void repair(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
-    char who[ENL_CCE_TEXT_MAX];
     cce->repairing = enl_worker_add(here->worker, &work);
     if (!cce->repairing)
         enl_report(here->self, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
-                   enl_cce_text(cce, who, sizeof who));
+                   enl_cce_text(cce));
 }
 
 void enl_cce_forgotten(struct enl_cce *cce)
@@ -214,7 +210,7 @@ void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin
 void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
 {
     struct enl_here *here = cce->here;
-    char text[1024], who[ENL_CCE_TEXT_MAX];
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
@@ -222,8 +218,7 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
     va_end(arguments);
     enl_output_drain(cce);
     if (here->self->phase == ENL_RUNNING) {
-        enl_report(here->self, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce, who, sizeof who),
-                   text);
+        enl_report(here->self, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce), text);
         enl_output_show_tail(cce);
         enl_cce_tell_failure(here, &cce->origin, cce->ordinal, code);
     }
@@ -280,7 +275,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
 {
     struct enl_here *here = cce->here;
     struct end end = end_of(cce, waited, wait_status);
-    char who[ENL_CCE_TEXT_MAX], how[128];
+    char how[128];
     if (cce->life == ENL_HELD) {
         enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init",
                      text_of_end(end, how, sizeof how));
@@ -290,7 +285,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     cce->has_ended = true;
     enl_conn_take_rest(&cce->control);
     enl_output_drain(cce);
-    enl_cce_text(cce, who, sizeof who);
+    const char *who = enl_cce_text(cce);
     text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING, blamed = running && !is_normal(end);
     const struct enl_outcome verdict =
@@ -360,12 +355,11 @@ void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong)
 
 static void report_disconnected(struct enl_cce *cce)
 {
-    char who[ENL_CCE_TEXT_MAX];
     if (!cce->disconnect_reported)
         enl_report(cce->here->self, BCRI_LOG_ERROR,
                    "%s gave up its connection to enl and runs on (an exec, or it closed descriptors that are "
                    "not its own); it is killed",
-                   enl_cce_text(cce, who, sizeof who));
+                   enl_cce_text(cce));
     cce->disconnect_reported = true;
 }
 
@@ -411,11 +405,10 @@ void enl_cce_disconnected(struct enl_cce *cce)
 
 void enl_cce_repaired(struct enl_cce *cce, int code)
 {
-    char who[ENL_CCE_TEXT_MAX];
     if (code != 0)
         enl_report(cce->here->self, BCRI_LOG_ERROR,
                    "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
-                   enl_cce_text(cce, who, sizeof who));
+                   enl_cce_text(cce));
     cce->repairing = false;
     enl_cce_release(cce);
 }

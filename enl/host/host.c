@@ -31,13 +31,10 @@ void enl_blocked_by(struct enl_here *here, uint32_t holder_index, uint32_t waite
 {
     struct enl_cce *holder = last_of(here, holder_index);
     const struct enl_cce *waiter = enl_cce_at(here, waiter_index);
-    char who[ENL_CCE_TEXT_MAX], whom[ENL_CCE_TEXT_MAX] = "enl";
     if (holder == NULL || holder->life != ENL_ALIVE)
         return; /* its repair lets the others go on */
-    enl_cce_text(holder, who, sizeof who);
+    const char *who = enl_cce_text(holder), *whom = waiter != NULL ? enl_cce_text(waiter) : "enl";
     const bool repair = waiter != NULL && waiter->life == ENL_OVER;
-    if (waiter != NULL)
-        enl_cce_text(waiter, whom, sizeof whom);
     const long pid = (long)holder->pid;
     char why[128] = "it is not stopped; it may be short of processor time";
     if (bcri_process_stopped((uint32_t)pid))

@@ -273,9 +273,10 @@ struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index);
  * group that the process leads. */
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group);
 
-/* How sentences name it: "CCE 3 (ring, pid 1234) on alpha". Of a long name the beginning is left out. */
+/* How sentences name it: "CCE 3 (ring, pid 1234) on alpha". Of a long name the beginning is left out. For the loop's
+ * thread alone; the text is there until this has been called twice again. */
 #define ENL_CCE_TEXT_MAX 512
-const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size);
+const char *enl_cce_text(const struct enl_cce *cce);
 
 /* memory.c -- What a CCE asks of its host's memory: segments, pages of cells, eventfds of cells. `conn` is its
  * private socket. Each answers, and returns NULL or why the connection must end. */

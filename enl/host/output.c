@@ -161,27 +161,20 @@ static int open_stream(struct enl_stream *stream, int *end_out)
     if (stream->watch != NULL && mux != NULL)
         stream->source = enl_source_new(mux, &ops, stream);
     *end_out = pair[1];
-    if (stream->watch != NULL && (mux == NULL || stream->source != NULL))
-        return 0;
-    close(pair[1]);
-    return -ENOMEM;
+    return stream->watch != NULL && (mux == NULL || stream->source != NULL) ? 0 : -ENOMEM;
 }
 
-int enl_output_open(struct enl_cce *cce, int ends_out[2])
+int enl_output_open(struct enl_cce *cce, int *out, int *err)
 {
-    for (int i = 0; i < 2; i++) {
-        struct enl_stream *stream = &cce->output.streams[i];
-        stream->cce = cce;
-        stream->fd = 1 + i;
-        const int error = open_stream(stream, &ends_out[i]);
-        if (error == 0)
-            continue;
-        if (i == 1)
-            close(ends_out[0]);
-        enl_output_close(cce);
-        return error;
+    int error = 0;
+    for (int i = 0; i < 2 && error == 0; i++) {
+        cce->output.streams[i].cce = cce;
+        cce->output.streams[i].fd = 1 + i;
+        error = open_stream(&cce->output.streams[i], i == 0 ? out : err);
     }
-    return 0;
+    if (error != 0)
+        enl_output_close(cce);
+    return error;
 }
 
 void enl_output_drain(struct enl_cce *cce)

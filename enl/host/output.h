@@ -133,9 +133,9 @@ struct enl_output {
     int tail_fd;   /* of which its last byte is */
 };
 
-/* Makes the two pipes of a CCE that is to be started. ends_out gets their writing ends, which the
- * caller closes. Returns 0 or -errno. */
-int enl_output_open(struct enl_cce *cce, int ends_out[2]);
+/* Makes the two pipes of a CCE that is to be started. `out` and `err` get their writing ends, which the
+ * caller closes, also of a failure. Returns 0 or -errno. */
+int enl_output_open(struct enl_cce *cce, int *out, int *err);
 /* Reads what the pipes hold now: after the CCE's end, before its tail is shown. */
 void enl_output_drain(struct enl_cce *cce);
 /* Copies the last lines; if there were more, from a whole line on. Returns their length. */

@@ -38,7 +38,6 @@ static const char *folder_for(const struct enl_cce *cce)
  * or -errno, where `*step_out` says what failed. */
 static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char **step_out)
 {
-    int ends[2];
     const bool root = cce == cce->here->root;
     if (root && !enl_lines_of_root_wanted(&cce->here->lines))
         return 0;
@@ -47,16 +46,7 @@ static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char *
         *step_out = "open /dev/null";
         return -errno;
     }
-    int error = enl_output_open(cce, ends);
-    if (error != 0) {
-        if (spawn->in >= 0)
-            close(spawn->in);
-        spawn->in = -1;
-        return error;
-    }
-    spawn->out = ends[0];
-    spawn->err = ends[1];
-    return 0;
+    return enl_output_open(cce, &spawn->out, &spawn->err);
 }
 
 void enl_cce_begin_cores(struct enl_here *here)

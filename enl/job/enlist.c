@@ -21,21 +21,6 @@
 #include "host/host.h"
 #include "wire/wire.h"
 
-static void fill_job(struct enl_job *job, const struct bcri_control *request)
-{
-    job->id = request->id;
-    memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
-    job->left = request->count;
-    job->ordinal = request->ordinal;
-    job->birth.is_there = (request->present & BCRI_HAS(data)) != 0;
-    job->birth.archtype = request->archtype;
-    job->birth.length = request->data.length;
-    if (job->birth.length != 0)
-        memcpy(job->birth.bytes, request->data.bytes, job->birth.length);
-    bcri_view_copy(request->object, job->object, sizeof job->object);
-    job->argv[0] = job->object;
-}
-
 static void answer_enlist(struct enl_jobs *jobs, struct enl_job *job)
 {
     bool ok = job->started > 0;
@@ -138,42 +123,54 @@ static void report_others(struct enl_jobs *jobs, const struct bcri_control *requ
 
 void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request)
 {
-    char reason[1024];
+    char wrong[1024] = "no memory";
+    const char *reason = wrong;
+    int code = bcrE_NOMEM;
     const int core = request->core >= 0 ? enl_cores_nth(&jobs->here->cores, request->core) : -1;
+    struct enl_job *job = NULL;
     if (jobs->self->phase != ENL_RUNNING) {
-        enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_ENLIST, "the program is ending");
-        return;
-    }
-    if (request->core >= 0 && core < 0) {
-        snprintf(reason, sizeof reason,
+        code = bcrE_ENLIST;
+        reason = "the program is ending";
+    } else if (request->core >= 0 && core < 0) {
+        code = bcrE_NOCORE;
+        snprintf(wrong, sizeof wrong,
                  "there is no core %d that this program may use; they are counted from 0, and nproc says how "
                  "many there are",
                  request->core);
-        enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_NOCORE, reason);
-        return;
+    } else {
+        report_others(jobs, request);
+        job = malloc(sizeof *job);
     }
-    report_others(jobs, request);
-    struct enl_job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_NOMEM, "no memory");
-        return;
+    if (job != NULL) {
+        *job = (struct enl_job){.conn = conn,
+                                .id = request->id,
+                                .left = request->count,
+                                .ordinal = request->ordinal,
+                                .core = core,
+                                .has_turn = (request->present & BCRI_HAS(turn)) != 0,
+                                .turn = request->turn,
+                                .argv = {job->object},
+                                .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
+                                          .archtype = request->archtype,
+                                          .length = request->data.length}};
+        memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
+        if (job->birth.length != 0)
+            memcpy(job->birth.bytes, request->data.bytes, job->birth.length);
+        bcri_view_copy(request->object, job->object, sizeof job->object);
+        if (jobs->ops->turn(jobs->self->program, &job->turn))
+            job->has_turn = true;
+        job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
+                                           job->reason, sizeof job->reason) == 0;
+        if (job->has_path || enl_conn_waiting(jobs->conns, job->object) != NULL) {
+            STAILQ_INSERT_TAIL(&jobs->queue, job, entry);
+            uv_idle_start(&jobs->starter, on_job_turn);
+            return;
+        }
+        code = bcrE_NOPROG;
+        reason = job->reason;
     }
-    fill_job(job, request);
-    job->core = core;
-    job->conn = conn;
-    job->has_turn = (request->present & BCRI_HAS(turn)) != 0;
-    job->turn = request->turn;
-    if (jobs->ops->turn(jobs->self->program, &job->turn))
-        job->has_turn = true;
-    job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
-                                       job->reason, sizeof job->reason) == 0;
-    if (!job->has_path && enl_conn_waiting(jobs->conns, job->object) == NULL) {
-        enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_NOPROG, job->reason);
-        free(job);
-        return;
-    }
-    STAILQ_INSERT_TAIL(&jobs->queue, job, entry);
-    uv_idle_start(&jobs->starter, on_job_turn);
+    enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, code, reason);
+    free(job);
 }
 
 const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request)
@@ -194,15 +191,15 @@ const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struc
     }
     bcri_view_copy(request->machine, machine, sizeof machine);
     const char *host = machine[0] != '\0' ? machine : jobs->self->hostname;
-    if (jobs->self->phase != ENL_RUNNING) {
-        enl_enlist_refuse(jobs, conn, &whole, host, code, "the program is ending");
-        return NULL;
-    }
-    switch (jobs->ops->way(conn, &whole, &code, reason, sizeof reason)) {
-    case ENL_WAY_HERE: enl_enlist_here(jobs, conn, &whole); break;
-    case ENL_WAY_ELSEWHERE: break;
-    case ENL_WAY_NONE: enl_enlist_refuse(jobs, conn, &whole, host, code, reason); break;
-    }
+    enum enl_way way = ENL_WAY_NONE;
+    if (jobs->self->phase == ENL_RUNNING)
+        way = jobs->ops->way(conn, &whole, &code, reason, sizeof reason);
+    else
+        snprintf(reason, sizeof reason, "the program is ending");
+    if (way == ENL_WAY_HERE)
+        enl_enlist_here(jobs, conn, &whole);
+    else if (way == ENL_WAY_NONE)
+        enl_enlist_refuse(jobs, conn, &whole, host, code, reason);
     return NULL;
 }
 

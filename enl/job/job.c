@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/watch.h"
+
 void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conns *conns,
                    struct enl_here *here, const struct enl_jobs_ops *ops)
 {
@@ -22,7 +24,8 @@ int enl_jobs_start(struct enl_jobs *jobs)
 
 void enl_jobs_close(struct enl_jobs *jobs)
 {
-    enl_signals_stop(jobs);
+    enl_watch_stop(jobs->signals);
+    jobs->signals = NULL;
     uv_close((uv_handle_t *)&jobs->starter, NULL);
     uv_close((uv_handle_t *)&jobs->grace, NULL);
 }

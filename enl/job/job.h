@@ -150,11 +150,9 @@ void enl_signals_quieten(void);
 /* Blocks these signals before any thread is made; from then on the loop reads them. Returns 0 or
  * -errno. */
 int enl_signals_start(struct enl_jobs *jobs);
-void enl_signals_stop(struct enl_jobs *jobs);
 
-/* What a daemon's parent says: ends the program here by that signal; stops and continues all
- * CCEs. */
-void enl_signals_end(struct enl_jobs *jobs, int signal);
+/* Ends the program here by that signal, which a daemon's parent has sent, or which came; stops and continues all CCEs. */
+void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal);
 void enl_signals_stop_cces(struct enl_jobs *jobs);
 void enl_signals_continue_cces(struct enl_jobs *jobs);
 

@@ -17,7 +17,7 @@
 
 #include "base/object.h"
 
-static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
+static pid_t start_script(struct enl_jobs *jobs, const char *name, const char *path, int when)
 {
     char first[2] = {(char)('0' + when), '\0'};
     char last[] = {jobs->self->is_child ? '0' : '1', '\0'}; /* 1: the program was started here */
@@ -38,8 +38,7 @@ static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
     pid_t pid = spawn.in >= 0 ? enl_spawn(&spawn, &step) : -errno;
     free(environment);
     if (pid < 0)
-        enl_report(jobs->self, BCRI_LOG_WARN, "%s %s could not %s: %s",
-                   when == 0 ? "startscript" : "endscript", path, step, strerror(-pid));
+        enl_report(jobs->self, BCRI_LOG_WARN, "%s %s could not %s: %s", name, path, step, strerror(-pid));
     enl_spawn_close_files(&spawn);
     return pid;
 }
@@ -47,22 +46,21 @@ static pid_t start_script(struct enl_jobs *jobs, const char *path, int when)
 void enl_script_run(struct enl_jobs *jobs, const char *script, int when,
                     void (*done)(struct enl_program *program))
 {
-    char *name = NULL;
-    char path[PATH_MAX], reason[1024];
+    const char *name = when == 0 ? "startscript" : "endscript";
+    char path[PATH_MAX], reason[1024], *resolved = NULL;
     pid_t pid = -1;
-    if (script != NULL && bcri_config_resolve(&jobs->self->config, script, &name) == 0) {
-        if (enl_object_find(name, path, reason, sizeof reason) == 0)
-            pid = start_script(jobs, path, when);
+    if (script != NULL && bcri_config_resolve(&jobs->self->config, script, &resolved) == 0) {
+        if (enl_object_find(resolved, path, reason, sizeof reason) == 0)
+            pid = start_script(jobs, name, path, when);
         else
-            enl_report(jobs->self, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
+            enl_report(jobs->self, BCRI_LOG_WARN, "%s: %s", name, reason);
     }
-    free(name);
+    free(resolved);
     jobs->script_done = done;
     if (pid <= 0) {
         done(jobs->self->program);
         return;
     }
     jobs->script = pid;
-    snprintf(jobs->script_name, sizeof jobs->script_name, "%s %s", when == 0 ? "startscript" : "endscript",
-             path);
+    snprintf(jobs->script_name, sizeof jobs->script_name, "%s %s", name, path);
 }

@@ -80,7 +80,7 @@ int enl_signals_kill_children(const struct enl_jobs *jobs)
 
 /* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
  * it already. */
-static void pass_on_signal(struct enl_jobs *jobs, int signal, bool from_terminal)
+static void signal_cces(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &jobs->here->all, entry)
@@ -90,17 +90,15 @@ static void pass_on_signal(struct enl_jobs *jobs, int signal, bool from_terminal
 
 void enl_signals_stop_cces(struct enl_jobs *jobs)
 {
-    pass_on_signal(jobs, SIGSTOP, jobs->stop_from_terminal);
+    signal_cces(jobs, SIGSTOP, jobs->stop_from_terminal);
 }
 
 void enl_signals_continue_cces(struct enl_jobs *jobs)
 {
-    struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &jobs->here->all, entry)
-        enl_cce_signal(cce, SIGCONT, true);
+    signal_cces(jobs, SIGCONT, false);
 }
 
-static void go_on(struct enl_jobs *jobs)
+static void continue_all(struct enl_jobs *jobs)
 {
     jobs->stop_signal = 0;
     enl_signals_continue_cces(jobs);
@@ -120,10 +118,10 @@ void enl_signals_start_grace(struct enl_jobs *jobs)
     uv_timer_start(&jobs->grace, on_grace, (uint64_t)jobs->self->config.killafter, 0);
 }
 
-static void end_by(struct enl_jobs *jobs, int signal, bool from_terminal)
+void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     if (jobs->stop_signal != 0)
-        go_on(jobs); /* it was about to be stopped */
+        continue_all(jobs); /* it was about to be stopped */
     if (jobs->script != 0) {
         kill(-jobs->script, SIGTERM);
         enl_signals_start_grace(jobs);
@@ -151,13 +149,8 @@ static void end_by(struct enl_jobs *jobs, int signal, bool from_terminal)
         return;
     }
     jobs->status = 128 + signal; /* unless the root ends with another status */
-    pass_on_signal(jobs, signal, from_terminal);
+    signal_cces(jobs, signal, from_terminal);
     enl_signals_start_grace(jobs);
-}
-
-void enl_signals_end(struct enl_jobs *jobs, int signal)
-{
-    end_by(jobs, signal, false);
 }
 
 /* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop
@@ -170,7 +163,7 @@ void enl_signals_stopped(struct enl_jobs *jobs)
     raise(jobs->stop_signal);
     pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     pthread_sigmask(SIG_BLOCK, &one, NULL);
-    go_on(jobs);
+    continue_all(jobs);
 }
 
 static void stop_all(struct enl_jobs *jobs, int signal, bool from_terminal)
@@ -199,9 +192,9 @@ static void on_signal(void *data)
         case SIGTTOU: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
         case SIGCONT: /* else it has come while the daemon was stopped */
             if (jobs->stop_signal != 0)
-                go_on(jobs);
+                continue_all(jobs);
             break;
-        default: end_by(jobs, (int)info.ssi_signo, from_terminal); break;
+        default: enl_signals_end(jobs, (int)info.ssi_signo, from_terminal); break;
         }
     }
 }
@@ -241,10 +234,4 @@ int enl_signals_start(struct enl_jobs *jobs)
     }
     jobs->signals = enl_watch_start(jobs->self, fd, on_signal, jobs);
     return jobs->signals != NULL ? 0 : -ENOMEM;
-}
-
-void enl_signals_stop(struct enl_jobs *jobs)
-{
-    enl_watch_stop(jobs->signals);
-    jobs->signals = NULL;
 }

@@ -178,7 +178,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     if (message->type == BCRI_MSG_kill)
         return enl_forward_request(program->parent, message);
     if (message->type == BCRI_MSG_signal)
-        enl_signals_end(&program->jobs, (int)message->kind);
+        enl_signals_end(&program->jobs, (int)message->kind, false);
     program->dismissed = true;
     enl_program_check_end(program);
     return NULL;

@@ -17,7 +17,7 @@
 
 /* Clients at the abstract address at a time. A command says what it wants at once, and leaves when
  * it has its answer. */
-enum { CLIENTS_MAX = 64, WHO_BYTES = 512 };
+enum { CLIENTS_MAX = 64 };
 
 /* Reads one message, if there is one, and does what it asks for, which may close the connection. Returns
  * whether there was one; -1: the peer has ended the connection, or must not use it any more; it is open still. */
@@ -39,11 +39,10 @@ static int take_message(struct enl_conn *conn)
     conn->wrong = wrong;
     static const char *const kinds[] = {"a starting process", "a client", "a waiting process", "a CCE",
                                         "a helper",           "a pane"};
-    char who[WHO_BYTES];
     if (conn->cce != NULL)
         bcri_log_write(&conn->conns->self->log, BCRI_LOG_WARN,
                        "message of %s (pid %ld) not understood: %s; its connection is ended",
-                       conn->conns->ops->cce_text(conn->cce, who, sizeof who), (long)in.pid, wrong);
+                       conn->conns->ops->cce_text(conn->cce), (long)in.pid, wrong);
     else
         enl_log_often(conn->conns->self, ENL_OFTEN_MALFORMED,
                       "message of %s (pid %ld) not understood: %s; its connection is ended",

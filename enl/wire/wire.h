@@ -60,7 +60,7 @@ struct enl_conn_ops {
     /* The peer has ended a CCE's connection of that kind, or must not use it any more, since it was not understood:
      * `wrong`; it is freed. */
     void (*cce_left)(struct enl_cce *cce, enum enl_conn_kind kind, const char *wrong);
-    const char *(*cce_text)(const struct enl_cce *cce, char *buffer, size_t size); /* how sentences name it */
+    const char *(*cce_text)(const struct enl_cce *cce); /* how sentences name it */
     void (*send_by_peer)(struct enl_peer *peer, const struct bcri_control *message);
     void (*close_peer)(struct enl_peer *peer);
 };

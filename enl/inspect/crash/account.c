@@ -114,14 +114,13 @@ static void print_waiters(FILE *out, const struct enl_crash *crash)
     for (uint32_t i = 0; waiters != NULL && i < waiters->count; i++) {
         const struct enl_waiter *waiter = &waiters->at[i];
         const struct enl_cce *cce = enl_cce_at(crash->cce->here, waiter->index);
-        char who[ENL_CCE_TEXT_MAX];
         if (waiter->others != 0)
             fprintf(out, "%u request%s of CCEs on other hosts to %s its cell %u wait%s\n", waiter->others,
                     waiter->others == 1 ? "" : "s", waiter->puts ? "put into" : "get from", waiter->cell,
                     waiter->others == 1 ? "s" : "");
         if (cce == NULL || waiter->others != 0)
             continue;
-        enl_cce_text(cce, who, sizeof who);
+        const char *who = enl_cce_text(cce);
         if (waiter->request == BCRI_REF_NONE)
             fprintf(out, "%s waits for a lock that it holds inside a call\n", who);
         else

@@ -285,7 +285,7 @@ void enl_crash_ended(struct enl_crashes *crashes, struct enl_cce *cce, int signa
                                         .ordinal = cce->ordinal,
                                         .text = text.bytes,
                                         .length = text.length};
-    enl_cce_text(cce, report->who, sizeof report->who);
+    snprintf(report->who, sizeof report->who, "%s", enl_cce_text(cce));
     enl_ordinals_add(&report->ordinals, cce->ordinal, cce->ordinal);
     enl_crash_gather(crashes, report);
 }
