@@ -289,7 +289,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING, blamed = running && !is_normal(end);
     const struct enl_outcome verdict =
-        running ? enl_onfail_outcome(here->self->config.onfail, cce == here->root, !blamed)
+        running ? here->ops->outcome_of_end(here->self->config.onfail, cce == here->root, !blamed)
                 : (struct enl_outcome){0};
     /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == here->root && (end.known || running))

@@ -61,6 +61,12 @@ void enl_cores_give(struct enl_cores *cores, int core);
 /* host.c -- This host of the program: its shared memory, its CCEs, and what they print. What it asks of the rest
  * of the daemon it asks by struct enl_here_ops. */
 
+/* What follows from the end of a CCE. */
+struct enl_outcome {
+    bool ends;        /* the program */
+    const char *says; /* that, as the end of a sentence */
+};
+
 struct enl_here_ops {
     /* ---- starts ---- */
     /* Whether CCE `ordinal` starts under a debugger; how: see debug/session.c; `pid` has been started so, or -errno. */
@@ -76,6 +82,7 @@ struct enl_here_ops {
     void (*send_to_host)(struct enl_program *program, uint32_t number, const struct bcri_control *message);
 
     /* ---- ends ---- */
+    struct enl_outcome (*outcome_of_end)(int onfail, bool is_root, bool is_normal);
     /* The root has ended; `is_known`: it has said how. */
     void (*root_ended)(struct enl_jobs *jobs, int status, bool is_known);
     /* It was killed by a signal that is a crash: its report is made, before its record is repaired. */
@@ -288,16 +295,6 @@ const char *enl_memory_pages_take(struct enl_conn *conn, const struct bcri_contr
 const char *enl_memory_pages_back(struct enl_conn *conn, const struct bcri_control *message);
 const char *enl_memory_fd_set(struct enl_conn *conn, struct bcri_incoming *in);
 const char *enl_memory_fd_ring(struct enl_conn *conn, const struct bcri_control *message);
-
-/* onfail.c -- What a CCE's end means under onfail, an enum bcri_onfail. */
-
-struct enl_outcome {
-    bool ends;        /* the program */
-    const char *says; /* that, as the end of a sentence */
-};
-struct enl_outcome enl_onfail_outcome(int onfail, bool is_root, bool is_normal);
-/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
-const char *enl_onfail_says(int onfail, bool ends);
 
 /* rows.c -- What enl ps and looks are told of this host's CCEs. */
 

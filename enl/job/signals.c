@@ -182,19 +182,17 @@ static void on_signal(void *data)
     struct signalfd_siginfo info;
     while (jobs->signals != NULL && read(jobs->signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
         bool from_terminal = info.ssi_code == SI_KERNEL;
-        switch (info.ssi_signo) {
-        case SIGCHLD:
+        switch (enl_meaning_of_signal((int)info.ssi_signo)) {
+        case ENL_MEANS_REAP:
             if (enl_signals_reap(jobs) || jobs->self->phase == ENL_ENDING)
                 jobs->self->ops->something_ended(jobs->self->program);
             break;
-        case SIGTSTP:
-        case SIGTTIN:
-        case SIGTTOU: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
-        case SIGCONT: /* else it has come while the daemon was stopped */
+        case ENL_MEANS_STOP: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
+        case ENL_MEANS_GO_ON: /* else it has come while the daemon was stopped */
             if (jobs->stop_signal != 0)
                 continue_all(jobs);
             break;
-        default: enl_signals_end(jobs, (int)info.ssi_signo, from_terminal); break;
+        case ENL_MEANS_END: enl_signals_end(jobs, (int)info.ssi_signo, from_terminal); break;
         }
     }
 }

@@ -262,7 +262,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     if (blamed)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
                    alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ",
-                   alive == 0 ? "" : enl_onfail_says(program->self.config.onfail, ends));
+                   alive == 0 ? "" : enl_meaning_says(program->self.config.onfail, ends));
     enl_collect_gone(child);
     if (!again)
         enl_states_gone(child, sentence);
