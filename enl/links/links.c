@@ -20,11 +20,9 @@
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
 #include "bcri/machine.h"
-#include "bcri/network.h"
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "bcri/signature.h"
-#include "host/host.h"
 #include "host/worker.h"
 
 #define POOL_LEAST_BYTES  (UINT64_C(1) << 20)
@@ -223,25 +221,6 @@ static uint64_t pool_bytes(struct enl_links *links)
     return bytes > POOL_LEAST_BYTES ? bytes : POOL_LEAST_BYTES;
 }
 
-/* Tries each port of dataport at each address. Returns 0 or a code. */
-static int start_link_thread(struct bcri_link_thread_config *config, const struct bcri_config *settings,
-                             struct bcri_link_thread **out)
-{
-    struct bcri_link_address at[ENL_BIND_MAX];
-    struct bcri_ports ports;
-    int failed = bcrE_NOHOST;
-    const uint32_t count = enl_sockets_bind(settings->bindaddr, at);
-    if (!bcri_ports_parse(settings->dataport, &ports))
-        ports = (struct bcri_ports){0, 0};
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t port = ports.first; port <= ports.last && failed == bcrE_NOHOST; port++) {
-            config->bind = at[i];
-            enl_sockets_set_port(&config->bind, (uint16_t)port);
-            failed = bcri_link_thread_start(config, out);
-        }
-    return failed;
-}
-
 bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
 {
     char why[400];
@@ -262,13 +241,14 @@ bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
                                              .told = tell_loop,
                                              .owner = links};
     bcri_failure_forget();
-    const int failed = start_link_thread(&config, &links->self->config, &links->thread);
+    const int failed = enl_sockets_start(&config, &links->self->config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;
         char failure[BCRI_FAILURE_TEXT_MAX];
         snprintf(why, sizeof why, "%s", bcri_failure_text("no memory for them", failure));
-        if (failed == bcrE_NOHOST)
-            enl_sockets_refuse(links->self->config.bindaddr, links->self->config.dataport, why, sizeof why);
+        if (failed != -ENOMEM)
+            enl_sockets_refuse(links->self->config.bindaddr, links->self->config.dataport, -failed, why,
+                               sizeof why);
         else if ((bcri_failure_errno() == 0 || bcri_failure_errno() == ENOMEM) &&
                  bcri_machine_space_left() < LEAST_SPACE_BYTES)
             snprintf(why, sizeof why, "too little address space, or too small files; raise ulimit -v and -f");

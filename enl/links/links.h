@@ -12,6 +12,7 @@
 #include "bcri/ref.h"
 #include "host/host.h"
 
+struct bcri_config;
 struct bcri_control;
 struct bcri_ctx;
 struct bcri_link_news;
@@ -91,14 +92,12 @@ void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piec
 
 /* sockets.c -- Where the socket of the links is bound, and where other hosts find it. */
 
-/* The addresses to bind to, without a port, best first: this machine's address that `bindaddr` is or
- * has in its network; NULL: any. Returns how many; 0: this machine has no such address. */
-enum { ENL_BIND_MAX = 2 };
-uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL_BIND_MAX]);
-void enl_sockets_set_port(struct bcri_link_address *address, uint16_t port);
-
-/* Says why no socket could be bound there, as the end of a sentence. */
-void enl_sockets_refuse(const char *bindaddr, const char *dataport, char *error, size_t error_size);
+/* Starts a link thread at the first port of dataport that can be had at the address that bindaddr is, or has in its
+ * network. Returns 0; -ENOMEM; -ENODEV: this machine has no such address; or another -errno. */
+int enl_sockets_start(struct bcri_link_thread_config *config, const struct bcri_config *settings,
+                      struct bcri_link_thread **out);
+/* Says why no socket could be bound there, as the end of a sentence: an errno; ENODEV: there is no such address. */
+void enl_sockets_refuse(const char *bindaddr, const char *dataport, int why, char *error, size_t error_size);
 
 /* By which addresses a socket can be reached that is bound to `own`: by that one, or by all of this
  * machine if that is any, those of loopback last. Returns how many. */

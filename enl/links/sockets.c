@@ -9,12 +9,11 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "bcri/network.h"
 #include "bcri/refuse.h"
 
-static void set(struct bcri_link_address *address, const void *at, socklen_t bytes)
+static void set_address(struct bcri_link_address *address, const void *at, socklen_t bytes)
 {
     memset(address, 0, sizeof *address);
     memcpy(&address->at, at, bytes);
@@ -25,11 +24,6 @@ static uint16_t *port_at(struct bcri_link_address *address)
 {
     return address->at.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&address->at)->sin6_port
                                              : &((struct sockaddr_in *)&address->at)->sin_port;
-}
-
-void enl_sockets_set_port(struct bcri_link_address *address, uint16_t port)
-{
-    *port_at(address) = htons(port);
 }
 
 /* An address that a socket can be bound to, and others can send to. One of a single link needs the
@@ -46,11 +40,14 @@ static bool is_usable(const struct ifaddrs *interface)
 
 static void set_interface(struct bcri_link_address *address, const struct ifaddrs *interface)
 {
-    set(address, interface->ifa_addr,
-        interface->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    set_address(address, interface->ifa_addr,
+                interface->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
+                                                          : sizeof(struct sockaddr_in6));
 }
 
-uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL_BIND_MAX])
+/* The addresses to bind to, without a port, best first: this machine's address that `bindaddr` is or
+ * has in its network; NULL: any. Returns how many. */
+static uint32_t addresses_to_bind(const char *bindaddr, struct bcri_link_address out[2])
 {
     static const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
     static const struct sockaddr_in four = {.sin_family = AF_INET};
@@ -58,8 +55,8 @@ uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL
     struct ifaddrs *interfaces;
     uint32_t count = 0;
     if (bindaddr == NULL) { /* a socket of IPv6 takes IPv4 too; there may be no IPv6 */
-        set(&out[0], &six, sizeof six);
-        set(&out[1], &four, sizeof four);
+        set_address(&out[0], &six, sizeof six);
+        set_address(&out[1], &four, sizeof four);
         return 2;
     }
     if (!bcri_network_parse(bindaddr, &network) || getifaddrs(&interfaces) != 0)
@@ -71,32 +68,33 @@ uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL
     return count;
 }
 
-/* What is wrong with the first port, which the others are most likely to share. */
-static int bind_errno(const struct bcri_link_address *at)
+int enl_sockets_start(struct bcri_link_thread_config *config, const struct bcri_config *settings,
+                      struct bcri_link_thread **out)
 {
-    const int fd = socket(at->at.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&at->at, at->bytes) == 0;
-    const int error = bound ? 0 : errno;
-    if (fd >= 0)
-        close(fd);
-    return error;
+    struct bcri_link_address at[2];
+    struct bcri_ports ports;
+    int failed = -ENODEV;
+    const uint32_t count = addresses_to_bind(settings->bindaddr, at);
+    if (!bcri_ports_parse(settings->dataport, &ports))
+        ports = (struct bcri_ports){0, 0};
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t port = ports.first; port <= ports.last && failed != 0 && failed != -ENOMEM; port++) {
+            config->bind = at[i];
+            *port_at(&config->bind) = htons((uint16_t)port);
+            failed = bcri_link_thread_start(config, out);
+        }
+    return failed;
 }
 
-void enl_sockets_refuse(const char *bindaddr, const char *dataport, char *error, size_t error_size)
+void enl_sockets_refuse(const char *bindaddr, const char *dataport, int why, char *error, size_t error_size)
 {
-    struct bcri_link_address at[ENL_BIND_MAX];
     struct bcri_ports ports = {0, 0};
-    const uint32_t count = enl_sockets_bind(bindaddr, at);
     (void)bcri_ports_parse(dataport, &ports);
     const char *some = ports.first == ports.last ? "port" : "ports";
-    if (count == 0) {
+    if (why == ENODEV)
         bcri_refuse(error, error_size, 0,
                     "no interface there that is up has an address of bindaddr %s in bcrrc", bindaddr);
-        return;
-    }
-    enl_sockets_set_port(&at[count - 1], ports.first);
-    const int why = bind_errno(&at[count - 1]);
-    if (why == EADDRINUSE)
+    else if (why == EADDRINUSE)
         bcri_refuse(
             error, error_size, 0,
             "UDP %s %s there %s in use; give dataport in bcrrc a range with a port for each program, or "
@@ -104,14 +102,7 @@ void enl_sockets_refuse(const char *bindaddr, const char *dataport, char *error,
             some, dataport, ports.first == ports.last ? "is" : "are");
     else
         bcri_refuse(error, error_size, 0, "UDP %s %s there (dataport in bcrrc): %s", some, dataport,
-                    why != 0 ? strerror(why) : "try again");
-}
-
-static bool is_any(const struct bcri_link_address *address)
-{
-    return address->at.ss_family == AF_INET6
-               ? IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&address->at)->sin6_addr)
-               : ((const struct sockaddr_in *)&address->at)->sin_addr.s_addr == htonl(INADDR_ANY);
+                    strerror(why));
 }
 
 uint32_t enl_sockets_reach(const struct bcri_link_address *own,
@@ -120,7 +111,10 @@ uint32_t enl_sockets_reach(const struct bcri_link_address *own,
     struct bcri_link_address bound = *own;
     struct ifaddrs *interfaces;
     uint32_t count = 0;
-    if (!is_any(own)) {
+    const bool is_any = own->at.ss_family == AF_INET6
+                            ? IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&own->at)->sin6_addr)
+                            : ((const struct sockaddr_in *)&own->at)->sin_addr.s_addr == htonl(INADDR_ANY);
+    if (!is_any) {
         out[0] = bound;
         return 1;
     }
@@ -149,6 +143,6 @@ bool enl_sockets_fit(struct bcri_link_address *address, int family)
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = four->sin_port};
     six.sin6_addr.s6_addr[10] = six.sin6_addr.s6_addr[11] = 0xff;
     memcpy(&six.sin6_addr.s6_addr[12], &four->sin_addr, sizeof four->sin_addr);
-    set(address, &six, sizeof six);
+    set_address(address, &six, sizeof six);
     return true;
 }

@@ -15,25 +15,24 @@
 
 int bcri_channel_pair(int fds_out[2])
 {
-    int fds[2];
+    int fds[2], on = 1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
         bcri_failure_note("socketpair");
         return -errno;
     }
-    int on = 1;
-    fds[0] = bcri_descriptor_aside(fds[0]);
-    fds[1] = bcri_descriptor_aside(fds[1]);
-    if (fds[0] < 0 || fds[1] < 0 || setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
-        bcri_failure_note(fds[0] < 0 || fds[1] < 0 ? "fcntl" : "setsockopt");
-        int error = errno;
-        for (int i = 0; i < 2; i++)
-            if (fds[i] >= 0)
-                close(fds[i]);
-        return -error;
+    for (int i = 0; i < 2; i++)
+        fds[i] = bcri_descriptor_aside(fds[i]);
+    const bool are_there = fds[0] >= 0 && fds[1] >= 0;
+    if (are_there && setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0) {
+        memcpy(fds_out, fds, sizeof fds);
+        return 0;
     }
-    fds_out[0] = fds[0];
-    fds_out[1] = fds[1];
-    return 0;
+    bcri_failure_note(are_there ? "setsockopt" : "fcntl");
+    const int error = errno;
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return -error;
 }
 
 int bcri_channel_prefix(uid_t uid, char *out, size_t capacity)

@@ -77,7 +77,6 @@ void enl_conn_take_rest(struct enl_conn *const *place)
 void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops)
 {
     *conns = (struct enl_conns){.self = self, .ops = ops, .address_fd = -1, .spare_fd = -1};
-    LIST_INIT(&conns->all);
     TAILQ_INIT(&conns->waiting);
 }
 
@@ -228,21 +227,16 @@ struct enl_conn *enl_conn_waiting(const struct enl_conns *conns, const char *obj
     return NULL;
 }
 
-/* A client that has said nothing, and from whom no message waits to be read. */
-static bool has_said_nothing(const struct enl_conn *conn)
-{
-    char byte;
-    return conn->kind == ENL_CLIENT && !conn->spoke &&
-           recv(conn->watch->fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) <= 0;
-}
-
-/* Closes the oldest silent client's connection. False: there is none. */
+/* Closes the connection of the oldest client that has said nothing, and from whom no message waits to be read. False: there
+ * is none. */
 static bool close_silent_client(struct enl_conns *conns)
 {
     struct enl_conn *conn, *silent = NULL;
+    char byte;
     LIST_FOREACH (conn, &conns->all, entry)
         /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed is in the list no more, which the analyzer does not see */
-        if (has_said_nothing(conn))
+        if (conn->kind == ENL_CLIENT && !conn->spoke &&
+            recv(conn->watch->fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) <= 0)
             silent = conn;
     if (silent == NULL)
         return false;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* decode.c -- reading a message out of bytes that any process may have sent.
- *
- * unpack.h gives the items. */
+/* decode.c -- reading a message out of bytes that any process may have sent. */
 #include <string.h>
 
 #include "bcri/unpack.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent_idle.h"
 #include "bcri/audit.h"
 #include "bcri/cces.h"
 #include "bcri/clock.h"
@@ -137,7 +138,7 @@ void world_turn(struct world *world)
 static bool is_idle(const struct world *world)
 {
     for (unsigned at = 0; at < WORLD_HOSTS; at++)
-        if (!bcri_agent_is_idle(world->host[at].agent) ||
+        if (!agent_is_idle(world->host[at].agent) ||
             (world->host[at].end.link != NULL && !bcri_link_is_idle(world->host[at].end.link)))
             return false;
     return true;

@@ -6,6 +6,7 @@
 
 #include "agents.h"
 
+#include "agent_idle.h"
 #include "bcri/cces.h"
 #include "bcri/record.h"
 #include "bcri/self.h"
@@ -134,12 +135,12 @@ TEST(a_put_that_is_too_large_is_refused_behind_a_stream_that_was_full)
         send_order(BCRI_MESSAGE_ZAP, 0, owner->record->id.identity);
     send_order(BCRI_MESSAGE_PUT, POOL_BYTES / 2 + 1, owner->record->id.identity);
     exchange();
-    CHECK_UINT(world.host[0].agent->peers->orders, BCRI_OUTBOX_WINDOW);
+    CHECK_UINT(LIST_FIRST(&world.host[0].agent->peers)->orders, BCRI_OUTBOX_WINDOW);
     perform();
     perform();
     CHECK_UINT(answers[0], BCRI_OUTBOX_WINDOW);
     CHECK_UINT(refused, 1);
-    CHECK_UINT(world.host[0].agent->peers->bytes, 0);
+    CHECK_UINT(LIST_FIRST(&world.host[0].agent->peers)->bytes, 0);
     close_world();
 }
 
@@ -198,7 +199,7 @@ TEST(orders_to_a_host_that_never_was_fail_and_nothing_of_it_is_remembered)
         bcri_agent_unknown(agent, NEVER_WAS);
         bcri_agent_run(agent, now += SIM_MS);
         CHECK(bcri_peer_find(agent, NEVER_WAS) == NULL);
-        CHECK(bcri_agent_is_idle(agent));
+        CHECK(agent_is_idle(agent));
         CHECK_INT(bcr_rgwait(waits, 0, 0), -1);
         CHECK_INT(bcr_errno, bcrE_NOCCE);
         CHECK_INT(bcr_putdone(0), 1);

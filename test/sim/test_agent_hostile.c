@@ -236,14 +236,14 @@ static void order_much(enum bcri_message_kind kind, uint32_t flags, unsigned ord
         (void)world_settle(&world, i % 50 == 0 ? SIM_MS : 0);
     }
     (void)world_settle(&world, SIM_S);
-    CHECK(agent->peers->bytes <= MOST);
+    CHECK(LIST_FIRST(&agent->peers)->bytes <= MOST);
     printf("  %u orders of kind %d: %u refused\n", orders, (int)kind, answers_nomem);
     CHECK(answers_nomem != 0);
     CHECK_UINT(world.host[0].notes, 1); /* once */
     world_cut(&world);
     world_kill(&world, 0, 0); /* puts that have come wait until then */
     (void)world_settle(&world, SIM_S);
-    CHECK_UINT(agent->peers->bytes, 0);
+    CHECK_UINT(LIST_FIRST(&agent->peers)->bytes, 0);
     bcri_link_free(link);
     world_close(&world);
 }

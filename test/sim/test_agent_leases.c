@@ -21,6 +21,7 @@
 
 #include "network.h"
 
+#include "agent_idle.h"
 #include "bcri/agent.h"
 #include "bcri/audit.h"
 #include "bcri/cces.h"
@@ -478,7 +479,7 @@ static void leave(struct host *host)
 {
     bcri_cce_dying(group_host(host->group), host->cce->index);
     bcri_agent_forget(host->agent, host->cce->index);
-    for (int i = 0; i < 1000 && !bcri_agent_is_idle(host->agent); i++)
+    for (int i = 0; i < 1000 && !agent_is_idle(host->agent); i++)
         pass(SIM_MS);
     group_leave(host->group, host->cce);
 }
@@ -496,7 +497,7 @@ static void close_all(void)
     for (unsigned i = 0; i < HOSTS; i++) {
         struct host *host = &run.host[i];
         struct bcri_audit audit = {.found = print_finding, .arg = &i};
-        CHECK(bcri_agent_is_idle(host->agent));
+        CHECK(agent_is_idle(host->agent));
         CHECK_INT(bcri_audit(group_enl(host->group), &audit), 0);
         CHECK_UINT(audit.findings, 0);
         CHECK_UINT(audit.regions, 0);

@@ -63,7 +63,8 @@ static void keeps_nothing(void)
         CHECK_UINT(agent->shares.count, 0);
         CHECK_UINT(agent->payloads.count, 0);
         CHECK(list_is_empty(&agent->shares_over));
-        for (const struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
+        const struct peer *peer;
+        LIST_FOREACH (peer, &agent->peers, of_agent) {
             CHECK_UINT(peer->payloads_unknown, 0);
             CHECK_UINT(peer->orders, 0);
         }
@@ -497,7 +498,7 @@ TEST(only_a_region_that_nobody_else_holds_makes_room)
     order_one(rgid, 0, cell);
     CHECK_INT(bcr_rgfree(rgid), 0);
     (void)world_settle(&world, SIM_S);
-    const struct peer *const peer = world.host[1].agent->peers;
+    const struct peer *const peer = LIST_FIRST(&world.host[1].agent->peers);
     const struct payload *const payload = FIRST_OF(&peer->payloads, struct payload, of_peer);
     CHECK(payload != NULL);
     for (int i = 0; i < 2; i++) /* there is room for one */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each routine on a cell of another host, with a thread that turns both agents: what it promises
  * within a host it promises here. */
+#include "agent_idle.h"
 #include "agents.h"
 
 #include <string.h>
@@ -876,7 +877,7 @@ TEST(an_order_for_which_there_is_no_memory_is_taken_again)
         memory_fails_after(UINT64_MAX);
         const int came = bcr_rgwait(waits, 0, 0);
         CHECK(came == 0 || bcr_errno == bcrE_NOMEM);
-        CHECK(came != 0 || comes_again() || !bcri_agent_is_idle(world.host[0].agent));
+        CHECK(came != 0 || comes_again() || !agent_is_idle(world.host[0].agent));
         (void)world_settle(&world, SIM_S);
         as(owner);
         CHECK_INT(bcr_put(1, number(2), bcr_cce, cell + 1, bcr_FREE), 0);

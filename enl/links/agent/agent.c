@@ -14,7 +14,8 @@
 void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved)
 {
     bcri_pool_grown(agent, piece, reserved);
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+    struct peer *peer;
+    LIST_FOREACH (peer, &agent->peers, of_agent)
         bcri_answers_go_on(peer);
     agent->resume_at = agent->now;
 }
@@ -62,7 +63,8 @@ void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host)
         return;
     bcri_ask_fail(peer, bcrE_NOCCE);
     bcri_ask_drop_routes(peer);
-    bcri_peer_free(peer);
+    LIST_REMOVE(peer, of_agent);
+    free(peer);
 }
 
 /* ---- CCEs ---- */
@@ -81,17 +83,6 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
     bcri_table_add(&agent->requesters_by_ring, &requester->by_ring, bcri_outbox_ring(outbox));
     agent->ask_at = 0;
     return 0;
-}
-
-void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
-{
-    struct requester *requester;
-    EACH_OF (requester, &agent->requesters, struct requester, of_agent)
-        if (requester->index == index) {
-            bcri_ask_forget(requester);
-            return;
-        }
-    agent->events->forgotten(agent->owner, index);
 }
 
 /* ---- running ---- */
@@ -122,7 +113,8 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
 
 void bcri_agent_free(struct bcri_agent *agent)
 {
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
+    struct peer *peer;
+    LIST_FOREACH (peer, &agent->peers, of_agent) {
         struct bcri_link *link = peer->link;
         peer->link = NULL;
         if (link != NULL)
@@ -130,19 +122,17 @@ void bcri_agent_free(struct bcri_agent *agent)
     }
     bcri_serve_free(agent);
     bcri_ask_free(agent);
-    for (struct peer *peer = agent->peers, *next; peer != NULL; peer = next) {
-        next = peer->next;
-        free(peer);
+    while ((peer = LIST_FIRST(&agent->peers)) != NULL) {
+        LIST_REMOVE(peer, of_agent);
+        record_free(peer);
     }
-    struct table *const tables[] = {&agent->requesters_by_ring,
-                                    &agent->routes,
-                                    &agent->streams,
-                                    &agent->served,
-                                    &agent->cells,
-                                    &agent->shares,
-                                    &agent->payloads};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        bcri_table_free(tables[i]);
+    bcri_table_free(&agent->requesters_by_ring);
+    bcri_table_free(&agent->routes);
+    bcri_table_free(&agent->streams);
+    bcri_table_free(&agent->served);
+    bcri_table_free(&agent->cells);
+    bcri_table_free(&agent->shares);
+    bcri_table_free(&agent->payloads);
     free(agent);
 }
 
@@ -206,21 +196,9 @@ uint64_t bcri_agent_deadline(const struct bcri_agent *agent)
     return is_due ? agent->now : agent->deadline;
 }
 
-bool bcri_agent_is_idle(const struct bcri_agent *agent)
+bool bcri_agent_rests(const struct bcri_agent *agent, uint64_t *messages_out)
 {
-    return agent->order_count == 0 && agent->served_count == 0 && list_is_empty(&agent->untold) &&
-           list_is_empty(&agent->ready) && list_is_empty(&agent->ending) &&
-           list_is_empty(&agent->shares_over) && agent->retry_at == AGENT_NEVER &&
-           agent->ask_at == AGENT_NEVER;
-}
-
-uint64_t bcri_agent_messages(const struct bcri_agent *agent)
-{
-    return agent->messages;
-}
-
-bool bcri_agent_rests(const struct bcri_agent *agent)
-{
+    *messages_out = agent->messages;
     const struct list *const busy[] = {&agent->ending,      &agent->untold,         &agent->shares_over,
                                        &agent->owing,       &agent->ready,          &agent->over,
                                        &agent->giving_back, &agent->dead_locks,     &agent->parked_waits,
@@ -229,7 +207,8 @@ bool bcri_agent_rests(const struct bcri_agent *agent)
     for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
         if (!list_is_empty(busy[i]))
             return false;
-    for (const struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+    const struct peer *peer;
+    LIST_FOREACH (peer, &agent->peers, of_agent)
         if (!STAILQ_EMPTY(&peer->waiting) || peer->paused_answers != NULL ||
             (peer->link != NULL && !bcri_link_is_idle(peer->link)))
             return false;

@@ -12,14 +12,11 @@
 #include "bcri/cell0.h"
 #include "bcri/drop.h"
 
-struct order *bcri_ask_find(const struct peer *peer, uint64_t request)
+struct order *bcri_order_find(const struct bcri_agent *agent, uint64_t request)
 {
-    const struct bcri_agent *agent = peer->agent;
     const uint32_t place = (uint32_t)request;
     struct order *order = place < agent->place_count ? agent->places[place].order : NULL;
-    if (order == NULL || order->request != request || order->answered || order->route == NULL)
-        return NULL;
-    return order->route->peer == peer ? order : NULL;
+    return order != NULL && order->request == request && !order->answered ? order : NULL;
 }
 
 void bcri_requester_free_if_over(struct requester *requester)
@@ -34,34 +31,6 @@ void bcri_requester_free_if_over(struct requester *requester)
         record_free(route);
     }
     record_free(requester);
-}
-
-static void publish_completed(struct requester *requester);
-static void answer_put(struct order *order);
-
-void bcri_order_end_if_over(struct order *order)
-{
-    struct requester *requester = order->requester;
-    struct bcri_agent *agent = requester->agent;
-    const uint32_t place = (uint32_t)order->request;
-    if (!order->answered || order->sent)
-        return;
-    if (order->region != NULL)
-        bcri_order_let_go(order);
-    if (bcri_order_is_put(order->op) && order->slot_ref != BCRI_REF_NONE)
-        answer_put(order);
-    if (order->op == ORDER_DATA) {
-        requester->datas--;
-        publish_completed(requester);
-    }
-    agent->places[place] = (struct place){.next_free = agent->place_free};
-    agent->place_free = place;
-    agent->order_count--;
-    list_remove(&order->of_requester);
-    list_remove(&order->in_queue);
-    record_free(order);
-    if (requester->forgotten)
-        bcri_requester_free_if_over(requester);
 }
 
 /* ---- into IDs ---- */
@@ -87,14 +56,37 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
     bcri_bell_ring_index(order->requester->agent->ctx, order->requester->index, BCRI_REF_NONE);
 }
 
-/* The CCE waits for it, and has its region for itself again if that was not put: so it comes when the link and the agent
- * have let go of that. A region that could not be taken is held by the ID still.
- * Model: outbox.pml */
-static void answer_put(struct order *order)
+/* ---- the end of an order ---- */
+
+static void publish_completed(struct requester *requester);
+
+/* Model: outbox.pml */
+void bcri_order_end_if_over(struct order *order)
 {
-    const struct bcri_slot_shm *slot = bcri_order_id(order);
-    const bcri_ref left = slot != NULL ? bcri_slot_region(bcri_load(&slot->word)) : BCRI_REF_NONE;
-    answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, left), order->code, 0);
+    struct requester *requester = order->requester;
+    struct bcri_agent *agent = requester->agent;
+    const struct bcri_slot_shm *slot;
+    const uint32_t place = (uint32_t)order->request;
+    if (!order->answered || order->sent)
+        return;
+    if (order->region != NULL)
+        bcri_order_let_go(order);
+    if (bcri_order_is_put(order->op) && (slot = bcri_order_id(order)) != NULL) {
+        /* The CCE waits for it, and has its region for itself again if that was not put: so it is answered when the link
+         * and the agent have let go of that. A region that could not be taken is held by the ID still. */
+        const bcri_ref left = bcri_slot_region(bcri_load(&slot->word));
+        answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, left), order->code, 0);
+    }
+    if (order->op == ORDER_DATA) {
+        requester->datas--;
+        publish_completed(requester);
+    }
+    agent->places[place] = (struct place){.next_free = agent->place_free};
+    agent->place_free = place;
+    list_remove(&order->of_requester);
+    list_remove(&order->in_queue);
+    record_free(order);
+    bcri_requester_free_if_over(requester);
 }
 
 /* ---- errors of puts ---- */
@@ -180,17 +172,6 @@ static void tell_lost(const struct order *order, int code)
                         bcr_strerror(code));
 }
 
-/* Else the next CCE with this number would get the error regions of this one. */
-void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
-{
-    struct untold *untold;
-    EACH_OF (untold, &agent->untold, struct untold, of_agent)
-        if (untold->index == index) {
-            list_remove(&untold->of_agent);
-            record_free(untold);
-        }
-}
-
 /* ---- puts ---- */
 
 /* Answers the CCE's SYNCs that wait for puts which are completed now. */
@@ -214,14 +195,6 @@ void bcri_ask_sync(struct order *order)
 {
     list_append(&order->requester->syncs, &order->in_queue);
     look_at_syncs(order->requester);
-}
-
-/* It is answered, or its answer comes singly. */
-static void leave_route(struct order *order)
-{
-    list_remove(&order->in_queue);
-    if (list_is_empty(&order->route->puts))
-        list_remove(&order->route->of_busy);
 }
 
 static void count_put(struct order *order, int code, uint64_t owner_ordinal)
@@ -266,7 +239,7 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
 {
     order->answered = true;
     if (bcri_order_is_put(order->op)) {
-        leave_route(order);
+        list_remove(&order->in_queue);
         count_put(order, code, value);
         publish_completed(order->requester);
     } else if (region != NULL)
@@ -290,7 +263,7 @@ void bcri_ask_done_up_to(struct order *last)
     while (more) {
         struct order *order = FIRST_OF(&route->puts, struct order, in_queue);
         more = order != last;
-        leave_route(order);
+        list_remove(&order->in_queue);
         order->done = true;
         order->answered = !order->sent;
         if (order->answered)
@@ -299,11 +272,6 @@ void bcri_ask_done_up_to(struct order *last)
             publish_completed(requester);
         bcri_order_end_if_over(order); /* after the last of a CCE that has ended there is no requester */
     }
-}
-
-void bcri_ask_waits(struct order *order)
-{
-    leave_route(order);
 }
 
 /* The link has done with the message of an order. A put whose region was refused is over. */

@@ -77,8 +77,9 @@ static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, b
     bcri_ask_sync(order);
     if (!list_is_empty(
             &requester->syncs)) /* it waits: hosts are to answer at once; without memory they do so later */
-        EACH_OF (route, &requester->busy, struct route, of_busy)
-            (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
+        EACH_OF (route, &requester->routes, struct route, of_requester)
+            if (!list_is_empty(&route->puts))
+                (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
     return true;
 }
 
@@ -141,8 +142,6 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
     }
     if (is_put) {
         list_append(&route->puts, &order->in_queue);
-        if (!is_listed(&route->of_busy))
-            list_append(&requester->busy, &route->of_busy);
         if ((order->key & BCRI_ORDER_SHARES) != 0)
             share_region(order);
     }
@@ -155,11 +154,9 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
 /* The answer of a get that is cancelled comes from its cell. False: not now. */
 static bool take_cancel(struct requester *requester, const struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
-    const struct bcri_agent *agent = requester->agent;
     const uint64_t request = bcri_load(&slot->given);
-    const uint32_t place = (uint32_t)request;
-    struct order *order = place < agent->place_count ? agent->places[place].order : NULL;
-    if (order == NULL || order->request != request || order->slot_ref != slot_ref || order->answered)
+    struct order *order = bcri_order_find(requester->agent, request);
+    if (order == NULL || order->slot_ref != slot_ref)
         return true;
     const bool is_sync = order->op == BCRI_ORDER_SYNC;
     if (!is_sync && !bcri_order_is_get(order->op))
@@ -251,7 +248,13 @@ static void forget_if_taken(struct requester *requester)
     bcri_table_remove(&agent->requesters_by_ring, &requester->by_ring);
     list_remove(&requester->of_agent);
     list_append(&agent->ending, &requester->of_agent);
-    bcri_ask_forget_untold(agent, index);
+    /* Else the next CCE with this number would get the error regions of this one. */
+    struct untold *untold;
+    EACH_OF (untold, &agent->untold, struct untold, of_agent)
+        if (untold->index == index) {
+            list_remove(&untold->of_agent);
+            record_free(untold);
+        }
     struct order *order;
     EACH_OF (order, &requester->orders, struct order, of_requester) {
         struct bcri_slot_shm *slot = bcri_order_id(order);
@@ -296,10 +299,16 @@ void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
         take_entries(requester);
 }
 
-void bcri_ask_forget(struct requester *requester)
+void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
 {
-    requester->has_ended = true;
-    take_entries(requester);
+    struct requester *requester;
+    EACH_OF (requester, &agent->requesters, struct requester, of_agent)
+        if (requester->index == index) {
+            requester->has_ended = true;
+            take_entries(requester);
+            return;
+        }
+    agent->events->forgotten(agent->owner, index);
 }
 
 /* ---- the end ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking: orders of this host's CCEs. ask.c: out of their outboxes; orders_out.c: to the hosts of the cells;
- * answer.c: the answers back into their IDs. */
+/* Asking: orders of this host's CCEs. */
 #ifndef BCRI_AGENT_ASK_H
 #define BCRI_AGENT_ASK_H
 
@@ -29,7 +28,6 @@ struct requester {
     uint64_t sync_at;               /* at how many completed puts the first of them is answered */
     struct list shares;             /* that are open */
     struct list routes;
-    struct list busy; /* of those, with puts that are not answered */
 };
 
 /* The stream to an owner of whom this CCE has ordered something. */
@@ -41,7 +39,6 @@ struct route {
     uint32_t target;
     bool end_told;
     struct list puts; /* that are neither answered nor told to wait, in the order of the stream */
-    struct item of_busy;
 };
 
 /* Puts of one bcr_putm to one host: its region goes there once, before the first of them. */
@@ -118,8 +115,6 @@ void bcri_ask_fail(struct peer *peer, int code);
 void bcri_ask_take_all(struct bcri_agent *agent);
 /* Those whose ring may have been meant by `low`. */
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);
-/* This CCE has ended; `forgotten` is told when all its entries are taken, perhaps within this call. */
-void bcri_ask_forget(struct requester *requester);
 /* Ends that were not told for want of memory. */
 void bcri_ask_tell_ends(struct bcri_agent *agent);
 /* None of its orders is left: nobody remembers the way there. */
@@ -146,20 +141,17 @@ static inline struct bcri_slot_shm *bcri_order_id(const struct order *order)
     return order->slot_ref != BCRI_REF_NONE ? bcri_at(order->requester->agent->ctx, order->slot_ref) : NULL;
 }
 
-/* The order of an answer; NULL: it is over, or there is none. */
-struct order *bcri_ask_find(const struct peer *peer, uint64_t request);
+/* The order with that number; NULL: it is answered, or there is none. */
+struct order *bcri_order_find(const struct bcri_agent *agent, uint64_t request);
 /* `region`: the agent's ID of what came, or NULL. */
 void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_slot_shm *region);
 /* All puts of its stream up to this one are done, but those that were told singly. */
 void bcri_ask_done_up_to(struct order *order);
-/* A put waits for room. */
-void bcri_ask_waits(struct order *order);
 void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome);
 /* A SYNC waits for puts, or is answered at once. */
 void bcri_ask_sync(struct order *order);
 /* Error regions that could not be put. */
 void bcri_ask_tell_again(struct bcri_agent *agent);
-void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index);
 /* Frees an order that is over, and its CCE's part when that was the last of a CCE that has ended. */
 void bcri_order_end_if_over(struct order *order);
 void bcri_requester_free_if_over(struct requester *requester);

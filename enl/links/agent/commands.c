@@ -252,20 +252,6 @@ const struct bcri_agent_events bcri_thread_events = {.wants_link = bcri_thread_w
 
 /* ---- on the link thread ---- */
 
-/* The commands last: what introduced a host that has ended, or told of an ended CCE's outbox, is among them. */
-struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands)
-{
-    pthread_mutex_lock(&thread->mutex);
-    const struct grown grown = thread->grown;
-    thread->grown.there = false;
-    for (int what = LOST; what <= ENDED; what++)
-        for (uint32_t number; bcri_numbers_take(&thread->told[what], &number);)
-            bcri_numbers_add(&thread->ended[what], number);
-    pthread_mutex_unlock(&thread->mutex);
-    enl_mailbox_take_all(&thread->box[COMMANDS], commands);
-    return grown;
-}
-
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
 {
     switch (command->what) {
@@ -273,16 +259,4 @@ void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
     case LANE: bcri_lane_gone(thread, (struct parcel *)command); break;
     case OUTBOX: free(command); break;
     }
-}
-
-void bcri_thread_drop_queues(struct bcri_link_thread *thread)
-{
-    enl_mailbox_take_all(&thread->box[COMMANDS], &thread->kept);
-    for (struct enl_mail *mail; (mail = STAILQ_FIRST(&thread->kept)) != NULL;) {
-        STAILQ_REMOVE_HEAD(&thread->kept, entry);
-        bcri_thread_done(thread, (struct command *)mail);
-    }
-    for (int i = NEWS; i < BOXES; i++)
-        for (struct enl_mail *mail; (mail = enl_mailbox_take(&thread->box[i])) != NULL;)
-            free(mail);
 }

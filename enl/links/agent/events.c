@@ -33,12 +33,19 @@ void bcri_answers_go_on(struct peer *peer)
 
 /* ---- answers ---- */
 
+/* The order of an answer from that host; NULL: it is over, or there is none. */
+static struct order *order_of(const struct peer *peer, uint64_t request)
+{
+    struct order *order = bcri_order_find(peer->agent, request);
+    return order != NULL && order->route != NULL && order->route->peer == peer ? order : NULL;
+}
+
 /* A region that nobody waits for, or for which there is no room, goes back. Its host answers the order when it is back. */
 static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_message *message,
                                             const struct bcri_message *read)
 {
     struct bcri_agent *agent = peer->agent;
-    struct order *order = bcri_ask_find(peer, read->request);
+    struct order *order = order_of(peer, read->request);
     const bool has_region =
         order != NULL && bcri_order_is_get(order->op) && read->code == 0 && read->flags == 0;
     if (order == NULL || (message->body_bytes != 0 && !has_region) ||
@@ -48,7 +55,7 @@ static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_
         if (read->flags == BCRI_MESSAGE_UP_TO)
             bcri_ask_done_up_to(order);
         else if (read->flags == BCRI_MESSAGE_WAITS)
-            bcri_ask_waits(order);
+            list_remove(&order->in_queue); /* its answer comes singly */
         else
             bcri_ask_answer(order, (int)read->code, read->value, NULL);
         return BCRI_LINK_TAKE;
@@ -66,16 +73,6 @@ static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_
         return BCRI_LINK_PAUSE;
     }
     return BCRI_LINK_REFUSE;
-}
-
-static void region_arrived(struct peer *peer, struct incoming *incoming)
-{
-    struct order *order = bcri_ask_find(peer, incoming->message.request);
-    if (order != NULL)
-        bcri_ask_answer(order, 0, 0, incoming->region);
-    else /* the requester has ended since the message began */
-        bcri_slot_drop(peer->agent->ctx, incoming->region);
-    bcri_incoming_free(NULL, incoming);
 }
 
 /* ---- all messages ---- */
@@ -121,14 +118,22 @@ static enum bcri_link_verdict message_begins(void *owner, struct bcri_link_messa
                                       : bcri_orders_in_begin(peer, message, &read);
 }
 
-/* Without a cookie there is nothing to do any more. */
+/* Without a cookie there is nothing to do any more. Of answers those with a region have one. */
 static void message_arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
-    look_at_clock(owner);
-    if (cookie != NULL && is_answer(source))
-        region_arrived(owner, cookie);
-    else if (cookie != NULL)
-        bcri_orders_in_arrived(owner, source, target, cookie);
+    struct peer *peer = owner;
+    struct incoming *incoming = cookie;
+    look_at_clock(peer);
+    if (cookie != NULL && !is_answer(source))
+        bcri_orders_in_arrived(peer, source, target, incoming);
+    if (cookie == NULL || !is_answer(source))
+        return;
+    struct order *order = order_of(peer, incoming->message.request);
+    if (order != NULL)
+        bcri_ask_answer(order, 0, 0, incoming->region);
+    else /* the requester has ended since the message began */
+        bcri_slot_drop(peer->agent->ctx, incoming->region);
+    bcri_incoming_free(NULL, incoming);
 }
 
 static void message_dropped(void *owner, uint32_t source, uint32_t target, void *cookie)

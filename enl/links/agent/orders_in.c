@@ -46,7 +46,9 @@ static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *inc
     const struct bcri_message *message = &incoming->message;
     if (bcri_payload_find(peer, message->request) != NULL)
         return BCRI_LINK_REFUSE; /* numbers are used once */
-    if (!bcri_payload_fits(peer, bytes) || !bcri_incoming_find_room(peer->agent, incoming, bytes))
+    const bool fits =
+        peer->payload_bytes == 0 || peer->payload_bytes + bytes <= peer->agent->peer_payloads_max;
+    if (!fits || !bcri_incoming_find_room(peer->agent, incoming, bytes))
         return BCRI_LINK_PAUSE;
     if (!bcri_payload_new(peer, message, bytes, incoming->region, &incoming->payload)) {
         bcri_slot_drop(peer->agent->ctx, incoming->region);

@@ -29,7 +29,6 @@ struct order *bcri_order_new(struct requester *requester, uint32_t op, struct ro
                             .request = (uint64_t)++agent->order_last << 32 | place};
     agent->place_free = agent->places[place].next_free;
     agent->places[place].order = order;
-    agent->order_count++;
     requester->datas += op == ORDER_DATA;
     list_append(&requester->orders, &order->of_requester);
     return order;

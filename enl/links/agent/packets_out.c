@@ -6,24 +6,21 @@
 
 #include "links/agent/thread_private.h"
 
-static void send_to(struct bcri_link_thread *thread, const struct bcri_link_address *to, size_t bytes)
-{
-    bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
-}
-
 /* Sends the packet that is in `space`, the socket's. Until the host has answered, it goes to all
  * addresses where it may be, and was: what comes twice does no harm. */
 static void send_packet(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
                         size_t bytes)
 {
     const bool was_found = path->found.bytes != 0;
-    send_to(thread, was_found ? &path->found : &path->address[0], bytes);
+    const struct bcri_link_address *to = was_found ? &path->found : &path->address[0];
+    bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
     for (uint32_t i = was_found ? 0 : 1; !path->heard && i < path->address_count; i++) {
         uint8_t *copy = bcri_udp_space(thread->udp);
         if (copy == NULL)
             return;
         memcpy(copy, space, bytes);
-        send_to(thread, &path->address[i], bytes);
+        to = &path->address[i];
+        bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
     }
 }
 

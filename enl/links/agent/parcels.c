@@ -7,9 +7,7 @@
  * has come and is not taken by pausing the streams.
  *
  * Packets of other links that go over the tree of daemons. What finds the way in full is dropped, as by a network; the way
- * out is not filled further than the loop takes.
- *
- * Where packets go is paths.c's. */
+ * out is not filled further than the loop takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,12 +88,6 @@ const struct bcri_link_events bcri_lane_events = {.accept = accept_frames,
                                                   .completed = frame_completed};
 
 /* ---- the tree's lane, on the link thread ---- */
-
-bool bcri_lane_send(struct path *path, struct parcel *parcel)
-{
-    return bcri_link_send(path->link, parcel->row, parcel->row, NULL, 0, parcel->content, parcel->bytes,
-                          parcel) == 0;
-}
 
 void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path)
 {

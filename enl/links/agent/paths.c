@@ -193,11 +193,6 @@ static bool has_waited(const struct bcri_link_thread *thread, const struct path 
     return ns != 0 && waits != BCRI_LINK_NEVER && thread->now > since + ns;
 }
 
-static bool is_silent(const struct bcri_link_thread *thread, const struct path *path)
-{
-    return has_waited(thread, path, thread->config.silence_ns);
-}
-
 void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
 {
     struct bcri_link_carrier carrier;
@@ -225,11 +220,11 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
     struct path *path;
     LIST_FOREACH (path, &thread->paths, entry) {
         if (path->lane == BCRI_LANE_TREE) {
-            if (is_silent(thread, path))
+            if (has_waited(thread, path, thread->config.silence_ns))
                 path->heard = false; /* another of its addresses may work */
             continue;
         }
-        if (!path->on_tree && is_silent(thread, path))
+        if (!path->on_tree && has_waited(thread, path, thread->config.silence_ns))
             use_tree(thread, path, BCRI_WAY_SILENT);
         else if (!path->on_tree && thread->config.silence_ns != 0 && bcri_link_is_narrow(path->link))
             use_tree(thread, path, BCRI_WAY_NARROW);
@@ -242,7 +237,7 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
     }
 }
 
-/* ---- deadlines, the end ---- */
+/* ---- deadlines ---- */
 
 uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
 {
@@ -256,14 +251,4 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
         next = at < next ? at : next;
     }
     return next;
-}
-
-void bcri_paths_drop(struct bcri_link_thread *thread)
-{
-    const struct path *path;
-    LIST_FOREACH (path, &thread->paths, entry)
-        if (path->lane == BCRI_LANE_TREE)
-            bcri_link_free(path->link);
-    bcri_paths_free(&thread->paths);
-    bcri_paths_free(&thread->lost);
 }

@@ -26,15 +26,10 @@ struct payload *bcri_payload_find(const struct peer *peer, uint64_t data)
     return NULL;
 }
 
-bool bcri_payload_fits(const struct peer *peer, uint32_t bytes)
-{
-    return peer->payload_bytes == 0 || peer->payload_bytes + bytes <= peer->agent->peer_payloads_max;
-}
-
 bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uint32_t bytes,
                       struct bcri_slot_shm *region, struct payload **payload_out)
 {
-    struct payload *payload = bcri_peer_remember(peer, sizeof *payload) ? malloc(sizeof *payload) : NULL;
+    struct payload *payload = bcri_peer_alloc(peer, sizeof *payload);
     if (payload == NULL) {
         peer->payloads_unknown++;
         return false;
@@ -107,11 +102,6 @@ void bcri_payload_release(struct payload *payload)
     free_if_over(payload);
 }
 
-static void *data_of(const struct payload *payload)
-{
-    return (void *)bcri_load(&payload->region->data);
-}
-
 /* Then it would stay in the pool without the agent's hold, too. */
 static bool has_other_holders(const struct payload *payload)
 {
@@ -127,7 +117,7 @@ void bcri_payloads_make_room(struct bcri_agent *agent)
     EACH_OF (payload, &agent->unused_payloads, struct payload, of_unused) {
         if (has_other_holders(payload) || (payload->aside = malloc(payload->bytes + 1)) == NULL)
             continue;
-        memcpy(payload->aside, data_of(payload), payload->bytes);
+        memcpy(payload->aside, (const void *)bcri_load(&payload->region->data), payload->bytes);
         bcri_slot_drop(agent->ctx, payload->region);
         payload->region = NULL;
         list_remove(&payload->of_unused);
@@ -142,7 +132,7 @@ bool bcri_payload_use(struct payload *payload)
             bcri_agent_alloc(payload->peer->agent, payload->bytes, payload->archtype, payload->error);
         if (payload->region == NULL)
             return false;
-        memcpy(data_of(payload), payload->aside, payload->bytes);
+        memcpy((void *)bcri_load(&payload->region->data), payload->aside, payload->bytes);
         free(payload->aside);
         payload->aside = NULL;
     }

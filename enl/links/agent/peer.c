@@ -40,6 +40,16 @@ bool bcri_peer_remember(struct peer *peer, size_t bytes)
     return false;
 }
 
+void *bcri_peer_alloc(struct peer *peer, size_t bytes)
+{
+    if (!bcri_peer_remember(peer, bytes))
+        return NULL;
+    void *memory = malloc(bytes);
+    if (memory == NULL)
+        peer->bytes -= bytes;
+    return memory;
+}
+
 void bcri_agent_parks(struct bcri_agent *agent)
 {
     if (agent->retry_at == AGENT_NEVER)
@@ -48,9 +58,10 @@ void bcri_agent_parks(struct bcri_agent *agent)
 
 struct peer *bcri_peer_find(struct bcri_agent *agent, uint32_t host)
 {
-    struct peer *peer = agent->peers;
-    while (peer != NULL && peer->host != host)
-        peer = peer->next;
+    struct peer *peer;
+    LIST_FOREACH (peer, &agent->peers, of_agent)
+        if (peer->host == host)
+            break;
     return peer;
 }
 
@@ -62,18 +73,8 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
     peer->agent = agent;
     peer->host = host;
     STAILQ_INIT(&peer->waiting);
-    peer->next = agent->peers;
-    agent->peers = peer;
+    LIST_INSERT_HEAD(&agent->peers, peer, of_agent);
     return peer;
-}
-
-void bcri_peer_free(struct peer *peer)
-{
-    struct peer **at = &peer->agent->peers;
-    while (*at != peer)
-        at = &(*at)->next;
-    *at = peer->next;
-    free(peer);
 }
 
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,

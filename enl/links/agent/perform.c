@@ -30,26 +30,17 @@ static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_mes
     return same ? (uint64_t)record->id.ordinal + 1 : 0;
 }
 
-static enum performed answer_order(struct stream *stream, const struct incoming *incoming)
-{
-    const struct bcri_message answer = {
-        .kind = BCRI_MESSAGE_ANSWER,
-        .flags = incoming->flags,
-        .code = (uint32_t)incoming->code,
-        .request = incoming->message.request,
-        .value = incoming->code != 0 ? owner_ordinal(stream, &incoming->message) : incoming->value};
-    return bcri_serve_answer(stream, &answer) ? PERFORMED : PERFORM_PARKED;
-}
-
 /* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
 static enum performed has_been_performed(struct stream *stream, struct incoming *incoming, uint32_t flags,
                                          int code, uint64_t value)
 {
-    incoming->is_performed = true;
-    incoming->flags = flags;
-    incoming->code = code;
-    incoming->value = value;
-    return answer_order(stream, incoming);
+    incoming->answer =
+        (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER,
+                              .flags = flags,
+                              .code = (uint32_t)code,
+                              .request = incoming->message.request,
+                              .value = code != 0 ? owner_ordinal(stream, &incoming->message) : value};
+    return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
 }
 
 /* A put that has found no room waits. Returns as the act does. */
@@ -168,13 +159,6 @@ static enum performed zap_or_length(struct stream *stream, struct incoming *inco
     return has_been_performed(stream, incoming, 0, acted.error, acted.error == 0 ? length : 0);
 }
 
-/* A CCE that is stopped has the first lock that the order needs, and time is up. One that is not releases it in a moment. */
-static bool is_late(struct bcri_agent *agent, const struct incoming *incoming)
-{
-    return !incoming->is_performed && incoming->late_at <= agent->now && agent->ctx->daemon.parked != 0 &&
-           bcri_holder_is_stopped(agent->ctx, agent->ctx->daemon.parked);
-}
-
 /* Nothing of it has happened. */
 static enum performed give_up_order(struct stream *stream, struct incoming *incoming)
 {
@@ -213,9 +197,13 @@ static enum performed perform_order(struct stream *stream, struct incoming *inco
 
 enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
 {
-    if (incoming->is_performed)
-        return answer_order(stream, incoming);
+    if (incoming->answer.kind != 0)
+        return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
     const enum performed performed = perform_order(stream, incoming);
-    const bool late = performed == PERFORM_PARKED && is_late(stream->peer->agent, incoming);
-    return late ? give_up_order(stream, incoming) : performed;
+    struct bcri_ctx *ctx = stream->peer->agent->ctx;
+    /* Time is up, and a CCE that is stopped has the first lock that the order needs. One that is not releases it in a moment. */
+    const bool is_late = performed == PERFORM_PARKED && incoming->answer.kind == 0 &&
+                         incoming->late_at <= stream->peer->agent->now && ctx->daemon.parked != 0 &&
+                         bcri_holder_is_stopped(ctx, ctx->daemon.parked);
+    return is_late ? give_up_order(stream, incoming) : performed;
 }

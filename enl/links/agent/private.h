@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the agent share. ask.h: orders of this host's CCEs, and their answers; serve.h: orders
- * of CCEs elsewhere; agent.c: the links, and what brings both together. */
+/* What the parts of the agent share: orders of this host's CCEs (ask.h), and of CCEs elsewhere (serve.h). */
 #ifndef BCRI_AGENT_PRIVATE_H
 #define BCRI_AGENT_PRIVATE_H
 
@@ -12,7 +11,6 @@
 #include "bcri/slot.h"
 
 #include "base/table.h"
-#include "links/agent/deadlines.h"
 #include "links/agent/list.h"
 #include "links/agent/message.h"
 
@@ -28,7 +26,7 @@
 
 /* Another host. */
 struct peer {
-    struct peer *next;
+    LIST_ENTRY(peer) of_agent;
     uint32_t host;
     bool lost, wanted;
     struct bcri_agent *agent;
@@ -54,7 +52,7 @@ struct bcri_agent {
     uint64_t now, deadline;
     uint32_t bell_seen;
     uint64_t retry_at; /* when to try again what is parked, though no release has rung; NEVER: nothing is */
-    struct peer *peers;
+    LIST_HEAD(, peer) peers;
     uint64_t peer_bytes_max, peer_payloads_max;
     uint64_t messages; /* sent and begun */
 
@@ -71,7 +69,7 @@ struct bcri_agent {
     struct place *places;
     size_t place_room;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
-    uint32_t order_count, order_last; /* the high half of the last number */
+    uint32_t order_last;              /* the high half of the last number */
     struct list untold;               /* error regions that could not be put, the oldest first */
     struct table shares;              /* that are open, by region, host and CCE */
     struct list shares_over;          /* of which the other host is to be told, when there is memory */
@@ -92,7 +90,6 @@ struct bcri_agent {
     struct list no_room; /* streams that are paused, for want of room in the pool */
     uint64_t resume_at;  /* when those are resumed */
     struct deadlines deadlines;
-    uint32_t served_count;
     struct wanted_cell *spare_cell;
 };
 
@@ -118,8 +115,6 @@ struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length
 struct peer *bcri_peer_find(struct bcri_agent *agent, uint32_t host);
 /* The same, made if need be. NULL: no memory. */
 struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host);
-/* Forgets a host, of which nothing is left but this. */
-void bcri_peer_free(struct peer *peer);
 /* Sends. `cookie` comes back with the outcome: an order, or bcri_served_cookie; NULL: nobody wants to know.
  * False: no memory, or no link. */
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,
@@ -129,6 +124,8 @@ void bcri_agent_note(struct bcri_agent *agent, uint32_t host, const char *format
     __attribute__((format(printf, 3, 4)));
 /* Whether so much more may be remembered for that host, which is counted then. */
 bool bcri_peer_remember(struct peer *peer, size_t bytes);
+/* Memory for what is remembered for that host. */
+void *bcri_peer_alloc(struct peer *peer, size_t bytes);
 
 /* The agent is to run at that time at the latest. */
 static inline void run_by(struct bcri_agent *agent, uint64_t at_ns)

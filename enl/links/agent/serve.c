@@ -58,7 +58,6 @@ void bcri_serve_run(struct bcri_agent *agent)
 {
     if (agent->resume_at <= agent->now)
         resume_some(agent);
-    bcri_waits_expire(agent);
     for (bool more = true; more;) {
         struct stream *stream;
         more = bcri_waits_run(agent);
@@ -121,16 +120,17 @@ void bcri_serve_free(struct bcri_agent *agent)
 {
     struct write_lock *lock;
     struct stream *stream;
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
+    struct peer *peer;
+    LIST_FOREACH (peer, &agent->peers, of_agent) {
         bcri_answers_go_on(peer);
         EACH_OF (stream, &peer->streams, struct stream, of_peer)
             list_remove(&stream->in_queue);
     }
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+    LIST_FOREACH (peer, &agent->peers, of_agent) {
         while ((stream = FIRST_OF(&peer->streams, struct stream, of_peer)) != NULL)
             free_stream(stream);
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
         bcri_payloads_free(peer);
+    }
     list_move(&agent->parked_locks, &agent->dead_locks);
     while ((lock = FIRST_OF(&agent->dead_locks, struct write_lock, of_stream)) != NULL)
         bcri_lock_free(lock);

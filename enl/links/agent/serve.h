@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving: orders of CCEs elsewhere, from when their messages come (orders_in.c). From the top: serve.c: the order
- * in which they are performed; perform.c: performing one; waits.c: what waits here, and regions on their way; write_locks.c;
- * streams.c.
+/* Serving: orders of CCEs elsewhere, from when their messages come (orders_in.c).
  *
  * What an event costs does not grow with what else there is: streams with something to do, cells where
  * something has changed, and deadlines stand in lists and tables of their own. */
@@ -109,10 +107,8 @@ struct incoming {
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
     struct payload *payload;      /* what it puts, until it has a hold of its own */
     uint64_t late_at;             /* when its CCE has waited for as long as it wants to; NEVER */
-    bool is_performed;            /* and not answered, for want of memory; so: */
-    uint32_t flags;
-    int code;
-    uint64_t value;
+    struct bcri_message
+        answer; /* it is performed, and not answered, for want of memory; kind 0: it is not performed */
 };
 
 /* ---- events.c ---- */
@@ -189,8 +185,6 @@ enum performed bcri_perform(struct stream *stream, struct incoming *incoming);
 /* ---- payload.c ---- */
 
 struct payload *bcri_payload_find(const struct peer *peer, uint64_t data);
-/* Whether so much more of that host may be kept. */
-bool bcri_payload_fits(const struct peer *peer, uint32_t bytes);
 /* `region`: its body is coming there; NULL: it is refused. False: there is no memory to remember it; until it is over, puts
  * that name what is unknown are refused. */
 bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uint32_t bytes,
@@ -229,11 +223,10 @@ struct wanted_cell *bcri_cell_find(const struct bcri_agent *agent, bcri_ref ref)
 /* Looks at what waits at the cells that a ring may have meant by `low`; at all cells. */
 void bcri_cells_look_at(struct bcri_agent *agent, uint32_t low);
 void bcri_cells_look_at_all(struct bcri_agent *agent);
-/* What is over, and regions that go back. True: something was done. */
+/* What is over, or late, and regions that go back. True: something was done. */
 bool bcri_waits_run(struct bcri_agent *agent);
 /* The CCE of a stream has ended: what it has waiting is withdrawn. */
 void bcri_serve_stream_end(struct stream *stream);
-void bcri_waits_expire(struct bcri_agent *agent);
 /* Tries again what is parked. */
 void bcri_waits_again(struct bcri_agent *agent);
 

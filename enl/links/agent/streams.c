@@ -23,12 +23,8 @@ struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t ta
 {
     struct bcri_agent *agent = peer->agent;
     struct stream *stream = bcri_serve_stream_find(peer, source, target);
-    if (stream != NULL || !bcri_peer_remember(peer, sizeof *stream))
+    if (stream != NULL || (stream = bcri_peer_alloc(peer, sizeof *stream)) == NULL)
         return stream;
-    if ((stream = malloc(sizeof *stream)) == NULL) {
-        peer->bytes -= sizeof *stream;
-        return NULL;
-    }
     *stream = (struct stream){.peer = peer, .source = source, .target = target};
     STAILQ_INIT(&stream->orders);
     bcri_table_add(&agent->streams, &stream->at, stream_key_of(peer, source, target));

@@ -25,16 +25,6 @@ enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
 #define LINGER_NS BCRI_NS_PER_S /* below STOP_SECONDS */
 #define SLICE_NS  100000u       /* the shortest that Linux grants */
 
-static bool introduce_host(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
-{
-    const bool done = bcri_paths_introduce(thread, introduction);
-    char text[BCRI_SECRET_COMPLAINT_MAX];
-    const char *complaint = bcri_secret_complaint(text);
-    if (complaint != NULL)
-        bcri_thread_note(thread, BCRI_NO_HOST, complaint);
-    return done;
-}
-
 /* Whether such a command for the same host, or CCE, is to be executed first. */
 static bool is_kept(const struct bcri_link_thread *thread, enum what what, uint32_t number)
 {
@@ -57,17 +47,22 @@ static bool send_in_lane(struct bcri_link_thread *thread, struct parcel *parcel)
         return true;
     }
     bcri_paths_try_again(thread, path);
-    return bcri_lane_send(path, parcel);
+    return bcri_link_send(path->link, parcel->row, parcel->row, NULL, 0, parcel->content, parcel->bytes,
+                          parcel) == 0;
 }
 
 /* False: not now. */
 static bool execute(struct bcri_link_thread *thread, struct command *command)
 {
+    char text[BCRI_SECRET_COMPLAINT_MAX];
+    const char *complaint;
     bool done = false;
     switch (command->what) {
     case INTRODUCE:
         done = !is_kept(thread, INTRODUCE, command->number) &&
-               introduce_host(thread, &((struct introduce_command *)command)->introduction);
+               bcri_paths_introduce(thread, &((struct introduce_command *)command)->introduction);
+        if ((complaint = bcri_secret_complaint(text)) != NULL)
+            bcri_thread_note(thread, BCRI_NO_HOST, complaint);
         break;
     case OUTBOX:
         done = bcri_agent_outbox(thread->agent, command->number,
@@ -107,7 +102,15 @@ static void execute_all(struct bcri_link_thread *thread)
 {
     struct enl_mails todo = STAILQ_HEAD_INITIALIZER(todo);
     STAILQ_CONCAT(&todo, &thread->kept);
-    const struct grown grown = bcri_thread_take(thread, &todo);
+    pthread_mutex_lock(&thread->mutex);
+    const struct grown grown = thread->grown;
+    thread->grown.there = false;
+    for (int what = LOST; what <= ENDED; what++)
+        for (uint32_t number; bcri_numbers_take(&thread->told[what], &number);)
+            bcri_numbers_add(&thread->ended[what], number);
+    pthread_mutex_unlock(&thread->mutex);
+    /* Last: what introduced a host that has ended, or told of an ended CCE's outbox, is among these. */
+    enl_mailbox_take_all(&thread->box[COMMANDS], &todo);
     for (struct enl_mail *mail; (mail = STAILQ_FIRST(&todo)) != NULL;) {
         struct command *command = (struct command *)mail;
         STAILQ_REMOVE_HEAD(&todo, entry);
@@ -231,10 +234,8 @@ static void ask_for_short_slice(void)
 /* After a turn: whether anything is under way. Without memory the next question is answered. */
 static void answer_quiet(struct bcri_link_thread *thread, uint32_t question)
 {
-    const struct bcri_link_news news = {.told = BCRI_TOLD_QUIET,
-                                        .number = question,
-                                        .quiet = !keeps_some(thread) && bcri_agent_rests(thread->agent),
-                                        .messages = bcri_agent_messages(thread->agent)};
+    struct bcri_link_news news = {.told = BCRI_TOLD_QUIET, .number = question};
+    news.quiet = bcri_agent_rests(thread->agent, &news.messages) && !keeps_some(thread);
     (void)bcri_thread_tell(thread, &news);
 }
 
@@ -306,16 +307,28 @@ static bool watch_in_epoll(const struct bcri_link_thread *thread, int fd, uint32
 
 static void drop_thread(struct bcri_link_thread *thread)
 {
+    const struct path *path;
     if (thread->agent != NULL)
         bcri_agent_free(thread->agent);
-    bcri_paths_drop(thread);
+    LIST_FOREACH (path, &thread->paths, entry)
+        if (path->lane == BCRI_LANE_TREE)
+            bcri_link_free(path->link);
+    bcri_paths_free(&thread->paths);
+    bcri_paths_free(&thread->lost);
     if (thread->udp != NULL)
         bcri_udp_close(thread->udp);
     if (thread->epoll >= 0)
         close(thread->epoll);
     if (thread->timer >= 0)
         close(thread->timer);
-    bcri_thread_drop_queues(thread);
+    enl_mailbox_take_all(&thread->box[COMMANDS], &thread->kept);
+    for (struct enl_mail *mail; (mail = STAILQ_FIRST(&thread->kept)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&thread->kept, entry);
+        bcri_thread_done(thread, (struct command *)mail);
+    }
+    for (int i = NEWS; i < BOXES; i++)
+        for (struct enl_mail *mail; (mail = enl_mailbox_take(&thread->box[i])) != NULL;)
+            free(mail);
     pthread_mutex_destroy(&thread->mutex);
     free(thread);
 }
@@ -325,7 +338,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     struct bcri_link_thread *thread = calloc(1, sizeof *thread);
     bool has_aes;
     if (thread == NULL)
-        return bcrE_NOMEM;
+        return -ENOMEM;
     thread->config = *config;
     thread->readable = true;
     atomic_init(&thread->lease_ns, BCRI_DEADLINE_NEVER);
@@ -344,7 +357,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     if (bound != 0) {
         thread->udp = NULL;
         drop_thread(thread);
-        return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
+        return bound == -EMFILE || bound == -ENFILE ? -ENOMEM : bound;
     }
     if (thread->epoll < 0 || thread->timer < 0 || bcri_seal_prepare(&has_aes) != 0 ||
         !watch_in_epoll(thread, bcri_udp_fd(thread->udp), thread->watched = EPOLLIN) ||
@@ -353,7 +366,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
             NULL) {
         drop_thread(thread);
-        return bcrE_NOMEM;
+        return -ENOMEM;
     }
     errno = pthread_create(&thread->thread, NULL, run_link_thread, thread);
     if (errno == 0) {
@@ -362,7 +375,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     }
     bcri_failure_note("pthread_create");
     drop_thread(thread);
-    return bcrE_NOMEM;
+    return -ENOMEM;
 }
 
 bool bcri_link_thread_stop(struct bcri_link_thread *thread)

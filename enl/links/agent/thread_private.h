@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the link thread share. commands.c: what other threads want of it, and what it tells
- * them; paths.c: where the packets of each link go; thread.c: the loop. */
+/* What the parts of the link thread share. */
 #ifndef BCRI_THREAD_PRIVATE_H
 #define BCRI_THREAD_PRIVATE_H
 
@@ -34,12 +33,6 @@ struct parcel {
     struct command command; /* LANE */
     uint32_t row, bytes;
     uint8_t content[];
-};
-
-/* A piece for the pool, or that there is none. The agent asks for one at a time; so this needs no memory. */
-struct grown {
-    bool there, reserved;
-    struct bcri_heap_piece piece;
 };
 
 struct news {
@@ -115,7 +108,10 @@ struct bcri_link_thread {
     pthread_mutex_t mutex; /* of the next three */
     struct numbers told[TOLD_NUMBERS];
     struct numbers has_outbox; /* CCEs */
-    struct grown grown;
+    struct grown { /* a piece for the pool, or that there is none; the agent asks for one at a time */
+        bool there, reserved;
+        struct bcri_heap_piece piece;
+    } grown;
     _Atomic uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
     atomic_bool out_full;   /* the thread waits until the loop has taken some */
     atomic_bool stop;
@@ -134,9 +130,7 @@ extern const struct bcri_agent_events bcri_thread_events;
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what);
 void bcri_thread_wants_link(void *owner, uint32_t host);
 void bcri_thread_note(void *owner, uint32_t host, const char *sentence);
-/* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done, unless a link has it.
- * What had ended before that is in `ended`. Returns the piece of the pool. */
-struct grown bcri_thread_take(struct bcri_link_thread *thread, struct enl_mails *commands);
+/* Frees a command that is executed, or will not be. */
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
 /* `content` NULL: it is filled later. NULL: no memory. */
 struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content, uint32_t bytes);
@@ -145,8 +139,6 @@ void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel);
 void bcri_numbers_add(struct numbers *numbers, uint32_t number);
 /* Takes the lowest out. False: there is none. */
 bool bcri_numbers_take(struct numbers *numbers, uint32_t *number_out);
-/* Wipes and frees what is left in the queues, when the thread has ended. */
-void bcri_thread_drop_queues(struct bcri_link_thread *thread);
 
 /* Whether this host may not work any more, unless the loop comes to know better. */
 bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
@@ -159,8 +151,6 @@ void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const u
                          uint32_t bytes);
 
 extern const struct bcri_link_events bcri_lane_events; /* their owner is a path */
-/* False: not now, for want of memory. */
-bool bcri_lane_send(struct path *path, struct parcel *parcel);
 /* Streams go on for which there is room now. */
 void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path);
 
@@ -181,7 +171,6 @@ bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
 void bcri_paths_look_after(struct bcri_link_thread *thread);
 /* When a link has something to send at the latest. */
 uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread);
-void bcri_paths_drop(struct bcri_link_thread *thread);
 /* The other host is on the tree: a packet has come there; `heard_at`: when anything came before. */
 void bcri_path_came_by_tree(struct bcri_link_thread *thread, struct path *path, uint64_t heard_at);
 void bcri_paths_free(struct paths *paths);

@@ -89,7 +89,6 @@ struct served *bcri_served_new(struct stream *stream, uint64_t request, enum bcr
     }
     *served = (struct served){.stream = stream, .request = request, .want = want, .lock = lock};
     list_append(&stream->served, &served->of_stream);
-    agent->served_count++;
     return served;
 }
 
@@ -114,7 +113,6 @@ void bcri_served_free(struct served *served)
     if (served->lock != NULL)
         bcri_lock_free(served->lock);
     list_remove(&served->of_stream);
-    agent->served_count--;
     stream->peer->bytes -= SERVED_BYTES;
     record_free(served);
     if (cell != NULL)
@@ -320,15 +318,6 @@ void bcri_cells_look_at_all(struct bcri_agent *agent)
 
 /* ---- the end of waiting ---- */
 
-void bcri_waits_expire(struct bcri_agent *agent)
-{
-    struct deadline *next;
-    while ((next = deadlines_next(&agent->deadlines)) != NULL && next->at_ns <= agent->now) {
-        deadlines_remove(&agent->deadlines, next);
-        bcri_served_over(RECORD_OF(next, struct served, deadline));
-    }
-}
-
 /* It is withdrawn, unless it was served before: then it is sent in its turn. False: not now. */
 static bool withdraw_served(struct bcri_agent *agent, struct served *served)
 {
@@ -364,6 +353,11 @@ bool bcri_waits_run(struct bcri_agent *agent)
 {
     struct served *served;
     struct wanted_cell *cell;
+    struct deadline *next;
+    while ((next = deadlines_next(&agent->deadlines)) != NULL && next->at_ns <= agent->now) {
+        deadlines_remove(&agent->deadlines, next);
+        bcri_served_over(RECORD_OF(next, struct served, deadline));
+    }
     const bool any = !list_is_empty(&agent->over) || !list_is_empty(&agent->giving_back);
     while ((served = TAKE_FIRST(&agent->over, struct served, in_queue)) != NULL) {
         /* At a cell whose locks are held, one attempt is as good as a thousand. */

@@ -11,12 +11,8 @@ enum { SWEEP_FROM = 16 }; /* locks of a CCE at the CCEs of this host */
 
 struct write_lock *bcri_lock_new(struct stream *stream)
 {
-    if (!bcri_peer_remember(stream->peer, sizeof(struct write_lock)))
-        return NULL;
-    struct write_lock *lock = malloc(sizeof *lock);
-    if (lock == NULL)
-        stream->peer->bytes -= sizeof *lock;
-    else
+    struct write_lock *lock = bcri_peer_alloc(stream->peer, sizeof *lock);
+    if (lock != NULL)
         *lock = (struct write_lock){.peer = stream->peer};
     return lock;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "links/agent/deadlines.h"
 #include "links/agent/list.h"
 
 enum { RECORDS = 500, STEPS = 20000, KEYS = 100 };

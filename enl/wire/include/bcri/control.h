@@ -54,8 +54,7 @@
  * if bytes follow the map. The receiver of a malformed message ends the connection and logs the
  * reason.
  *
- * Source: msgpack specification. msgpack-c packs. Its unpacker allocates what a message claims to
- * hold, so the reading is done here. */
+ * Source: msgpack specification. */
 #ifndef BCRI_CONTROL_H
 #define BCRI_CONTROL_H
 

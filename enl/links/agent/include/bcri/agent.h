@@ -74,13 +74,9 @@ void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *pi
 void bcri_agent_run(struct bcri_agent *agent, uint64_t now);
 /* When bcri_agent_run is to be called at the latest, whatever happens; BCRI_LINK_NEVER. */
 uint64_t bcri_agent_deadline(const struct bcri_agent *agent);
-/* Whether nothing is under way: no order is unanswered and no region on its way. */
-bool bcri_agent_is_idle(const struct bcri_agent *agent);
 /* Whether nothing moves here unless a CCE rings, a packet comes, or a command: nothing is planned for a time,
  * parked, or sent and not completed. Orders may wait, here and elsewhere. To be asked after
- * bcri_agent_run; docs/states/deadlock.md. */
-bool bcri_agent_rests(const struct bcri_agent *agent);
-/* How many messages it has sent and begun to receive so far. */
-uint64_t bcri_agent_messages(const struct bcri_agent *agent);
+ * bcri_agent_run; docs/states/deadlock.md. `*messages_out`: how many messages it has sent and begun to receive so far. */
+bool bcri_agent_rests(const struct bcri_agent *agent, uint64_t *messages_out);
 
 #endif

@@ -42,7 +42,7 @@ struct bcri_link_thread_config {
     void *owner;
 };
 
-/* Starts the thread. Returns 0; bcrE_NOMEM, also for want of descriptors; bcrE_NOHOST: the address
+/* Starts the thread. Returns 0; -ENOMEM, also for want of descriptors; or another -errno: the address
  * cannot be bound. */
 int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out);
 /* Ends it; what was on its way is lost, save in the tree's lane, for which it waits a second. False: it does not end (corrupt memory), and nothing that it
