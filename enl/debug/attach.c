@@ -1,22 +1,117 @@
 /* SPDX-License-Identifier: MIT */
-/* attach.c -- what panes and commands ask of a session. */
+/* attach.c -- the debuggers that the daemon holds, and what panes and commands ask of them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
 
 #include "base/object.h"
 #include "base/status.h"
+#include "bcri/failure.h"
 #include "bcri/stopped.h"
 #include "debug/debug_private.h"
 #include "host/host.h"
 #include "wire/wire.h"
 
-static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t id)
+/* ---- debuggers that the daemon holds, and the ptys by which it does ---- */
+
+struct enl_pane *enl_pane_new(struct enl_session *session, uint32_t index, uint32_t ordinal, int fd)
+{
+    struct enl_pane *pane = calloc(1, sizeof *pane);
+    if (pane == NULL)
+        return NULL;
+    pane->session = session;
+    pane->index = index;
+    pane->ordinal = ordinal;
+    pane->fd = fd;
+    LIST_INSERT_HEAD(&session->panes, pane, entry);
+    return pane;
+}
+
+void enl_pane_free(struct enl_pane *pane)
+{
+    LIST_REMOVE(pane, entry);
+    if (pane->fd >= 0)
+        close(pane->fd);
+    if (pane->viewer != NULL)
+        pane->viewer->pane = NULL;
+    free(pane);
+}
+
+struct enl_pane *enl_pane_of(const struct enl_session *session, uint32_t host, uint32_t index)
+{
+    struct enl_pane *pane;
+    LIST_FOREACH (pane, &session->panes, entry)
+        if (pane->host == host && pane->index == index && !pane->attached)
+            return pane;
+    return NULL;
+}
+
+/* Opens a pty. Returns the daemon's end and the debugger's in `slave_out`, or -errno, which is noted. */
+static int open_pty(int *slave_out)
+{
+    const struct winsize size = {.ws_row = 24, .ws_col = 80};
+    const char *call = "posix_openpt";
+    int slave = -1, fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && (call = "grantpt", grantpt(fd) == 0) && (call = "unlockpt", unlockpt(fd) == 0)) {
+        call = "ioctl (TIOCGPTPEER)";
+        slave = ioctl(fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    }
+    if (slave < 0) {
+        const int error = errno;
+        bcri_failure_note(call);
+        if (fd >= 0)
+            close(fd);
+        return -error;
+    }
+    ioctl(fd, TIOCSWINSZ, &size);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    *slave_out = slave;
+    return fd;
+}
+
+static void take_files(struct enl_spawn *spawn, int fd, bool err_too)
+{
+    int *const places[] = {&spawn->in, &spawn->out, &spawn->err};
+    for (int i = 0; i < (err_too ? 3 : 2); i++) {
+        if (*places[i] >= 0)
+            close(*places[i]);
+        *places[i] = i == 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    }
+}
+
+int enl_pane_files(struct enl_spawn *spawn, bool serves)
+{
+    int pair[2] = {-1, -1};
+    if (serves) {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+            bcri_failure_note("socketpair");
+            return -errno;
+        }
+        fcntl(pair[0], F_SETFL, O_NONBLOCK);
+        take_files(spawn, pair[1], false);
+        return pair[0];
+    }
+    const int fd = open_pty(&pair[1]);
+    if (fd < 0)
+        return fd;
+    take_files(spawn, pair[1], true);
+    spawn->own_group = false; /* it leads a session, and so a group */
+    spawn->own_session = true;
+    spawn->own_terminal = true;
+    return fd;
+}
+
+/* ---- what is asked of them ---- */
+
+static const char *give_pane(struct enl_conn *conn, struct enl_pane *pane, uint32_t id)
 {
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = id};
@@ -43,7 +138,7 @@ const char *enl_session_pane(struct enl_session *session, struct enl_conn *conn,
 {
     struct enl_pane *pane = enl_pane_of(session, 0, message->index);
     if (pane != NULL)
-        return give(conn, pane, message->id);
+        return give_pane(conn, pane, message->id);
     enl_conn_reply(conn, message->id, bcrE_NOCCE, "it has no debugger");
     return NULL;
 }
@@ -77,9 +172,9 @@ static struct enl_cce *find_cce(const struct enl_session *session, const struct 
 }
 
 /* `debugger` NULL: gdbserver, whose file `server` is. */
-static struct enl_pane *attach(struct enl_session *session, const struct enl_cce *cce,
-                               const struct enl_debugger *debugger, const char *server, char *reason,
-                               size_t size)
+static struct enl_pane *start_debugger_at(struct enl_session *session, const struct enl_cce *cce,
+                                          const struct enl_debugger *debugger, const char *server,
+                                          char *reason, size_t size)
 {
     char pid[16], program_link[ENL_PROGRAM_LINK_MAX];
     const pid_t thread = (pid_t)bcri_process_thread((uint32_t)cce->pid);
@@ -157,7 +252,8 @@ static struct enl_pane *attach_to(struct enl_session *session, const struct enl_
     else if (forbidden != NULL)
         snprintf(reason, size, "%s", forbidden);
     else if (named_debugger(message, &debugger, server, reason, size) == 0)
-        pane = attach(session, cce, message->object.length != 0 ? &debugger : NULL, server, reason, size);
+        pane = start_debugger_at(session, cce, message->object.length != 0 ? &debugger : NULL, server, reason,
+                                 size);
     if (pane != NULL)
         pane->found_stopped = status.state == 'T';
     enl_debugger_free(&debugger);
@@ -174,12 +270,12 @@ const char *enl_session_attach(struct enl_session *session, struct enl_conn *con
     LIST_FOREACH (pane, &session->panes, entry)
         if (serves && pane->serves && pane->ordinal == message->ordinal && !pane->seen &&
             (message->present & BCRI_HAS(pid)) == 0)
-            return give(conn, pane, message->id);
+            return give_pane(conn, pane, message->id);
     int code;
     struct enl_cce *cce = find_cce(session, message, &code, reason, sizeof reason);
     pane = cce != NULL ? attach_to(session, cce, message, reason, sizeof reason) : NULL;
     if (pane != NULL)
-        return give(conn, pane, message->id);
+        return give_pane(conn, pane, message->id);
     const size_t used = strlen(reason);
     if (session->self->is_child && used < sizeof reason)
         snprintf(reason + used, sizeof reason - used, " (on host %s)", session->self->hostname);

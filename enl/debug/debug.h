@@ -72,7 +72,7 @@ const char *enl_debugger_refused(pid_t pid);
 /* Makes the process that becomes PROGRAM, and becomes DEBUGGER ... -p PID. Returns the exit status of a failure. */
 int enl_held(char **argv);
 
-/* own.c -- This enl as a word of commands that are shown or written into files: "enl" if PATH leads to it, else
+/* serving.c -- This enl as a word of commands that are shown or written into files: "enl" if PATH leads to it, else
  * its path. */
 
 enum { ENL_OWN_MAX = 4 * PATH_MAX }; /* room for a word, with all in it escaped twice */

@@ -28,7 +28,7 @@ void enl_serving_end(struct enl_self *self);
 const char *enl_session_tool(const struct enl_session *session, const char *name, char path[PATH_MAX],
                              char *reason, size_t size);
 
-/* ptys.c */
+/* attach.c: debuggers that the daemon holds. */
 struct enl_pane *enl_pane_new(struct enl_session *session, uint32_t index, uint32_t ordinal, int fd);
 void enl_pane_free(struct enl_pane *pane);
 /* Of the debugger that has started that CCE of another host, or of this one (0); NULL: there is none. */
