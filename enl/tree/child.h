@@ -206,7 +206,7 @@ struct enl_place {
     uint32_t sshd;           /* by which it is reached: places with the same number share one */
 };
 
-/* The hosts that were wanted since none was waited for, for whoever watches a terminal. */
+/* The hosts that were wanted since none was waited for: shown at a terminal. */
 struct enl_batch {
     uint32_t hosts, pending; /* all, and those that are not up yet */
     bool told;               /* a line tells how many are up */

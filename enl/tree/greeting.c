@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,7 +83,10 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
                            strerror(errno));
     while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
         came = bcri_frames_next(greeting->frames, &message, &wrong);
-        if (came == 0 && enl_peer_read(greeting->frames, greeting->in, &wrong) <= 0)
+        struct pollfd in = {.fd = greeting->in,
+                            .events = POLLIN}; /* the starter may have made it non-blocking */
+        if (came == 0 && ((poll(&in, 1, -1) < 0 && errno != EINTR) ||
+                          enl_peer_read(greeting->frames, greeting->in, &wrong) <= 0))
             came = -1;
         if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
             message.type != BCRI_MSG_start)

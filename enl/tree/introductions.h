@@ -146,7 +146,7 @@ bool enl_member_add(struct enl_introductions *all, struct enl_member *member);
 struct enl_member *enl_member_take(struct enl_introductions *all, uint32_t host);
 /* Its name, and of which machine it is, by its machine ID. */
 void enl_member_call(struct enl_member *member, const char *name, const char *machine_id);
-/* Two hosts of which one has no end of their link would wait for ever. So whoever has no memory for its
+/* Two hosts of which one has no end of their link would wait for ever. So a host that has no memory for its
  * end is given up: in a child, this host; in the root, the child. */
 extern const char enl_no_memory_for_link[];
 /* Makes this host's end of a link to `member`, or gives it new keys. `lane`: BCRI_LANE_ORDERS, or BCRI_LANE_TREE for a

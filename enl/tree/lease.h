@@ -6,7 +6,7 @@
  * of the last beat that was answered. Its parent takes it for dead when it has heard nothing for
  * hosttimeout and a tenth, from the *arrival* of what it heard last. A beat arrives after it was
  * sent: so the lease is over before anybody acts on the death, however long messages are on their
- * way in either direction, and whoever stands still meanwhile. */
+ * way in either direction, and whichever daemon stands still meanwhile. */
 #ifndef ENL_LEASE_H
 #define ENL_LEASE_H
 

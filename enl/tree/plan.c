@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See plan.h.
  *
- * Daemons that may start one more lie in a list for each level; whoever has been handed a host goes to its end.
+ * Daemons that may start one more lie in a list for each level; a daemon that was given a host to start goes to its end.
  * So a choice looks at few of them, and they come by turns. */
 #include "tree/plan.h"
 

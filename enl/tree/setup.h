@@ -78,7 +78,7 @@ struct enl_peer *enl_uplink_control_link(const struct enl_program *program);
 void enl_uplink_go_by_control_link(struct enl_program *program);
 /* Whether it is. */
 bool enl_uplink_is_control_link(void);
-/* The pipes have ended: whoever has started this daemon is lost, or the way to it. Goes by the control link. False: it cannot. */
+/* The pipes have ended: the daemon that started this one is lost, or the way to it. Goes by the control link. False: it cannot. */
 bool enl_uplink_leave_pipes(struct enl_program *program);
 /* The root is lost, or must not be listened to any more. */
 void enl_uplink_lost(struct enl_program *program, const char *why);

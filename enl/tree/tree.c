@@ -164,8 +164,9 @@ static void on_killed(uv_timer_t *timer)
     enl_tree_cut(program);
 }
 
-/* Who has been killed says more for as long as its endscript and its log take. One that was at work has killafter; one
- * that begins now has hosttimeout more, as has whoever else holds it up. Then it is waited for no longer, whatever it says. */
+/* A killed daemon stays connected until its endscript and the transfer of its log are done. A daemon that is at work has
+ * killafter for that; one that is still starting has hosttimeout more, as has the host that starts it. After that the root
+ * waits no longer, whatever the daemon still sends. */
 static void limit_end(struct enl_program *program)
 {
     const struct bcri_config *config = &program->self.config;

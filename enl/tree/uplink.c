@@ -125,7 +125,7 @@ void enl_uplink_go_by_control_link(struct enl_program *program)
         enl_peer_flush(program->parent->peer, on_flushed, program);
 }
 
-/* The pipe has ended: whoever has started this daemon is lost, or the way to it. While the program is stopped the
+/* The pipe has ended: the daemon that started this one is lost, or the way to it. While the program is stopped the
  * lease does not run, so nothing would end this host if it is the root that is gone. */
 bool enl_uplink_leave_pipes(struct enl_program *program)
 {

@@ -22,7 +22,7 @@ static struct {
 
 static void send_up(const struct enl_carry *carry, const struct bcri_control *message)
 {
-    if (carry->self->upward != NULL) /* else the parent is gone, and with it whoever wants the log */
+    if (carry->self->upward != NULL) /* else the parent is gone, and nothing reads the log */
         carry->self->upward->send(carry->self->program, message);
 }
 
