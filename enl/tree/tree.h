@@ -172,7 +172,7 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
 void enl_introduce_end(struct enl_program *program);
 
 /* An order waits for a link to that host. What comes of it is enl_links_introduce, or
- * enl_links_lost or enl_links_unknown if there is no such host. */
+ * bcri_link_thread_lost or bcri_link_thread_unknown if there is no such host. */
 void enl_introduce_want(struct enl_program *program, uint32_t host);
 
 /* What a host is called; NULL: this daemon does not know it, or that it is gone. */

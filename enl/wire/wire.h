@@ -24,7 +24,7 @@ struct enl_watch;
 /* conn.c -- Connections: every socket through which control messages come in.
  *
  *   HANDSHAKE  the daemon's end of a socket that a started process inherits: brings hello, once
- *   VISITOR    came in at the program's abstract address: enl --join's hello, enl ps, kill, audit
+ *   CLIENT     came in at the program's abstract address: enl --join's hello, enl ps, kill, audit
  *   WAITING    the private socket that a client has brought, until bcr_enlist takes its process
  *   CONTROL    a CCE's private socket
  *   HELPER     the socket of a helper that this daemon has started (proxy.c)
@@ -71,7 +71,7 @@ struct enl_conns {
     const struct enl_conn_ops *ops;
     LIST_HEAD(, enl_conn) all;
     TAILQ_HEAD(enl_conns_waiting, enl_conn) waiting; /* processes started by enl --join, oldest first */
-    unsigned clients;                                /* connections of kind ENL_VISITOR */
+    unsigned clients;                                /* connections of kind ENL_CLIENT */
     struct enl_watch *listening;                     /* NULL: the address is not listened at, or no more */
     int address_fd;                                  /* bound to the address; -1: `listening` has it */
     int spare_fd;                                    /* a reserve to accept a connection with (conn.c) */
@@ -92,7 +92,7 @@ struct enl_conn {
     bool spoke;              /* its last message was understood */
     const char *wrong;       /* why not; NULL: it was */
     struct enl_pane *pane;   /* PANE; NULL: its debugger has ended */
-    struct enl_audit *audit; /* VISITOR: the audit that it has asked for and that is under way */
+    struct enl_audit *audit; /* CLIENT: the audit that it has asked for and that is under way */
 };
 
 void enl_conns_init(struct enl_conns *conns, struct enl_self *self, const struct enl_conn_ops *ops);
@@ -109,10 +109,10 @@ struct enl_conn *enl_conn_of_peer(struct enl_conns *conns, enum enl_conn_kind ki
  * connection has ended. */
 void enl_conn_close(struct enl_conn *conn);
 
-/* A VISITOR's hello has brought the private socket `fd` (taken): the process waits under its
+/* A CLIENT's hello has brought the private socket `fd` (taken): the process waits under its
  * ccename. */
 void enl_conn_wait(struct enl_conns *conns, int fd, pid_t pid, const struct bcri_control *hello);
-/* VISITOR becomes PANE. */
+/* CLIENT becomes PANE. */
 void enl_conn_becomes_pane(struct enl_conn *conn, struct enl_pane *pane);
 /* WAITING becomes CONTROL of `cce`, which has it from now on. */
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce);
