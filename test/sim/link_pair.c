@@ -17,7 +17,7 @@
 #include "check.h"
 
 struct host hosts[2];
-struct link_pair pair = {.most_bytes = 65000, .pool_bytes = 1 << 20, .silence_ns = PAIR_SILENCE_NS};
+struct link_pair pair = {.most_bytes = 65000, .pool_bytes = 1 << 20};
 
 static void grow_at_once(struct host *host)
 {

@@ -14,7 +14,7 @@
 #include "group.h"
 #include "link_sockets.h"
 
-#define PAIR_SILENCE_NS 300000000
+#define PAIR_SILENCE_NS 300000000 /* of tests that are about silence */
 
 struct host {
     struct group *group;
@@ -31,6 +31,9 @@ extern struct link_pair {
     uint32_t most_bytes; /* of a packet */
     uint64_t pool_bytes;
     uint64_t most_forged; /* packets; 0: as many as are usual */
+    /* 0, at first: never. A link that is silent goes on over the tree of daemons; where a test does not carry
+     * what goes there, nothing arrives any more. It needs no cut for that: what host 1 sends before host 2 is
+     * introduced is dropped, and sent again only after 300 ms, since no round trip is measured yet. */
     uint64_t silence_ns;
     _Atomic int callocs_to_fail; /* of other threads than that which has called pair_own_memory */
     /* Pieces of the pool come before the link thread has done anything else, and are counted. */

@@ -122,7 +122,6 @@ static void send_forged(unsigned count)
 TEST(a_link_that_forged_packets_wear_out_gets_new_keys)
 {
     pair.most_forged = 40;
-    pair.silence_ns = 0;
     pair_begin();
     pair_introduce();
     CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);

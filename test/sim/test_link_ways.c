@@ -13,6 +13,7 @@
 
 TEST(a_host_from_which_nothing_comes_is_told_once)
 {
+    pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
     hosts[0].introduction.address_count = 1; /* which leads nowhere */
     CHECK(bcri_link_thread_introduce(hosts[0].thread, &hosts[0].introduction));
@@ -63,6 +64,7 @@ static void expect_told_once(void)
 TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
 {
     pthread_t tree;
+    pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
     atomic_store(&sockets.is_cut, true);
     atomic_store(&carries, true);
@@ -157,6 +159,7 @@ static pthread_t begin_with_two_ways(void)
     if (!has_ipv6())
         SKIP("this machine has no IPv6");
     sockets.has_two_ways = true;
+    pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
     atomic_store(&carries, true);
     CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
@@ -217,6 +220,7 @@ TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
 {
     enum { REGIONS = 80, BYTES = 6000 };
     pthread_t tree;
+    pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
     atomic_store(&carries, true);
     CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
