@@ -178,8 +178,10 @@ static const struct look_left *left_by(const struct look_why *why, const struct 
     uint64_t since_ns = 0;
     for (size_t i = 0; i < why->view->told.count; i++) {
         const struct look_told *told = &why->view->told.at[i];
+        if (!may_be(told->host, told->peer, told->cell, wait))
+            continue;
         const struct look_cce *cce = look_view_cce(why->view, told->host, told->index);
-        if (cce == NULL || has_ended(cce) || !may_be(told->host, told->peer, told->cell, wait))
+        if (cce == NULL || has_ended(cce))
             continue;
         if (told->host != wait->owner_host)
             return NULL;
