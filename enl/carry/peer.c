@@ -81,19 +81,17 @@ static void send_in_control_link(struct enl_peer *peer, enum bcri_control_type t
                              length == 0 ? "it has no form" : "it does not read, or there is no memory");
 }
 
-static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8_t *frame, size_t length)
+static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8_t *frame, size_t length,
+                       enum enl_haste haste)
 {
-    const enum enl_haste haste = haste_of(type);
     if (peer->by_control_link)
         send_in_control_link(peer, type, frame, length, haste);
     else
         enl_outgoing_send(&peer->out, type, frame, length, haste);
 }
 
-/* What sequence.h passes, and what is not numbered. */
-static void send_by_way(void *owner, const struct bcri_control *message)
+static void send_with(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
 {
-    struct enl_peer *peer = owner;
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
     struct bcri_control routed;
     if (peer->frames == NULL) {
@@ -104,7 +102,13 @@ static void send_by_way(void *owner, const struct bcri_control *message)
         peer = peer->via;
     }
     if (peer != NULL && peer->out.writes && !peer->out.closed)
-        send_frame(peer, message->type, bytes, bcri_frame_encode(message, bytes, sizeof bytes));
+        send_frame(peer, message->type, bytes, bcri_frame_encode(message, bytes, sizeof bytes), haste);
+}
+
+/* What sequence.h passes, or another daemon has numbered. */
+static void send_by_way(void *owner, const struct bcri_control *message)
+{
+    send_with(owner, message, haste_of(message->type));
 }
 
 void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
@@ -119,10 +123,16 @@ void enl_peer_acknowledged(struct enl_peer *peer)
     look_whether_flushed(peer);
 }
 
+/* What this daemon itself tells of one that it has started overtakes output: the root waits for it. */
+static bool tells_of_starting(enum bcri_control_type type)
+{
+    return type == BCRI_MSG_said || type == BCRI_MSG_closed || type == BCRI_MSG_ended;
+}
+
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
 {
     if (peer->numbers == NULL)
-        send_by_way(peer, message);
+        send_with(peer, message, tells_of_starting(message->type) ? ENL_AT_ONCE : haste_of(message->type));
     else if (!enl_sequence_send(peer->numbers, message))
         enl_outgoing_give_up(&peer->out, bcri_control_name(message->type),
                              "too much waits, or there is no memory");
@@ -138,7 +148,7 @@ void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
 
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
 {
-    send_frame(peer, type, from->frames->bytes, from->frames->taken);
+    send_frame(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See memory.h. */
+/* See host.h. */
 #include "host/host.h"
 
 #include <bcr/error.h>

@@ -224,4 +224,5 @@ void enl_output_close(struct enl_cce *cce)
     free(cce->output.tail);
     cce->output.tail = NULL;
     cce->output.tail_length = 0;
+    cce->output.tail_cut = false;
 }

@@ -19,7 +19,7 @@ static bool give_slots(struct enl_hosts *hosts, size_t next, const char *text)
 {
     char *copy = strdup(text != NULL ? text : ""), *rest = copy;
     bool good = copy != NULL;
-    while (good && rest != NULL) {
+    while (good && rest != NULL && (rest == copy || *rest != '\0')) {
         char *word = enl_names_next(&rest), *times = strstr(word, "(x");
         unsigned slots, nodes = 1;
         if (times != NULL) {
@@ -66,7 +66,7 @@ int enl_allocation_slurm(struct enl_hosts *hosts, const char *nodes, const char 
     const size_t first = hosts->count;
     char *copy = strdup(nodes), *rest = copy;
     int failed = copy != NULL ? 0 : bcri_refuse(error, error_size, -1, NODES ": not enough memory");
-    while (failed == 0 && rest != NULL)
+    while (failed == 0 && rest != NULL && (rest == copy || *rest != '\0'))
         failed = add_nodes(hosts, enl_names_next(&rest), error, error_size);
     free(copy);
     if (failed != 0)

@@ -53,10 +53,10 @@ const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control
 /* unstarted has come: an enlistor of this host, or of one below it, learns that. The same. */
 const char *enl_forward_unstarted(struct enl_program *program, const struct bcri_control *message);
 
-/* child.c, child_begin.c, child_frames.c, child_control_link.c -- One daemon on another host, from the root's view: the process by which it was started (rshpath's, or for a
- * host that is `local` the daemon itself), the pipes to it, and its stderr. The process and the pipes may be
- * another daemon's, its starter (tree.h), which tells of them and passes on what the two say to each other.
- * What is below is the same either way.
+/* child.c, child_begin.c, child_frames.c -- One daemon on another host, from the root's view: the process by which
+ * it was started (rshpath's, or for a host that is `local` the daemon itself), the pipes to it, and its stderr.
+ * The process and the pipes may be another daemon's, its starter (tree.h), which tells of them and passes on what
+ * the two say to each other. What is below is the same either way.
  *
  *            begun             present           announce, reply to start
  *   WAITING -------> STARTING ----------> STARTED ------------------> UP --end, kill, signal--> ENDING
@@ -249,7 +249,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
 void enl_tree_met(struct enl_child *child);
 void enl_tree_up(struct enl_child *child);
 void enl_tree_gone(struct enl_child *child);
-/* See child.h. */
+/* Calls of struct enl_child_ops. */
 void enl_tree_cut_child(struct enl_child *child);
 void enl_tree_pipe_ended(struct enl_child *child);
 void enl_tree_attached(struct enl_child *child);

@@ -2,8 +2,8 @@
 /* The lease of a host, by itself: no clock and no network. uplink.c and child.c give it
  * CLOCK_BOOTTIME, test_agent_leases pretended time; all in ms.
  *
- * A daemon sends beats, and its parent answers each. It may work for hosttimeout from the *sending*
- * of the last beat that was answered. Its parent takes it for dead when it has heard nothing for
+ * A daemon sends beats (heartbeats), and the root's daemon answers each. It may work for hosttimeout from the *sending*
+ * of the last beat that was answered. The root's daemon takes it for dead when it has heard nothing for
  * hosttimeout and a tenth, from the *arrival* of what it heard last. A beat arrives after it was
  * sent: so the lease is over before anybody acts on the death, however long messages are on their
  * way in either direction, and whichever daemon stands still meanwhile. */

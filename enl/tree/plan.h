@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who starts whom: the order in which a program's hosts are started, by which daemons. Pure: no clock, no network,
- * no names; tree.c tells what happens, and asks what to do next.
+ * no names; starting.c tells what happens, and asks what to do next.
  *
  *   wanted --> begun (its starter's login is under way) --> met (it has spoken) --> up (it starts others)
  *

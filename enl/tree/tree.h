@@ -15,7 +15,7 @@ struct enl_child;
 
 /* tree.c -- The tree of daemons, seen from the root's, which has all others as its children (child.h), whichever daemon has started
  * them (plan.h), and gives out the hosts' numbers, each of them once. A child knows its parent (parent.c), and those
- * that it starts for the root (tree.h).
+ * that it starts for the root (branch.c).
  *
  * All of this is the loop's. */
 

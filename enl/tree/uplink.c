@@ -165,7 +165,7 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
     enl_program_abort(program, 1);
 }
 
-/* As `enl logs` reads it (logs/merge.c). A log that has begun anew is told again. */
+/* As `enl logs` reads it (verbs/merge.c). A log that has begun anew is told again. */
 static void tell_clock(struct enl_program *program)
 {
     const int64_t ahead = uplink.clock.ahead_ns, size = ahead < 0 ? -ahead : ahead;

@@ -147,7 +147,7 @@ static bool add_default(struct logs *logs)
     if (!enl_options_config(NULL, &config))
         return false;
     const bool good = add_folder(logs, config.logdir != NULL ? config.logdir : config.tempdir);
-    if (!good && config.log != BCRI_LOG_TO_FILE)
+    if (!good && logs->count == 0 && config.log != BCRI_LOG_TO_FILE)
         fprintf(stderr, "enl: with these settings (log %s) programs write none\n",
                 config.settings[BCRI_CONFIG_log].text);
     bcri_config_fini(&config);

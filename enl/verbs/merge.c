@@ -73,9 +73,11 @@ void enl_log_line_read(char *bytes, struct enl_log_line *line_out)
 bool enl_log_line_clock(const struct enl_log_line *line, int64_t *ahead_out)
 {
     char sign, seconds[10], nanoseconds[10];
+    int end = 0;
     if (!line->whole || strcmp(line->cce, "-") != 0 ||
-        sscanf(line->text, "clock %c%9[0-9].%9[0-9] s to the root's", &sign, seconds, nanoseconds) != 3 ||
-        (sign != '+' && sign != '-') || strlen(nanoseconds) != 9)
+        sscanf(line->text, "clock %c%9[0-9].%9[0-9] s to the root's, round trip%n", &sign, seconds,
+               nanoseconds, &end) != 3 ||
+        end == 0 || (sign != '+' && sign != '-') || strlen(nanoseconds) != 9)
         return false;
     *ahead_out = strtoll(seconds, NULL, 10) * 1000000000 + strtoll(nanoseconds, NULL, 10);
     if (sign == '-')

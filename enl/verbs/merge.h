@@ -3,7 +3,7 @@
  *
  * Each file keeps its own order, whatever its clock did meanwhile: of the lines that come next in
  * each, the earliest is taken. A line's time is corrected by what its daemon had measured last
- * before it, or first if that was later (tree/clock.h). What a CCE prints cannot pass for such a
+ * before it, or first if that was later (base/clock.h). What a CCE prints cannot pass for such a
  * measurement, since it is logged with the CCE's pid.
  *
  * Any user may have written the files: nothing in them is trusted. */

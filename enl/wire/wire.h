@@ -29,8 +29,8 @@ struct enl_watch;
  *   CONTROL    a CCE's private socket
  *   HELPER     the socket of a helper that this daemon has started (proxy.c)
  *   PANE       a client that has a debugger's descriptor; its end hangs that up (session.c)
- *   PARENT     the pipes to the daemon that has started this one (parent.c)
- *   CHILD      the pipes to a daemon that this one has started (child.h)
+ *   PARENT     the pipes to the daemon that has started this one, or the control link to the root's (parent.c)
+ *   CHILD      at the root's daemon: any other daemon, by whatever way; else one that this one has started
  *
  * A malformed message, or one that this kind of connection may not bring, ends the connection; the
  * reason is logged.

@@ -128,7 +128,7 @@ static void drop_text(struct enl_explanation *text)
 static void explained(struct enl_deadlock *deadlock)
 {
     const bool whole = deadlock->text.whole;
-    deadlock->lockers_told |= deadlock->text.length != 0;
+    deadlock->lockers_told |= deadlock->text.length > deadlock->text.own;
     if (deadlock->self->phase == ENL_RUNNING)
         show_explanation(deadlock->self, deadlock->text.bytes);
     drop_text(&deadlock->text);
@@ -185,7 +185,7 @@ static bool explain(struct enl_deadlock *deadlock, uint32_t count)
             text->bytes, sizeof text->bytes,
             "deadlock: all %u CCEs of the program wait without a time limit, and nothing is on its way.\n",
             count);
-    text->length = strlen(text->bytes);
+    text->length = text->own = strlen(text->bytes);
     if (pipe2(pair, O_CLOEXEC) != 0)
         return false;
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};

@@ -159,10 +159,10 @@ struct enl_deadlock {
     struct enl_explanation {     /* a deadlock, or a suspicion, and what a program has written of it so far */
         struct enl_watch *watch; /* of its output; NULL: none runs */
         pid_t pid;
-        unsigned looks; /* for how long */
-        bool whole;     /* it explains a deadlock */
-        size_t length;
-        char bytes[60000]; /* ended by a NUL */
+        unsigned looks;     /* for how long */
+        bool whole;         /* it explains a deadlock */
+        size_t length, own; /* of it: what the daemon says by itself */
+        char bytes[60000];  /* ended by a NUL */
     } text;
     struct enl_root_detector root_detector; /* the root's */
 };

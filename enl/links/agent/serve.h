@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Serving: orders of CCEs elsewhere, from when their messages come (orders_in.c).
  *
- * What an event costs does not grow with what else there is: streams with something to do, cells where
+ * What an event costs does not grow with what else there is (only a SYNC looks at each owner that its CCE has used): streams with something to do, cells where
  * something has changed, and deadlines stand in lists and tables of their own. */
 #ifndef BCRI_AGENT_SERVE_H
 #define BCRI_AGENT_SERVE_H
