@@ -164,7 +164,7 @@ static void write_names(struct names *names, const char *word, size_t used)
     }
     const char *behind = strchr(word, ']') + 1;
     do {
-        struct range range;
+        struct range range = {0};
         word++;
         (void)take_range(&word, &range); /* which was read before */
         for (unsigned number = range.first; number <= range.last; number++)

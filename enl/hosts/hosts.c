@@ -142,10 +142,11 @@ static int compare_to_name(const void *name, const void *host)
 
 const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name)
 {
-    const struct enl_host *const *found =
-        hosts->sorted != 0
-            ? bsearch(name, hosts->by_name, hosts->sorted, sizeof *hosts->by_name, compare_to_name)
-            : NULL;
+    if (hosts->sorted == 0)
+        return NULL;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): the array is one of pointers */
+    const size_t size = sizeof *hosts->by_name;
+    const struct enl_host *const *found = bsearch(name, hosts->by_name, hosts->sorted, size, compare_to_name);
     return found != NULL ? *found : NULL;
 }
 

@@ -96,7 +96,9 @@ static size_t text_of(const struct bcri_control *message, char out[SHOWN_BYTES])
     const size_t length = message->bytes.length;
     for (size_t i = 0; i < length; i++) {
         const char byte = message->bytes.bytes[i];
-        out[i] = (unsigned char)byte < 0x20 && byte != '\n' ? '?' : byte;
+        out[i] = byte;
+        if ((unsigned char)byte < 0x20 && byte != '\n')
+            out[i] = '?';
     }
     out[length] = '\0';
     return length;

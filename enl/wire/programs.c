@@ -63,6 +63,7 @@ static bool look_for_daemon(void *data, const char *daemon)
 }
 
 /* The daemon that a program has here; false: there is none, or it is the root's. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written by way of `search` */
 static bool is_elsewhere(const char *program, char out[ENL_DAEMON_NAME_MAX])
 {
     struct search search = {.program = program, .name = out};

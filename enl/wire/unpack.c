@@ -68,7 +68,7 @@ struct bcri_item bcri_unpack(struct bcri_cursor *cursor)
         return take_body(cursor, item.class, item.number + of_tag[tag - 0xc0].extra);
     if (item.class == BCRI_ITEM_MAP)
         item.number *= 2;
-    if (item.class == BCRI_ITEM_NEGATIVE) {
+    if (item.class == BCRI_ITEM_NEGATIVE && size != 0) {
         const uint64_t sign = UINT64_C(1) << (8 * size - 1);
         if ((item.number & sign) == 0)
             item.class = BCRI_ITEM_UINT;

@@ -24,14 +24,13 @@ enum { SILENCE_SECONDS = 60 };
 
 static uint64_t number_in(const char *path)
 {
-    unsigned long long number = ENL_FACT_UNKNOWN;
+    char text[32] = "", *end = text;
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return ENL_FACT_UNKNOWN;
-    if (fscanf(file, "%llu", &number) != 1)
-        number = ENL_FACT_UNKNOWN;
+    const uint64_t number = fgets(text, sizeof text, file) != NULL ? strtoull(text, &end, 10) : 0;
     fclose(file);
-    return number;
+    return end != text ? number : ENL_FACT_UNKNOWN;
 }
 
 static uint64_t mtu_of(int fd, const char *interface)

@@ -26,7 +26,8 @@ struct shown {
 
 static double figure_of(uint64_t number, uint64_t unit)
 {
-    return number != ENL_FACT_UNKNOWN ? (double)(number / unit) : NAN;
+    const uint64_t whole = number / unit;
+    return number != ENL_FACT_UNKNOWN ? (double)whole : NAN;
 }
 
 static void show_figure(int width, int decimals, double figure)
