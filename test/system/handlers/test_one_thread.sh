@@ -5,6 +5,9 @@
 set -euo pipefail
 
 : "${BCR_ENL:?run by ctest}" "${ONE_THREAD_CCE:?run by ctest}" "${ASSERT_LEVEL:?run by ctest}"
+BCR_TEMPDIR=$(mktemp -d) # for the logs
+export BCR_TEMPDIR
+trap 'rm -rf "$BCR_TEMPDIR"' EXIT
 
 # ends_with WHAT REGEX: one line of what it says
 ends_with() {
