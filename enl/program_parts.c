@@ -25,7 +25,7 @@ static const struct enl_program_ops program_ops = {
     .abort = enl_program_abort, .end_is_due = on_end_due, .something_ended = enl_program_check_end};
 
 static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
-                                             .dress = enl_session_dress,
+                                             .dress = enl_session_wrap,
                                              .debugger_started = enl_session_started,
                                              .network_bell = enl_links_bell,
                                              .outbox_made = enl_links_outbox,

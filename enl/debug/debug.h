@@ -221,8 +221,8 @@ bool enl_session_wants(const struct enl_session *session, uint32_t ordinal);
 
 /* Changes how a CCE is started: words and standard files. Returns 0, or a bcrE_ code with a sentence.
  * `words_out` is to be freed after the start. */
-int enl_session_dress(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn,
-                      char ***words_out, char *error, size_t error_size);
+int enl_session_wrap(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn,
+                     char ***words_out, char *error, size_t error_size);
 /* The debugger runs: shows it. Or it could not be started (pid <= 0). */
 void enl_session_started(struct enl_session *session, struct enl_cce *cce, pid_t pid);
 

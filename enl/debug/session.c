@@ -20,8 +20,8 @@ void enl_session_init(struct enl_session *session, struct enl_self *self, struct
     *session = (struct enl_session){.self = self, .here = here, .wish = wish};
 }
 
-int enl_session_dress(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn,
-                      char ***words_out, char *error, size_t error_size)
+int enl_session_wrap(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn,
+                     char ***words_out, char *error, size_t error_size)
 {
     if (session->missing[0] != '\0')
         return bcri_refuse(error, error_size, bcrE_NOPROG, "%s", session->missing);

@@ -131,7 +131,7 @@ static void welcome_if_ready(struct enl_cce *cce)
         welcome(cce);
 }
 
-static void hold(struct enl_cce *cce)
+static void wait_for_cell0(struct enl_cce *cce)
 {
     cce->life = ENL_HELD;
     welcome_if_ready(cce);
@@ -237,7 +237,7 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
     if (cce->control == NULL)
         return;
     cce->control->pid = pid;
-    hold(cce);
+    wait_for_cell0(cce);
 }
 
 bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
@@ -258,7 +258,7 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
     cce->hello_id = conn->hello_id;
     enl_conn_adopt(conn, cce);
     cce->control = conn;
-    hold(cce);
+    wait_for_cell0(cce);
     return true;
 }
 

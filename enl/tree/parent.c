@@ -122,7 +122,7 @@ void enl_parent_forget(const struct enl_conn *conn)
 
 /* ------------------------------------------------------------------------ what comes down --- */
 
-static void hold(struct enl_program *program, uint32_t id)
+static void suspend_program(struct enl_program *program, uint32_t id)
 {
     enl_uplink_suspend(program);
     enl_signals_stop_cces(&program->jobs);
@@ -163,7 +163,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_relay_end:
         return message->id == 0 ? enl_bring_heard(&program->carry, message)
                                 : enl_far_take(&program->carry, program->parent, message);
-    case BCRI_MSG_stop: hold(program, message->id); return NULL;
+    case BCRI_MSG_stop: suspend_program(program, message->id); return NULL;
     case BCRI_MSG_go_on:
         enl_uplink_go_on(program);
         enl_signals_continue_cces(&program->jobs);

@@ -331,7 +331,7 @@ TEST(a_host_that_can_remember_nothing_refuses_all)
     begin();
     CHECK_INT(bcr_put(1, number(1), there[0], cell, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S));
-    world.host[1].agent->peer_bytes_max = sizeof(struct stream);
+    world.host[1].agent->peer_bytes_max = sizeof(struct stream_in);
     putm(filled(LARGE, 1), bcr_FREE);
     CHECK(world_settle(&world, SIM_S));
     CHECK(all_done());

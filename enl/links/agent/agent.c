@@ -55,14 +55,14 @@ bool bcri_agent_has_lost(struct bcri_agent *agent, uint32_t host)
     return peer != NULL && peer->lost;
 }
 
-/* Without a link nothing has come from there, and nothing was sent: only orders and their routes know it. */
+/* Without a link nothing has come from there, and nothing was sent: only orders and their streams know it. */
 void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host)
 {
     struct peer *peer = bcri_peer_find(agent, host);
     if (peer == NULL || peer->link != NULL || peer->lost)
         return;
     bcri_ask_fail(peer, bcrE_NOCCE);
-    bcri_ask_drop_routes(peer);
+    bcri_ask_drop_streams(peer);
     LIST_REMOVE(peer, of_agent);
     free(peer);
 }
@@ -127,7 +127,7 @@ void bcri_agent_free(struct bcri_agent *agent)
         record_free(peer);
     }
     bcri_table_free(&agent->requesters_by_ring);
-    bcri_table_free(&agent->routes);
+    bcri_table_free(&agent->streams_out);
     bcri_table_free(&agent->streams);
     bcri_table_free(&agent->served);
     bcri_table_free(&agent->cells);

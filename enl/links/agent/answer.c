@@ -22,13 +22,13 @@ struct order *bcri_order_find(const struct bcri_agent *agent, uint64_t request)
 void bcri_requester_free_if_over(struct requester *requester)
 {
     struct bcri_agent *agent = requester->agent;
-    struct route *route;
+    struct stream_out *stream;
     if (!requester->forgotten || !list_is_empty(&requester->orders) || requester->ends_to_tell)
         return;
     list_remove(&requester->of_agent);
-    while ((route = TAKE_FIRST(&requester->routes, struct route, of_requester)) != NULL) {
-        bcri_table_remove(&agent->routes, &route->at);
-        record_free(route);
+    while ((stream = TAKE_FIRST(&requester->streams_out, struct stream_out, of_requester)) != NULL) {
+        bcri_table_remove(&agent->streams_out, &stream->at);
+        record_free(stream);
     }
     record_free(requester);
 }
@@ -38,7 +38,7 @@ void bcri_requester_free_if_over(struct requester *requester)
 /* What the CCE is told: also whether the whole host has ended. */
 static uint32_t code_as_told(const struct order *order, int code)
 {
-    const bool lost = code == bcrE_DEAD && order->route != NULL && order->route->peer->lost;
+    const bool lost = code == bcrE_DEAD && order->stream != NULL && order->stream->peer->lost;
     return (uint32_t)code | (lost ? BCRI_ORDER_HOST_LOST : 0);
 }
 
@@ -81,7 +81,7 @@ void bcri_order_end_if_over(struct order *order)
         requester->datas--;
         publish_completed(requester);
     }
-    agent->places[place] = (struct place){.next_free = agent->place_free};
+    agent->places[place] = (struct order_place){.next_free = agent->place_free};
     agent->place_free = place;
     list_remove(&order->of_requester);
     list_remove(&order->in_queue);
@@ -255,13 +255,13 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
 /* What the link has not called arrived may have been refused: then it was none of those. */
 void bcri_ask_done_up_to(struct order *last)
 {
-    struct route *route = last->route;
+    struct stream_out *stream = last->stream;
     struct requester *requester = last->requester;
     bool more = bcri_order_is_put(last->op) && is_listed(&last->in_queue);
     if (!more)
         return;
     while (more) {
-        struct order *order = FIRST_OF(&route->puts, struct order, in_queue);
+        struct order *order = FIRST_OF(&stream->puts, struct order, in_queue);
         more = order != last;
         list_remove(&order->in_queue);
         order->done = true;
@@ -288,7 +288,7 @@ void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
         bcri_order_end_if_over(order);
     else if (outcome == BCRI_LINK_REFUSED) /* any other reason was told by an answer */
         bcri_ask_answer(order, (order->key & BCRI_ORDER_ANSWERED) != 0 ? bcrE_FULL : bcrE_NOMEM, 0, NULL);
-    else if (order->route->peer->link != NULL) /* its stream has ended */
+    else if (order->stream->peer->link != NULL) /* its stream has ended */
         bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
     /* else bcri_ask_fail answers */
 }

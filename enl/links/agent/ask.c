@@ -17,22 +17,22 @@ enum { TAKEN_TOGETHER = 32 }; /* entries, before their CCE is told */
 /* ---- taking entries ---- */
 
 /* The way to an owner. NULL: no memory. */
-static struct route *route_to(struct requester *requester, const uint8_t *owner)
+static struct stream_out *stream_to(struct requester *requester, const uint8_t *owner)
 {
     struct bcri_agent *agent = requester->agent;
     const uint32_t host = bcri_identity_host(owner), target = bcri_identity_index(owner);
     const uint64_t key = (uint64_t)host << 32 | (uint64_t)requester->index << 16 | (target & 0xffffu);
-    struct route *route;
-    EACH_WITH (route, &agent->routes, key, struct route, at)
-        if (route->requester == requester && route->target == target)
-            return route;
+    struct stream_out *stream;
+    EACH_WITH (stream, &agent->streams_out, key, struct stream_out, at)
+        if (stream->requester == requester && stream->target == target)
+            return stream;
     struct peer *peer = bcri_peer_of(agent, host);
-    if (peer == NULL || (route = malloc(sizeof *route)) == NULL)
+    if (peer == NULL || (stream = malloc(sizeof *stream)) == NULL)
         return NULL;
-    *route = (struct route){.requester = requester, .peer = peer, .target = target};
-    bcri_table_add(&agent->routes, &route->at, key);
-    list_append(&requester->routes, &route->of_requester);
-    return route;
+    *stream = (struct stream_out){.requester = requester, .peer = peer, .target = target};
+    bcri_table_add(&agent->streams_out, &stream->at, key);
+    list_append(&requester->streams_out, &stream->of_requester);
+    return stream;
 }
 
 /* Takes the hold of a put over: the agent's ID names the region before the CCE's is free, or, if the CCE waits for
@@ -64,7 +64,7 @@ static void publish_taken(struct requester *requester)
 static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
     const struct bcri_message sync = {.kind = BCRI_MESSAGE_SYNC};
-    const struct route *route;
+    const struct stream_out *stream;
     struct order *order = bcri_order_new(requester, BCRI_ORDER_SYNC, NULL);
     if (order == NULL)
         return false;
@@ -77,9 +77,9 @@ static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, b
     bcri_ask_sync(order);
     if (!list_is_empty(
             &requester->syncs)) /* it waits: hosts are to answer at once; without memory they do so later */
-        EACH_OF (route, &requester->routes, struct route, of_requester)
-            if (!list_is_empty(&route->puts))
-                (void)bcri_agent_send(route->peer, requester->index, route->target, &sync, NULL, NULL);
+        EACH_OF (stream, &requester->streams_out, struct stream_out, of_requester)
+            if (!list_is_empty(&stream->puts))
+                (void)bcri_agent_send(stream->peer, requester->index, stream->target, &sync, NULL, NULL);
     return true;
 }
 
@@ -87,14 +87,14 @@ static bool take_sync(struct requester *requester, struct bcri_slot_shm *slot, b
 static void share_region(struct order *order)
 {
     const bcri_ref ref = bcri_slot_region(bcri_load(&order->region->word));
-    order->share = bcri_share_find(order->route, ref);
+    order->share = bcri_share_find(order->stream, ref);
     if (order->share != NULL &&
         order->share->key != order->key) { /* a handler's, which waits for another time */
         bcri_shares_close(order->requester, BCRI_REF_NONE);
         order->share = NULL;
     }
     if (order->share == NULL) {
-        struct order *data = bcri_order_new(order->requester, ORDER_DATA, order->route);
+        struct order *data = bcri_order_new(order->requester, ORDER_DATA, order->stream);
         if (data == NULL)
             return;
         data->key = order->key;
@@ -121,8 +121,8 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
     const uint64_t identity[2] = {bcri_load(&slot->next), bcri_load(&slot->prev)};
     uint8_t owner[BCRI_IDENTITY_BYTES];
     memcpy(owner, identity, sizeof owner);
-    struct route *route = route_to(requester, owner);
-    struct order *order = route != NULL ? bcri_order_new(requester, op, route) : NULL;
+    struct stream_out *stream = stream_to(requester, owner);
+    struct order *order = stream != NULL ? bcri_order_new(requester, op, stream) : NULL;
     if (order == NULL)
         return false;
     memcpy(order->owner, owner, sizeof owner);
@@ -141,7 +141,7 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
         return true;
     }
     if (is_put) {
-        list_append(&route->puts, &order->in_queue);
+        list_append(&stream->puts, &order->in_queue);
         if ((order->key & BCRI_ORDER_SHARES) != 0)
             share_region(order);
     }
@@ -161,12 +161,13 @@ static bool take_cancel(struct requester *requester, const struct bcri_slot_shm 
     const bool is_sync = order->op == BCRI_ORDER_SYNC;
     if (!is_sync && !bcri_order_is_get(order->op))
         return true;
-    if (is_sync || order->route->peer->link == NULL) { /* it was never sent */
+    if (is_sync || order->stream->peer->link == NULL) { /* it was never sent */
         bcri_ask_answer(order, bcrE_TIMEOUT, 0, NULL);
         return true;
     }
     const struct bcri_message message = {.kind = BCRI_MESSAGE_CANCEL, .request = request};
-    return bcri_agent_send(order->route->peer, requester->index, order->route->target, &message, NULL, NULL);
+    return bcri_agent_send(order->stream->peer, requester->index, order->stream->target, &message, NULL,
+                           NULL);
 }
 
 /* False: not now, for want of memory, also to map the ID. An entry that leads nowhere the CCE has not written. */
@@ -207,14 +208,14 @@ static bool take_next(struct requester *requester)
 /* Tells the hosts of which this CCE has ordered something. False: no memory, for the rest. */
 static bool tell_ends(struct requester *requester)
 {
-    struct route *route;
-    EACH_OF (route, &requester->routes, struct route, of_requester) {
-        if (route->end_told)
+    struct stream_out *stream;
+    EACH_OF (stream, &requester->streams_out, struct stream_out, of_requester) {
+        if (stream->end_told)
             continue;
-        struct order *order = bcri_order_new(requester, ORDER_ENDED, route);
+        struct order *order = bcri_order_new(requester, ORDER_ENDED, stream);
         if (order == NULL)
             return false;
-        route->end_told = true;
+        stream->end_told = true;
         bcri_order_send(order);
     }
     return true;
@@ -313,26 +314,26 @@ void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
 
 /* ---- the end ---- */
 
-static void drop_routes_of(struct requester *requester, const struct peer *peer)
+static void drop_streams_of(struct requester *requester, const struct peer *peer)
 {
-    struct route *route;
-    EACH_OF (route, &requester->routes, struct route, of_requester) {
-        if (route->peer != peer)
+    struct stream_out *stream;
+    EACH_OF (stream, &requester->streams_out, struct stream_out, of_requester) {
+        if (stream->peer != peer)
             continue;
         bcri_shares_close(requester, BCRI_REF_NONE); /* a bcr_putm that goes on begins others */
-        list_remove(&route->of_requester);
-        bcri_table_remove(&requester->agent->routes, &route->at);
-        record_free(route);
+        list_remove(&stream->of_requester);
+        bcri_table_remove(&requester->agent->streams_out, &stream->at);
+        record_free(stream);
     }
 }
 
-void bcri_ask_drop_routes(struct peer *peer)
+void bcri_ask_drop_streams(struct peer *peer)
 {
     struct requester *requester;
     EACH_OF (requester, &peer->agent->requesters, struct requester, of_agent)
-        drop_routes_of(requester, peer);
+        drop_streams_of(requester, peer);
     EACH_OF (requester, &peer->agent->ending, struct requester, of_agent)
-        drop_routes_of(requester, peer);
+        drop_streams_of(requester, peer);
 }
 
 void bcri_ask_free(struct bcri_agent *agent)

@@ -27,11 +27,11 @@ struct requester {
     struct list syncs;              /* of those, in no order */
     uint64_t sync_at;               /* at how many completed puts the first of them is answered */
     struct list shares;             /* that are open */
-    struct list routes;
+    struct list streams_out;
 };
 
 /* The stream to an owner of whom this CCE has ordered something. */
-struct route {
+struct stream_out {
     struct entry at;
     struct item of_requester;
     struct requester *requester;
@@ -62,13 +62,13 @@ struct share {
 /* An order on its way. It is over when it is answered, and the link does not need it any more. */
 struct order {
     struct item of_requester;
-    struct item in_queue;        /* a SYNC; a put in its route's list */
+    struct item in_queue;        /* a SYNC; a put in its stream's list */
     STAILQ_ENTRY(order) waiting; /* for the link */
     struct requester *requester;
-    struct route *route; /* NULL: SYNC */
-    uint32_t op;         /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */
-    bcri_ref slot_ref;   /* the CCE's ID; none: a put that it does not wait for, or the CCE has ended */
-    uint64_t key;        /* as the ID said */
+    struct stream_out *stream; /* NULL: SYNC */
+    uint32_t op;               /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */
+    bcri_ref slot_ref;         /* the CCE's ID; none: a put that it does not wait for, or the CCE has ended */
+    uint64_t key;              /* as the ID said */
     int cell;
     uint8_t owner[BCRI_IDENTITY_BYTES];
     uint64_t request;             /* its number, for the other host: above its place, a count */
@@ -81,7 +81,7 @@ struct order {
 };
 
 /* Where an order is found by its number. */
-struct place {
+struct order_place {
     struct order *order; /* NULL: free */
     uint32_t next_free;
 };
@@ -102,8 +102,8 @@ static inline bool order_outlives(const struct order *order)
 
 /* ---- orders_out.c ---- */
 
-/* NULL: no memory. `route` NULL: a SYNC. */
-struct order *bcri_order_new(struct requester *requester, uint32_t op, struct route *route);
+/* NULL: no memory. `stream` NULL: a SYNC. */
+struct order *bcri_order_new(struct requester *requester, uint32_t op, struct stream_out *stream);
 /* Sends it, or has it wait for a link; without memory, or if the host is lost, it is answered so. */
 void bcri_order_send(struct order *order);
 void bcri_ask_send_waiting(struct peer *peer);
@@ -118,12 +118,12 @@ void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);
 /* Ends that were not told for want of memory. */
 void bcri_ask_tell_ends(struct bcri_agent *agent);
 /* None of its orders is left: nobody remembers the way there. */
-void bcri_ask_drop_routes(struct peer *peer);
+void bcri_ask_drop_streams(struct peer *peer);
 void bcri_ask_free(struct bcri_agent *agent);
 
 /* ---- share.c ---- */
 
-struct share *bcri_share_find(const struct route *route, bcri_ref ref);
+struct share *bcri_share_find(const struct stream_out *stream, bcri_ref ref);
 /* One whose region goes with the order `data`. NULL: no memory, or a CCE has the region's count. */
 struct share *bcri_share_new(struct order *data, bcri_ref ref);
 /* The link has done with its region. */

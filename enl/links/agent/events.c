@@ -37,7 +37,7 @@ void bcri_answers_go_on(struct peer *peer)
 static struct order *order_of(const struct peer *peer, uint64_t request)
 {
     struct order *order = bcri_order_find(peer->agent, request);
-    return order != NULL && order->route != NULL && order->route->peer == peer ? order : NULL;
+    return order != NULL && order->stream != NULL && order->stream->peer == peer ? order : NULL;
 }
 
 /* A region that nobody waits for, or for which there is no room, goes back. Its host answers the order when it is back. */
@@ -60,11 +60,11 @@ static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_
             bcri_ask_answer(order, (int)read->code, read->value, NULL);
         return BCRI_LINK_TAKE;
     }
-    struct incoming *incoming = bcri_incoming_new(peer, read);
-    if (incoming != NULL && bcri_incoming_find_room(agent, incoming, message->body_bytes))
-        return bcri_incoming_accept(message, incoming);
-    if (incoming != NULL)
-        bcri_incoming_free(NULL, incoming);
+    struct arrival *arrival = bcri_arrival_new(peer, read);
+    if (arrival != NULL && bcri_arrival_find_room(agent, arrival, message->body_bytes))
+        return bcri_arrival_accept(message, arrival);
+    if (arrival != NULL)
+        bcri_arrival_free(NULL, arrival);
     const bool may_fit = agent->pool_asked && message->body_bytes <= agent->pool_bytes / 2;
     struct paused_answers *paused = may_fit ? malloc(sizeof *paused) : NULL;
     if (paused != NULL) {
@@ -122,18 +122,18 @@ static enum bcri_link_verdict message_begins(void *owner, struct bcri_link_messa
 static void message_arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
     struct peer *peer = owner;
-    struct incoming *incoming = cookie;
+    struct arrival *arrival = cookie;
     look_at_clock(peer);
     if (cookie != NULL && !is_answer(source))
-        bcri_orders_in_arrived(peer, source, target, incoming);
+        bcri_orders_in_arrived(peer, source, target, arrival);
     if (cookie == NULL || !is_answer(source))
         return;
-    struct order *order = order_of(peer, incoming->message.request);
+    struct order *order = order_of(peer, arrival->message.request);
     if (order != NULL)
-        bcri_ask_answer(order, 0, 0, incoming->region);
+        bcri_ask_answer(order, 0, 0, arrival->region);
     else /* the requester has ended since the message began */
-        bcri_slot_drop(peer->agent->ctx, incoming->region);
-    bcri_incoming_free(NULL, incoming);
+        bcri_slot_drop(peer->agent->ctx, arrival->region);
+    bcri_arrival_free(NULL, arrival);
 }
 
 static void message_dropped(void *owner, uint32_t source, uint32_t target, void *cookie)

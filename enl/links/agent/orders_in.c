@@ -10,60 +10,59 @@
 
 /* ---- the record of a message that comes, of an order or an answer ---- */
 
-struct incoming *bcri_incoming_new(struct peer *peer, const struct bcri_message *message)
+struct arrival *bcri_arrival_new(struct peer *peer, const struct bcri_message *message)
 {
-    struct incoming *incoming = malloc(sizeof *incoming);
-    if (incoming != NULL)
-        *incoming = (struct incoming){.peer = peer, .message = *message};
-    return incoming;
+    struct arrival *arrival = malloc(sizeof *arrival);
+    if (arrival != NULL)
+        *arrival = (struct arrival){.peer = peer, .message = *message};
+    return arrival;
 }
 
-void bcri_incoming_free(struct stream *stream, struct incoming *incoming)
+void bcri_arrival_free(struct stream_in *stream, struct arrival *arrival)
 {
     if (stream != NULL) {
         stream->count--;
-        incoming->peer->orders--;
+        arrival->peer->orders--;
     }
-    if (incoming->payload != NULL)
-        bcri_payload_release(incoming->payload);
-    free(incoming);
+    if (arrival->payload != NULL)
+        bcri_payload_release(arrival->payload);
+    free(arrival);
 }
 
-enum bcri_link_verdict bcri_incoming_accept(struct bcri_link_message *message, struct incoming *incoming)
+enum bcri_link_verdict bcri_arrival_accept(struct bcri_link_message *message, struct arrival *arrival)
 {
-    const struct bcri_slot_shm *body =
-        incoming->payload != NULL ? incoming->payload->region : incoming->region;
+    const struct bcri_slot_shm *body = arrival->payload != NULL ? arrival->payload->region : arrival->region;
     message->memory = message->body_bytes != 0 ? (void *)bcri_load(&body->data) : NULL;
-    message->cookie = incoming;
+    message->cookie = arrival;
     return BCRI_LINK_TAKE;
 }
 
 /* ---- orders ---- */
 
 /* Model: share.pml */
-static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *incoming, uint32_t bytes)
+static enum bcri_link_verdict begin_data(struct peer *peer, struct arrival *arrival, uint32_t bytes)
 {
-    const struct bcri_message *message = &incoming->message;
+    const struct bcri_message *message = &arrival->message;
     if (bcri_payload_find(peer, message->request) != NULL)
         return BCRI_LINK_REFUSE; /* numbers are used once */
     const bool fits =
         peer->payload_bytes == 0 || peer->payload_bytes + bytes <= peer->agent->peer_payloads_max;
-    if (!fits || !bcri_incoming_find_room(peer->agent, incoming, bytes))
+    if (!fits || !bcri_arrival_find_room(peer->agent, arrival, bytes))
         return BCRI_LINK_PAUSE;
-    if (!bcri_payload_new(peer, message, bytes, incoming->region, &incoming->payload)) {
-        bcri_slot_drop(peer->agent->ctx, incoming->region);
+    if (!bcri_payload_new(peer, message, bytes, arrival->region, &arrival->payload)) {
+        bcri_slot_drop(peer->agent->ctx, arrival->region);
         return BCRI_LINK_REFUSE;
     }
-    incoming->region = NULL;
-    (void)bcri_payload_use(incoming->payload);
+    arrival->region = NULL;
+    (void)bcri_payload_use(arrival->payload);
     return BCRI_LINK_TAKE;
 }
 
 /* PAUSE: it has overtaken its DATA, or that lies aside and finds no room.
  * Model: share.pml */
-static enum bcri_link_verdict begin_same(struct peer *peer, struct incoming *incoming)
+static enum bcri_link_verdict begin_same(struct peer *peer, struct arrival *arrival)
 {
-    struct payload *payload = bcri_payload_find(peer, incoming->message.value);
+    struct payload *payload = bcri_payload_find(peer, arrival->message.value);
     if (payload != NULL ? payload->is_refused : peer->payloads_unknown != 0)
         return BCRI_LINK_REFUSE;
     if (payload == NULL)
@@ -73,7 +72,7 @@ static enum bcri_link_verdict begin_same(struct peer *peer, struct incoming *inc
         if (!bcri_payload_use(payload))
             return BCRI_LINK_PAUSE;
     }
-    incoming->payload = payload;
+    arrival->payload = payload;
     return BCRI_LINK_TAKE;
 }
 
@@ -99,7 +98,7 @@ static uint64_t late_at(const struct bcri_agent *agent, const struct bcri_messag
 
 /* Whether what is next in a stream has waited for room as long as its CCE waits for it. There may be room in a moment
  * while the pool is to grow. A SAME that has overtaken its DATA does not wait for room. */
-static bool gives_up(const struct stream *stream, const struct bcri_message *read)
+static bool gives_up(const struct stream_in *stream, const struct bcri_message *read)
 {
     const struct bcri_agent *agent = stream->peer->agent;
     if ((read->flags & BCRI_MESSAGE_AT_ONCE) == 0 ||
@@ -125,9 +124,9 @@ enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_
                                             const struct bcri_message *read)
 {
     struct bcri_agent *agent = peer->agent;
-    struct stream *stream = message->body_bytes <= agent->pool_bytes / 2
-                                ? bcri_serve_stream(peer, message->source, message->target)
-                                : NULL;
+    struct stream_in *stream = message->body_bytes <= agent->pool_bytes / 2
+                                   ? bcri_serve_stream(peer, message->source, message->target)
+                                   : NULL;
     if (stream == NULL) {
         tell_no_memory(peer, message, read);
         return refuse_order(peer, read, false);
@@ -138,24 +137,24 @@ enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_
         stream->paused = true;
         return BCRI_LINK_PAUSE;
     }
-    struct incoming *incoming = peer->orders < PEER_ORDERS_MAX ? bcri_incoming_new(peer, read) : NULL;
-    enum bcri_link_verdict verdict = incoming != NULL ? BCRI_LINK_TAKE : BCRI_LINK_PAUSE;
-    if (incoming != NULL && read->kind == BCRI_MESSAGE_PUT &&
-        !bcri_incoming_find_room(agent, incoming, message->body_bytes))
+    struct arrival *arrival = peer->orders < PEER_ORDERS_MAX ? bcri_arrival_new(peer, read) : NULL;
+    enum bcri_link_verdict verdict = arrival != NULL ? BCRI_LINK_TAKE : BCRI_LINK_PAUSE;
+    if (arrival != NULL && read->kind == BCRI_MESSAGE_PUT &&
+        !bcri_arrival_find_room(agent, arrival, message->body_bytes))
         verdict = BCRI_LINK_PAUSE;
-    else if (incoming != NULL && read->kind == BCRI_MESSAGE_DATA)
-        verdict = begin_data(peer, incoming, message->body_bytes);
-    else if (incoming != NULL && read->kind == BCRI_MESSAGE_SAME)
-        verdict = begin_same(peer, incoming);
+    else if (arrival != NULL && read->kind == BCRI_MESSAGE_DATA)
+        verdict = begin_data(peer, arrival, message->body_bytes);
+    else if (arrival != NULL && read->kind == BCRI_MESSAGE_SAME)
+        verdict = begin_same(peer, arrival);
     if (verdict == BCRI_LINK_TAKE) {
         stream->count++;
         peer->orders++;
-        incoming->late_at = stream->late_at;
+        arrival->late_at = stream->late_at;
         stream->late_at = 0;
-        return bcri_incoming_accept(message, incoming);
+        return bcri_arrival_accept(message, arrival);
     }
-    if (incoming != NULL)
-        bcri_incoming_free(NULL, incoming);
+    if (arrival != NULL)
+        bcri_arrival_free(NULL, arrival);
     if (verdict == BCRI_LINK_REFUSE)
         tell_no_memory(peer, message, read);
     else if (gives_up(stream, read))
@@ -173,24 +172,24 @@ enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_
     return BCRI_LINK_REFUSE;
 }
 
-void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
+void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target, struct arrival *arrival)
 {
-    struct stream *stream = bcri_serve_stream_find(peer, source, target);
-    if (incoming->message.kind == BCRI_MESSAGE_DATA)
-        bcri_payload_has_come(incoming->payload, true);
-    STAILQ_INSERT_TAIL(&stream->orders, incoming, entry);
+    struct stream_in *stream = bcri_serve_stream_find(peer, source, target);
+    if (arrival->message.kind == BCRI_MESSAGE_DATA)
+        bcri_payload_has_come(arrival->payload, true);
+    STAILQ_INSERT_TAIL(&stream->orders, arrival, entry);
     bcri_stream_is_ready(stream);
 }
 
-void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
+void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct arrival *arrival)
 {
-    struct stream *stream =
+    struct stream_in *stream =
         (source & BCRI_ANSWERS) == 0 ? bcri_serve_stream_find(peer, source, target) : NULL;
-    if (incoming->message.kind == BCRI_MESSAGE_DATA)
-        bcri_payload_has_come(incoming->payload, false);
-    if (incoming->region != NULL)
-        bcri_slot_drop(peer->agent->ctx, incoming->region);
-    bcri_incoming_free(stream, incoming);
+    if (arrival->message.kind == BCRI_MESSAGE_DATA)
+        bcri_payload_has_come(arrival->payload, false);
+    if (arrival->region != NULL)
+        bcri_slot_drop(peer->agent->ctx, arrival->region);
+    bcri_arrival_free(stream, arrival);
     if (stream != NULL)
         bcri_serve_stream_over(stream);
 }

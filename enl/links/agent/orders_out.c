@@ -11,7 +11,7 @@
 
 #include "links/agent/ask.h"
 
-struct order *bcri_order_new(struct requester *requester, uint32_t op, struct route *route)
+struct order *bcri_order_new(struct requester *requester, uint32_t op, struct stream_out *stream)
 {
     struct bcri_agent *agent = requester->agent;
     const bool is_last = agent->place_free == NO_PLACE;
@@ -25,7 +25,7 @@ struct order *bcri_order_new(struct requester *requester, uint32_t op, struct ro
         agent->places[agent->place_count++].next_free = NO_PLACE;
     *order = (struct order){.requester = requester,
                             .op = op,
-                            .route = route,
+                            .stream = stream,
                             .request = (uint64_t)++agent->order_last << 32 | place};
     agent->place_free = agent->places[place].next_free;
     agent->places[place].order = order;
@@ -79,8 +79,8 @@ static void send_order(struct order *order)
         message.value = share->data;
     }
     order->sent = true;
-    if (bcri_agent_send(order->route->peer, order->requester->index,
-                        is_data ? BCRI_DATA_TARGET : order->route->target, &message,
+    if (bcri_agent_send(order->stream->peer, order->requester->index,
+                        is_data ? BCRI_DATA_TARGET : order->stream->target, &message,
                         is_same ? NULL : order->region, order)) {
         if (is_data && share != NULL)
             share->data = order->request;
@@ -92,7 +92,7 @@ static void send_order(struct order *order)
 
 void bcri_order_send(struct order *order)
 {
-    struct peer *peer = order->route->peer;
+    struct peer *peer = order->stream->peer;
     if (peer->lost) {
         bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
         return;
@@ -137,7 +137,7 @@ void bcri_ask_fail(struct peer *peer, int code)
     }
     for (uint32_t i = 0; i < agent->place_count; i++) {
         struct order *order = agent->places[i].order;
-        if (order != NULL && order->route != NULL && order->route->peer == peer && !order->answered)
+        if (order != NULL && order->stream != NULL && order->stream->peer == peer && !order->answered)
             bcri_ask_answer(order, code, 0, NULL);
     }
 }

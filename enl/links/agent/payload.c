@@ -141,15 +141,15 @@ bool bcri_payload_use(struct payload *payload)
     return true;
 }
 
-bool bcri_incoming_find_room(struct bcri_agent *agent, struct incoming *incoming, uint32_t bytes)
+bool bcri_arrival_find_room(struct bcri_agent *agent, struct arrival *arrival, uint32_t bytes)
 {
-    const struct bcri_message *message = &incoming->message;
-    incoming->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
-    if (incoming->region != NULL)
+    const struct bcri_message *message = &arrival->message;
+    arrival->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
+    if (arrival->region != NULL)
         return true;
     bcri_payloads_make_room(agent);
-    incoming->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
-    return incoming->region != NULL;
+    arrival->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
+    return arrival->region != NULL;
 }
 
 struct bcri_acted bcri_payload_hold(const struct payload *payload, struct bcri_slot_shm **slot_out)

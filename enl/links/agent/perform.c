@@ -12,7 +12,7 @@
 #include "links/agent/serve.h"
 
 /* The agent's name for the owner: identities have no secret for those who are not of the program. */
-static uint64_t cell_key_of(struct bcri_agent *agent, const struct stream *stream,
+static uint64_t cell_key_of(struct bcri_agent *agent, const struct stream_in *stream,
                             const struct bcri_message *message)
 {
     uint8_t identity[BCRI_IDENTITY_BYTES];
@@ -22,7 +22,7 @@ static uint64_t cell_key_of(struct bcri_agent *agent, const struct stream *strea
 }
 
 /* For the requester's sentence: 1 more than the ordinal of the CCE that the order is for; 0: another has its record. */
-static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_message *message)
+static uint64_t owner_ordinal(const struct stream_in *stream, const struct bcri_message *message)
 {
     const struct bcri_record_shm *record = bcri_record(stream->peer->agent->ctx, stream->target);
     const bool same = record != NULL && memcmp(record->id.identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES,
@@ -31,78 +31,78 @@ static uint64_t owner_ordinal(const struct stream *stream, const struct bcri_mes
 }
 
 /* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
-static enum performed has_been_performed(struct stream *stream, struct incoming *incoming, uint32_t flags,
+static enum performed has_been_performed(struct stream_in *stream, struct arrival *arrival, uint32_t flags,
                                          int code, uint64_t value)
 {
-    incoming->answer =
+    arrival->answer =
         (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER,
                               .flags = flags,
                               .code = (uint32_t)code,
-                              .request = incoming->message.request,
-                              .value = code != 0 ? owner_ordinal(stream, &incoming->message) : value};
-    return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
+                              .request = arrival->message.request,
+                              .value = code != 0 ? owner_ordinal(stream, &arrival->message) : value};
+    return bcri_serve_answer(stream, &arrival->answer) ? PERFORMED : PERFORM_PARKED;
 }
 
 /* A put that has found no room waits. Returns as the act does. */
-static struct bcri_acted put_waiting(struct stream *stream, const struct incoming *incoming, uint64_t key,
+static struct bcri_acted put_waiting(struct stream_in *stream, const struct arrival *arrival, uint64_t key,
                                      bool write)
 {
-    const struct bcri_message *message = &incoming->message;
+    const struct bcri_message *message = &arrival->message;
     struct bcri_slot_shm *waits;
     struct served *served = bcri_served_new(stream, message->request, BCRI_WANT_TAKE);
     if (served == NULL)
         return bcri_act_failed(bcrE_NOMEM);
     const struct bcri_acted acted =
-        bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
+        bcri_act_put_waiting(stream->peer->agent->ctx, key, write, arrival->region, &waits);
     if (acted.outcome == BCRI_ACT_WAITS)
-        bcri_served_waits(served, SERVED_PUT_WAITS, waits, incoming->late_at);
+        bcri_served_waits(served, SERVED_PUT_WAITS, waits, arrival->late_at);
     else
         bcri_served_free(served);
     return acted;
 }
 
 /* A put of a bcr_putm takes a hold of its own. Without one it has failed. */
-static enum performed hold_payload(struct stream *stream, struct incoming *incoming)
+static enum performed hold_payload(struct stream_in *stream, struct arrival *arrival)
 {
-    struct payload *payload = incoming->payload;
+    struct payload *payload = arrival->payload;
     if (!payload->has_come && !payload->is_refused) {
         list_append(&payload->blocked, &stream->in_queue);
         return PERFORM_BLOCKED;
     }
-    const struct bcri_acted held = bcri_payload_hold(payload, &incoming->region);
+    const struct bcri_acted held = bcri_payload_hold(payload, &arrival->region);
     if (held.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    incoming->payload = NULL;
+    arrival->payload = NULL;
     bcri_payload_release(payload);
-    return held.error == 0 ? PERFORMED : has_been_performed(stream, incoming, 0, held.error, 0);
+    return held.error == 0 ? PERFORMED : has_been_performed(stream, arrival, 0, held.error, 0);
 }
 
-static enum performed perform_put(struct stream *stream, struct incoming *incoming)
+static enum performed perform_put(struct stream_in *stream, struct arrival *arrival)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct bcri_ctx *ctx = agent->ctx;
-    const struct bcri_message *message = &incoming->message;
+    const struct bcri_message *message = &arrival->message;
     const uint64_t key = cell_key_of(agent, stream, message);
     const bool write = (message->flags & BCRI_MESSAGE_WRITE) != 0;
     const bool returns = (message->flags & BCRI_MESSAGE_RETURN) != 0;
-    if (incoming->payload != NULL) {
-        const enum performed held = hold_payload(stream, incoming);
-        if (held != PERFORMED || incoming->region == NULL)
+    if (arrival->payload != NULL) {
+        const enum performed held = hold_payload(stream, arrival);
+        if (held != PERFORMED || arrival->region == NULL)
             return held;
     }
-    struct bcri_acted acted = returns ? bcri_act_return(ctx, key, incoming->region)
-                                      : bcri_act_put(ctx, key, write, incoming->region);
+    struct bcri_acted acted =
+        returns ? bcri_act_return(ctx, key, arrival->region) : bcri_act_put(ctx, key, write, arrival->region);
     /* Of a host that is lost nobody would withdraw it, should it wait with a time. */
     const bool may_wait =
-        incoming->late_at == AGENT_NEVER || (incoming->late_at > agent->now && !stream->peer->lost);
+        arrival->late_at == AGENT_NEVER || (arrival->late_at > agent->now && !stream->peer->lost);
     if (acted.error == bcrE_FULL && may_wait && !returns)
-        acted = put_waiting(stream, incoming, key, write);
+        acted = put_waiting(stream, arrival, key, write);
     switch (acted.outcome) {
     case BCRI_ACT_PARKED: return PERFORM_PARKED;
-    case BCRI_ACT_WAITS: return has_been_performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
+    case BCRI_ACT_WAITS: return has_been_performed(stream, arrival, BCRI_MESSAGE_WAITS, 0, 0);
     case BCRI_ACT_FAILED:
-        bcri_slot_drop(ctx, incoming->region);
-        return has_been_performed(stream, incoming, 0, acted.error, 0);
+        bcri_slot_drop(ctx, arrival->region);
+        return has_been_performed(stream, arrival, 0, acted.error, 0);
     case BCRI_ACT_DONE: break;
     }
     bcri_serve_put_done(stream, message->request);
@@ -111,9 +111,9 @@ static enum performed perform_put(struct stream *stream, struct incoming *incomi
     return PERFORMED;
 }
 
-static enum performed perform_get(struct stream *stream, struct incoming *incoming)
+static enum performed perform_get(struct stream_in *stream, struct arrival *arrival)
 {
-    const struct bcri_message *message = &incoming->message;
+    const struct bcri_message *message = &arrival->message;
     struct bcri_agent *agent = stream->peer->agent;
     const enum bcri_want want = (enum bcri_want)(message->flags & BCRI_MESSAGE_WANT);
     const uint64_t key = cell_key_of(agent, stream, message);
@@ -137,17 +137,17 @@ static enum performed perform_get(struct stream *stream, struct incoming *incomi
     if (served != NULL && acted.outcome == BCRI_ACT_DONE)
         bcri_served_has(served, slot);
     else if (served != NULL && acted.outcome == BCRI_ACT_WAITS)
-        bcri_served_waits(served, SERVED_GET_WAITS, slot, incoming->late_at);
+        bcri_served_waits(served, SERVED_GET_WAITS, slot, arrival->late_at);
     else if (served != NULL)
         bcri_served_free(served);
     if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    return acted.error == 0 ? PERFORMED : has_been_performed(stream, incoming, 0, acted.error, 0);
+    return acted.error == 0 ? PERFORMED : has_been_performed(stream, arrival, 0, acted.error, 0);
 }
 
-static enum performed zap_or_length(struct stream *stream, struct incoming *incoming)
+static enum performed zap_or_length(struct stream_in *stream, struct arrival *arrival)
 {
-    const struct bcri_message *message = &incoming->message;
+    const struct bcri_message *message = &arrival->message;
     struct bcri_agent *agent = stream->peer->agent;
     const uint64_t key = cell_key_of(agent, stream, message);
     uint64_t length = 0;
@@ -156,30 +156,30 @@ static enum performed zap_or_length(struct stream *stream, struct incoming *inco
                                         : bcri_act_length(agent->ctx, key, &length);
     if (acted.outcome == BCRI_ACT_PARKED)
         return PERFORM_PARKED;
-    return has_been_performed(stream, incoming, 0, acted.error, acted.error == 0 ? length : 0);
+    return has_been_performed(stream, arrival, 0, acted.error, acted.error == 0 ? length : 0);
 }
 
 /* Nothing of it has happened. */
-static enum performed give_up_order(struct stream *stream, struct incoming *incoming)
+static enum performed give_up_order(struct stream_in *stream, struct arrival *arrival)
 {
-    if (incoming->payload != NULL)
-        bcri_payload_release(incoming->payload);
-    else if (incoming->region != NULL)
-        bcri_slot_drop(stream->peer->agent->ctx, incoming->region);
-    incoming->payload = NULL;
-    incoming->region = NULL;
-    return has_been_performed(stream, incoming, 0,
-                              incoming->message.kind == BCRI_MESSAGE_GET ? bcrE_TIMEOUT : bcrE_FULL, 0);
+    if (arrival->payload != NULL)
+        bcri_payload_release(arrival->payload);
+    else if (arrival->region != NULL)
+        bcri_slot_drop(stream->peer->agent->ctx, arrival->region);
+    arrival->payload = NULL;
+    arrival->region = NULL;
+    return has_been_performed(stream, arrival, 0,
+                              arrival->message.kind == BCRI_MESSAGE_GET ? bcrE_TIMEOUT : bcrE_FULL, 0);
 }
 
-static enum performed perform_order(struct stream *stream, struct incoming *incoming)
+static enum performed perform_order(struct stream_in *stream, struct arrival *arrival)
 {
-    const struct bcri_message *message = &incoming->message;
+    const struct bcri_message *message = &arrival->message;
     struct served *served;
     switch (message->kind) {
     case BCRI_MESSAGE_PUT:
-    case BCRI_MESSAGE_SAME: return perform_put(stream, incoming);
-    case BCRI_MESSAGE_GET: return perform_get(stream, incoming);
+    case BCRI_MESSAGE_SAME: return perform_put(stream, arrival);
+    case BCRI_MESSAGE_GET: return perform_get(stream, arrival);
     case BCRI_MESSAGE_DATA: return PERFORMED; /* puts in other streams have waited for it */
     case BCRI_MESSAGE_CANCEL:
         if ((served = bcri_served_find(stream, message->request)) != NULL)
@@ -191,19 +191,19 @@ static enum performed perform_order(struct stream *stream, struct incoming *inco
         bcri_serve_stream_end(stream);
         return PERFORMED;
     case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
-    default: return zap_or_length(stream, incoming);
+    default: return zap_or_length(stream, arrival);
     }
 }
 
-enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
+enum performed bcri_perform(struct stream_in *stream, struct arrival *arrival)
 {
-    if (incoming->answer.kind != 0)
-        return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
-    const enum performed performed = perform_order(stream, incoming);
+    if (arrival->answer.kind != 0)
+        return bcri_serve_answer(stream, &arrival->answer) ? PERFORMED : PERFORM_PARKED;
+    const enum performed performed = perform_order(stream, arrival);
     struct bcri_ctx *ctx = stream->peer->agent->ctx;
     /* Time is up, and a CCE that is stopped has the first lock that the order needs. One that is not releases it in a moment. */
-    const bool is_late = performed == PERFORM_PARKED && incoming->answer.kind == 0 &&
-                         incoming->late_at <= stream->peer->agent->now && ctx->daemon.parked != 0 &&
+    const bool is_late = performed == PERFORM_PARKED && arrival->answer.kind == 0 &&
+                         arrival->late_at <= stream->peer->agent->now && ctx->daemon.parked != 0 &&
                          bcri_holder_is_stopped(ctx, ctx->daemon.parked);
-    return is_late ? give_up_order(stream, incoming) : performed;
+    return is_late ? give_up_order(stream, arrival) : performed;
 }

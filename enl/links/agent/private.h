@@ -63,10 +63,10 @@ struct bcri_agent {
 
     /* asking */
     struct list requesters;
-    struct table requesters_by_ring, routes;
+    struct table requesters_by_ring, streams_out;
     struct list ending; /* requesters that have ended, and whose ends are not told everywhere */
     uint64_t ask_at;    /* when to look at all outboxes, though none has rung */
-    struct place *places;
+    struct order_place *places;
     size_t place_room;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
     uint32_t order_last;              /* the high half of the last number */

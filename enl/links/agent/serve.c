@@ -11,7 +11,7 @@ enum { RESUMES_MAX = 64 }; /* at a time */
 
 /* ---- streams ---- */
 
-static void resume_stream(struct stream *stream)
+static void resume_stream(struct stream_in *stream)
 {
     if (!stream->paused || stream->count >= STREAM_ORDERS_MAX || stream->peer->link == NULL)
         return;
@@ -21,10 +21,10 @@ static void resume_stream(struct stream *stream)
 
 static void resume_some(struct bcri_agent *agent)
 {
-    const struct stream *const last = LAST_OF(&agent->no_room, struct stream, in_no_room);
+    const struct stream_in *const last = LAST_OF(&agent->no_room, struct stream_in, in_no_room);
     bool more = last != NULL;
     for (int i = 0; more && i < RESUMES_MAX; i++) {
-        struct stream *stream = TAKE_FIRST(&agent->no_room, struct stream, in_no_room);
+        struct stream_in *stream = TAKE_FIRST(&agent->no_room, struct stream_in, in_no_room);
         more = stream != last;
         resume_stream(stream);
         bcri_serve_stream_over(stream);
@@ -34,12 +34,12 @@ static void resume_some(struct bcri_agent *agent)
 
 /* ---- running ---- */
 
-static void perform_stream(struct stream *stream)
+static void perform_stream(struct stream_in *stream)
 {
     struct bcri_agent *agent = stream->peer->agent;
-    struct incoming *incoming;
-    while ((incoming = STAILQ_FIRST(&stream->orders)) != NULL) {
-        const enum performed performed = bcri_perform(stream, incoming);
+    struct arrival *arrival;
+    while ((arrival = STAILQ_FIRST(&stream->orders)) != NULL) {
+        const enum performed performed = bcri_perform(stream, arrival);
         if (performed == PERFORM_PARKED) {
             list_append(&agent->parked_streams, &stream->in_queue);
             bcri_agent_parks(agent);
@@ -47,7 +47,7 @@ static void perform_stream(struct stream *stream)
         if (performed != PERFORMED)
             break;
         STAILQ_REMOVE_HEAD(&stream->orders, entry);
-        bcri_incoming_free(stream, incoming);
+        bcri_arrival_free(stream, arrival);
     }
     if (!is_listed(&stream->in_no_room))
         resume_stream(stream);
@@ -59,9 +59,9 @@ void bcri_serve_run(struct bcri_agent *agent)
     if (agent->resume_at <= agent->now)
         resume_some(agent);
     for (bool more = true; more;) {
-        struct stream *stream;
+        struct stream_in *stream;
         more = bcri_waits_run(agent);
-        while ((stream = TAKE_FIRST(&agent->ready, struct stream, in_queue)) != NULL) {
+        while ((stream = TAKE_FIRST(&agent->ready, struct stream_in, in_queue)) != NULL) {
             more = true;
             perform_stream(stream);
         }
@@ -84,8 +84,8 @@ void bcri_serve_again(struct bcri_agent *agent)
 /* What has come whole is carried out; what waits for a region is withdrawn. */
 void bcri_serve_lost(struct peer *peer)
 {
-    struct stream *stream;
-    EACH_OF (stream, &peer->streams, struct stream, of_peer) {
+    struct stream_in *stream;
+    EACH_OF (stream, &peer->streams, struct stream_in, of_peer) {
         stream->paused = false;
         list_remove(&stream->in_no_room);
         list_remove(&stream->in_owing);
@@ -95,17 +95,17 @@ void bcri_serve_lost(struct peer *peer)
     bcri_payloads_lost(peer);
 }
 
-static void free_stream(struct stream *stream)
+static void free_stream(struct stream_in *stream)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct served *served;
-    struct incoming *incoming;
+    struct arrival *arrival;
     list_append(&agent->ready, &stream->in_queue); /* it is not freed before the end */
     while ((served = FIRST_OF(&stream->served, struct served, of_stream)) != NULL)
         bcri_served_free(served);
-    while ((incoming = STAILQ_FIRST(&stream->orders)) != NULL) {
+    while ((arrival = STAILQ_FIRST(&stream->orders)) != NULL) {
         STAILQ_REMOVE_HEAD(&stream->orders, entry);
-        bcri_incoming_free(stream, incoming);
+        bcri_arrival_free(stream, arrival);
     }
     bcri_locks_end(stream);
     stream->count = 0;
@@ -119,15 +119,15 @@ static void free_stream(struct stream *stream)
 void bcri_serve_free(struct bcri_agent *agent)
 {
     struct write_lock *lock;
-    struct stream *stream;
+    struct stream_in *stream;
     struct peer *peer;
     LIST_FOREACH (peer, &agent->peers, of_agent) {
         bcri_answers_go_on(peer);
-        EACH_OF (stream, &peer->streams, struct stream, of_peer)
+        EACH_OF (stream, &peer->streams, struct stream_in, of_peer)
             list_remove(&stream->in_queue);
     }
     LIST_FOREACH (peer, &agent->peers, of_agent) {
-        while ((stream = FIRST_OF(&peer->streams, struct stream, of_peer)) != NULL)
+        while ((stream = FIRST_OF(&peer->streams, struct stream_in, of_peer)) != NULL)
             free_stream(stream);
         bcri_payloads_free(peer);
     }

@@ -32,7 +32,7 @@ struct payload {
 #define STREAM_ORDERS_MAX BCRI_OUTBOX_WINDOW
 
 /* Orders of a CCE elsewhere to a CCE here, as long as there are any, or what came of them. */
-struct stream {
+struct stream_in {
     struct entry at;
     struct item of_peer;
     struct item in_queue; /* ready, parked, or blocked at a cell or a payload */
@@ -42,10 +42,10 @@ struct stream {
     uint32_t done_count; /* of those */
     struct peer *peer;
     uint32_t source, target;
-    STAILQ_HEAD(, incoming) orders; /* that have come and are not performed */
-    uint32_t count;                 /* those, and those that are coming */
-    bool paused;                    /* the link asks again when it is resumed */
-    uint64_t late_at;               /* of what is next, and has come; 0: nothing has */
+    STAILQ_HEAD(, arrival) orders; /* that have come and are not performed */
+    uint32_t count;                /* those, and those that are coming */
+    bool paused;                   /* the link asks again when it is resumed */
+    uint64_t late_at;              /* of what is next, and has come; 0: nothing has */
     struct list served, locks;
     uint32_t lock_count, lock_sweep; /* sweep: when so many are remembered */
 };
@@ -54,7 +54,7 @@ struct stream {
 struct write_lock {
     struct item of_stream; /* or of the dead ones */
     struct peer *peer;
-    struct stream *stream; /* NULL: its CCE has ended, and the cell is to be told */
+    struct stream_in *stream; /* NULL: its CCE has ended, and the cell is to be told */
     bcri_ref cell;
     uint64_t gen_epoch; /* generation of the cell, epoch of the region; 0: it is not taken yet */
 };
@@ -86,7 +86,7 @@ struct served {
     struct item of_stream;
     struct item in_cell;  /* a read on its way is in none of the cell's lists */
     struct item in_queue; /* over, or parked at that */
-    struct stream *stream;
+    struct stream_in *stream;
     struct wanted_cell *cell;
     enum served_state state;
     enum bcri_want want;
@@ -100,8 +100,8 @@ struct served {
 };
 
 /* A message that has come, or is coming. */
-struct incoming {
-    STAILQ_ENTRY(incoming) entry;
+struct arrival {
+    STAILQ_ENTRY(arrival) entry;
     struct peer *peer;
     struct bcri_message message;
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
@@ -120,17 +120,17 @@ void bcri_answers_go_on(struct peer *peer);
 /* ---- orders_in.c ---- */
 
 /* NULL: no memory. */
-struct incoming *bcri_incoming_new(struct peer *peer, const struct bcri_message *message);
+struct arrival *bcri_arrival_new(struct peer *peer, const struct bcri_message *message);
 /* `stream`: it counts there; or NULL. */
-void bcri_incoming_free(struct stream *stream, struct incoming *incoming);
+void bcri_arrival_free(struct stream_in *stream, struct arrival *arrival);
 /* The link is to put the body of the message there. */
-enum bcri_link_verdict bcri_incoming_accept(struct bcri_link_message *message, struct incoming *incoming);
+enum bcri_link_verdict bcri_arrival_accept(struct bcri_link_message *message, struct arrival *arrival);
 
 enum bcri_link_verdict bcri_orders_in_begin(struct peer *peer, struct bcri_link_message *message,
                                             const struct bcri_message *read);
-void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
+void bcri_orders_in_arrived(struct peer *peer, uint32_t source, uint32_t target, struct arrival *arrival);
 /* Also of an answer. */
-void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
+void bcri_orders_in_dropped(struct peer *peer, uint32_t source, uint32_t target, struct arrival *arrival);
 
 /* ---- serve.c ---- */
 
@@ -149,29 +149,29 @@ void bcri_serve_free(struct bcri_agent *agent);
 /* ---- streams.c ---- */
 
 /* There is something to do in it. */
-static inline void bcri_stream_is_ready(struct stream *stream)
+static inline void bcri_stream_is_ready(struct stream_in *stream)
 {
     if (!is_listed(&stream->in_queue))
         list_append(&stream->peer->agent->ready, &stream->in_queue);
 }
 
-struct stream *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target);
+struct stream_in *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target);
 /* The same, made if there is none. NULL: no memory. */
-struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t target);
+struct stream_in *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t target);
 /* Forgets a stream of which nothing is left. */
-void bcri_serve_stream_over(struct stream *stream);
+void bcri_serve_stream_over(struct stream_in *stream);
 /* These return false without memory. */
-bool bcri_serve_answer(struct stream *stream, const struct bcri_message *answer);
-static inline bool answer_code(struct stream *stream, uint64_t request, int code)
+bool bcri_serve_answer(struct stream_in *stream, const struct bcri_message *answer);
+static inline bool answer_code(struct stream_in *stream, uint64_t request, int code)
 {
     const struct bcri_message answer = {
         .kind = BCRI_MESSAGE_ANSWER, .code = (uint32_t)code, .request = request};
     return bcri_serve_answer(stream, &answer);
 }
 /* That put is done: it is answered soon, together with others. */
-void bcri_serve_put_done(struct stream *stream, uint64_t request);
+void bcri_serve_put_done(struct stream_in *stream, uint64_t request);
 /* Its CCE waits: its puts are answered now. */
-bool bcri_serve_put_answers(struct stream *stream);
+bool bcri_serve_put_answers(struct stream_in *stream);
 /* Answers puts whose time has come. */
 void bcri_serve_answer_puts(struct bcri_agent *agent);
 
@@ -180,7 +180,7 @@ void bcri_serve_answer_puts(struct bcri_agent *agent);
 /* PARKED: nothing has happened, and a lock that a CCE holds is needed. BLOCKED: nothing has happened, and the
  * stream stands at a cell, or at a payload, in `blocked`. */
 enum performed { PERFORMED, PERFORM_PARKED, PERFORM_BLOCKED };
-enum performed bcri_perform(struct stream *stream, struct incoming *incoming);
+enum performed bcri_perform(struct stream_in *stream, struct arrival *arrival);
 
 /* ---- payload.c ---- */
 
@@ -192,7 +192,7 @@ bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uin
 /* One user more. False: it lies aside, and the pool has no room. */
 bool bcri_payload_use(struct payload *payload);
 /* Room in the pool for the body of a message, for which payloads leave it if need be. */
-bool bcri_incoming_find_room(struct bcri_agent *agent, struct incoming *incoming, uint32_t bytes);
+bool bcri_arrival_find_room(struct bcri_agent *agent, struct arrival *arrival, uint32_t bytes);
 /* Those that only wait for further puts, and that nobody else holds, leave the pool. */
 void bcri_payloads_make_room(struct bcri_agent *agent);
 void bcri_payload_has_come(struct payload *payload, bool whole);
@@ -208,7 +208,7 @@ void bcri_payloads_free(struct peer *peer);
 /* ---- waits.c ---- */
 
 /* Something that is going to wait, or to be sent: all that needs memory for that. NULL: there is none. */
-struct served *bcri_served_new(struct stream *stream, uint64_t request, enum bcri_want want);
+struct served *bcri_served_new(struct stream_in *stream, uint64_t request, enum bcri_want want);
 void bcri_served_free(struct served *served);
 /* It waits with `slot` from now on, until that time; NEVER: for ever. */
 void bcri_served_waits(struct served *served, enum served_state state, struct bcri_slot_shm *slot,
@@ -216,7 +216,7 @@ void bcri_served_waits(struct served *served, enum served_state state, struct bc
 /* It has its region in `slot` without waiting. */
 void bcri_served_has(struct served *served, struct bcri_slot_shm *slot);
 void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome);
-struct served *bcri_served_find(const struct stream *stream, uint64_t request);
+struct served *bcri_served_find(const struct stream_in *stream, uint64_t request);
 /* It is not to wait any longer. */
 void bcri_served_over(struct served *served);
 struct wanted_cell *bcri_cell_find(const struct bcri_agent *agent, bcri_ref ref);
@@ -226,18 +226,18 @@ void bcri_cells_look_at_all(struct bcri_agent *agent);
 /* What is over, or late, and regions that go back. True: something was done. */
 bool bcri_waits_run(struct bcri_agent *agent);
 /* The CCE of a stream has ended: what it has waiting is withdrawn. */
-void bcri_serve_stream_end(struct stream *stream);
+void bcri_serve_stream_end(struct stream_in *stream);
 /* Tries again what is parked. */
 void bcri_waits_again(struct bcri_agent *agent);
 
 /* ---- write_locks.c ---- */
 
 /* The record of a lock that is to be taken; NULL: no memory. */
-struct write_lock *bcri_lock_new(struct stream *stream);
+struct write_lock *bcri_lock_new(struct stream_in *stream);
 void bcri_lock_free(struct write_lock *lock);
 /* The region in `slot` has arrived. The lock is the served one's no longer. */
 void bcri_lock_taken(struct served *served);
-void bcri_locks_end(struct stream *stream);
+void bcri_locks_end(struct stream_in *stream);
 /* Tells cells of locks whose CCE has ended. */
 void bcri_locks_run(struct bcri_agent *agent);
 

@@ -11,17 +11,17 @@
 
 #include "links/agent/ask.h"
 
-static uint64_t share_key_of(const struct route *route, bcri_ref ref)
+static uint64_t share_key_of(const struct stream_out *stream, bcri_ref ref)
 {
-    return ref ^ (uint64_t)route->peer->host << 32 ^ (uint64_t)route->requester->index << 16;
+    return ref ^ (uint64_t)stream->peer->host << 32 ^ (uint64_t)stream->requester->index << 16;
 }
 
-struct share *bcri_share_find(const struct route *route, bcri_ref ref)
+struct share *bcri_share_find(const struct stream_out *stream, bcri_ref ref)
 {
-    const uint64_t key = share_key_of(route, ref);
+    const uint64_t key = share_key_of(stream, ref);
     struct share *share;
-    EACH_WITH (share, &route->requester->agent->shares, key, struct share, at)
-        if (share->ref == ref && share->peer == route->peer && share->source == route->requester->index)
+    EACH_WITH (share, &stream->requester->agent->shares, key, struct share, at)
+        if (share->ref == ref && share->peer == stream->peer && share->source == stream->requester->index)
             return share;
     return NULL;
 }
@@ -38,14 +38,14 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref)
         free(share);
         return NULL;
     }
-    *share = (struct share){.peer = data->route->peer,
+    *share = (struct share){.peer = data->stream->peer,
                             .ref = ref,
                             .key = data->key,
                             .source = requester->index,
-                            .target = data->route->target,
+                            .target = data->stream->target,
                             .orders = 1,
                             .is_open = true};
-    bcri_table_add(&requester->agent->shares, &share->at, share_key_of(data->route, ref));
+    bcri_table_add(&requester->agent->shares, &share->at, share_key_of(data->stream, ref));
     list_append(&requester->shares, &share->of_requester);
     data->region = slot;
     data->share = share;

@@ -12,27 +12,27 @@ static uint64_t stream_key_of(const struct peer *peer, uint32_t source, uint32_t
     return (uint64_t)peer->host << 32 | (uint64_t)source << 16 | target; /* both have 16 bits */
 }
 
-struct stream *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target)
+struct stream_in *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target)
 {
     const uint64_t key = stream_key_of(peer, source, target);
     struct entry *at = table_find(&peer->agent->streams, key);
-    return at != NULL ? RECORD_OF(at, struct stream, at) : NULL;
+    return at != NULL ? RECORD_OF(at, struct stream_in, at) : NULL;
 }
 
-struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t target)
+struct stream_in *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t target)
 {
     struct bcri_agent *agent = peer->agent;
-    struct stream *stream = bcri_serve_stream_find(peer, source, target);
+    struct stream_in *stream = bcri_serve_stream_find(peer, source, target);
     if (stream != NULL || (stream = bcri_peer_alloc(peer, sizeof *stream)) == NULL)
         return stream;
-    *stream = (struct stream){.peer = peer, .source = source, .target = target};
+    *stream = (struct stream_in){.peer = peer, .source = source, .target = target};
     STAILQ_INIT(&stream->orders);
     bcri_table_add(&agent->streams, &stream->at, stream_key_of(peer, source, target));
     list_append(&peer->streams, &stream->of_peer);
     return stream;
 }
 
-void bcri_serve_stream_over(struct stream *stream)
+void bcri_serve_stream_over(struct stream_in *stream)
 {
     struct peer *peer = stream->peer;
     if (stream->count != 0 || stream->paused || !list_is_empty(&stream->served) ||
@@ -47,14 +47,14 @@ void bcri_serve_stream_over(struct stream *stream)
 
 /* ---- answers ---- */
 
-bool bcri_serve_answer(struct stream *stream, const struct bcri_message *answer)
+bool bcri_serve_answer(struct stream_in *stream, const struct bcri_message *answer)
 {
     struct peer *peer = stream->peer;
     return peer->link == NULL ||
            bcri_agent_send(peer, stream->target | BCRI_ANSWERS, stream->source, answer, NULL, NULL);
 }
 
-bool bcri_serve_put_answers(struct stream *stream)
+bool bcri_serve_put_answers(struct stream_in *stream)
 {
     const struct bcri_message answer = {
         .kind = BCRI_MESSAGE_ANSWER, .flags = BCRI_MESSAGE_UP_TO, .request = stream->done};
@@ -67,7 +67,7 @@ bool bcri_serve_put_answers(struct stream *stream)
     return true;
 }
 
-void bcri_serve_put_done(struct stream *stream, uint64_t request)
+void bcri_serve_put_done(struct stream_in *stream, uint64_t request)
 {
     struct peer *peer = stream->peer;
     struct bcri_agent *agent = peer->agent;
@@ -86,8 +86,8 @@ void bcri_serve_put_done(struct stream *stream, uint64_t request)
 /* False: no memory. */
 static bool answer_all(struct peer *peer)
 {
-    struct stream *stream;
-    while ((stream = FIRST_OF(&peer->owing, struct stream, in_owing)) != NULL) {
+    struct stream_in *stream;
+    while ((stream = FIRST_OF(&peer->owing, struct stream_in, in_owing)) != NULL) {
         if (!bcri_serve_put_answers(stream))
             return false;
         bcri_serve_stream_over(stream);

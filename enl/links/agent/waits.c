@@ -64,12 +64,12 @@ static struct bcri_agent *agent_of_served(const struct served *served)
     return served->stream->peer->agent;
 }
 
-static uint64_t served_key_of(const struct stream *stream, uint64_t request)
+static uint64_t served_key_of(const struct stream_in *stream, uint64_t request)
 {
     return request ^ (uintptr_t)stream;
 }
 
-struct served *bcri_served_new(struct stream *stream, uint64_t request, enum bcri_want want)
+struct served *bcri_served_new(struct stream_in *stream, uint64_t request, enum bcri_want want)
 {
     struct peer *peer = stream->peer;
     struct bcri_agent *agent = peer->agent;
@@ -107,7 +107,7 @@ static void leave_cell(struct served *served)
 void bcri_served_free(struct served *served)
 {
     struct bcri_agent *agent = agent_of_served(served);
-    struct stream *stream = served->stream;
+    struct stream_in *stream = served->stream;
     struct wanted_cell *cell = served->cell;
     leave_cell(served);
     if (served->lock != NULL)
@@ -120,7 +120,7 @@ void bcri_served_free(struct served *served)
     bcri_serve_stream_over(stream);
 }
 
-struct served *bcri_served_find(const struct stream *stream, uint64_t request)
+struct served *bcri_served_find(const struct stream_in *stream, uint64_t request)
 {
     const uint64_t key = served_key_of(stream, request);
     struct served *served;
@@ -203,7 +203,7 @@ void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome
 /* The region in the LIVE slot goes to the requester. */
 static void send_region(struct served *served)
 {
-    struct stream *stream = served->stream;
+    struct stream_in *stream = served->stream;
     const struct bcri_region_shm *header =
         bcri_at_held(agent_of_served(served)->ctx, bcri_slot_region(bcri_load(&served->slot->word)));
     const struct bcri_message message = {.kind = BCRI_MESSAGE_ANSWER,
@@ -338,7 +338,7 @@ static bool withdraw_served(struct bcri_agent *agent, struct served *served)
     return true;
 }
 
-void bcri_serve_stream_end(struct stream *stream)
+void bcri_serve_stream_end(struct stream_in *stream)
 {
     struct served *served;
     EACH_OF (served, &stream->served, struct served, of_stream) {

@@ -9,7 +9,7 @@
 
 enum { SWEEP_FROM = 16 }; /* locks of a CCE at the CCEs of this host */
 
-struct write_lock *bcri_lock_new(struct stream *stream)
+struct write_lock *bcri_lock_new(struct stream_in *stream)
 {
     struct write_lock *lock = bcri_peer_alloc(stream->peer, sizeof *lock);
     if (lock != NULL)
@@ -27,7 +27,7 @@ void bcri_lock_free(struct write_lock *lock)
 }
 
 /* Drops the records of locks that the CCE has no longer. So there are at most twice as many as it has. */
-static void sweep_locks(struct stream *stream)
+static void sweep_locks(struct stream_in *stream)
 {
     struct write_lock *lock;
     EACH_OF (lock, &stream->locks, struct write_lock, of_stream)
@@ -38,7 +38,7 @@ static void sweep_locks(struct stream *stream)
 
 void bcri_lock_taken(struct served *served)
 {
-    struct stream *stream = served->stream;
+    struct stream_in *stream = served->stream;
     struct bcri_agent *agent = stream->peer->agent;
     struct write_lock *lock = served->lock;
     served->lock = NULL;
@@ -54,7 +54,7 @@ void bcri_lock_taken(struct served *served)
         sweep_locks(stream);
 }
 
-void bcri_locks_end(struct stream *stream)
+void bcri_locks_end(struct stream_in *stream)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct write_lock *lock;
