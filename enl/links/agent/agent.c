@@ -133,6 +133,9 @@ void bcri_agent_free(struct bcri_agent *agent)
     bcri_table_free(&agent->cells);
     bcri_table_free(&agent->shares);
     bcri_table_free(&agent->payloads);
+    records_free(&agent->orders);
+    records_free(&agent->arrivals);
+    records_free(&agent->serveds);
     free(agent);
 }
 

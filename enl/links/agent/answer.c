@@ -85,7 +85,7 @@ void bcri_order_end_if_over(struct order *order)
     agent->place_free = place;
     list_remove(&order->of_requester);
     list_remove(&order->in_queue);
-    record_free(order);
+    record_give(&agent->orders, order);
     bcri_requester_free_if_over(requester);
 }
 

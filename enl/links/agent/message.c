@@ -2,6 +2,7 @@
 /* message.c -- headers of orders and answers: message.h. */
 #include "links/agent/message.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "bcri/waiters.h"
@@ -20,18 +21,18 @@ enum {
     FIRST = 36
 };
 
-static void write_number(uint8_t *at, unsigned bytes, uint64_t value)
+/* The number of bytes is a constant wherever these are called: a load or store and a swap. */
+static inline void write_number(uint8_t *at, unsigned bytes, uint64_t value)
 {
-    for (; bytes-- > 0; value >>= 8)
-        at[bytes] = (uint8_t)value;
+    const uint64_t big = htobe64(value << (64 - 8 * bytes));
+    memcpy(at, &big, bytes);
 }
 
-static uint64_t read_number(const uint8_t *at, unsigned bytes)
+static inline uint64_t read_number(const uint8_t *at, unsigned bytes)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
+    uint64_t big = 0;
+    memcpy(&big, at, bytes);
+    return be64toh(big) >> (64 - 8 * bytes);
 }
 
 static uint32_t bytes_of(enum bcri_message_kind kind)

@@ -12,7 +12,7 @@
 
 struct arrival *bcri_arrival_new(struct peer *peer, const struct bcri_message *message)
 {
-    struct arrival *arrival = malloc(sizeof *arrival);
+    struct arrival *arrival = record_take(&peer->agent->arrivals, sizeof *arrival);
     if (arrival != NULL)
         *arrival = (struct arrival){.peer = peer, .message = *message};
     return arrival;
@@ -26,7 +26,7 @@ void bcri_arrival_free(struct stream_in *stream, struct arrival *arrival)
     }
     if (arrival->payload != NULL)
         bcri_payload_release(arrival->payload);
-    free(arrival);
+    record_give(&arrival->peer->agent->arrivals, arrival);
 }
 
 enum bcri_link_verdict bcri_arrival_accept(struct bcri_link_message *message, struct arrival *arrival)

@@ -18,7 +18,7 @@ struct order *bcri_order_new(struct requester *requester, uint32_t op, struct st
     const uint32_t place = is_last ? agent->place_count : agent->place_free;
     if (!enl_grow(&agent->places, &agent->place_room, place + 1ul, sizeof *agent->places))
         return NULL;
-    struct order *order = malloc(sizeof *order);
+    struct order *order = record_take(&agent->orders, sizeof *order);
     if (order == NULL)
         return NULL;
     if (is_last)

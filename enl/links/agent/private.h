@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "links/agent/list.h"
 #include "links/agent/message.h"
+#include "links/agent/records.h"
 
 #define AGENT_NEVER BCRI_LINK_NEVER
 #define AGAIN_NS    (UINT64_C(1000) * 1000) /* when to try again what lacked memory, or room in the pool */
@@ -60,6 +61,8 @@ struct bcri_agent {
     uint64_t pool_bytes, pool_now; /* at most; reserved */
     uint64_t pool_again;           /* when to ask again, after there was no memory */
     bool pool_asked;
+
+    struct records orders, arrivals, serveds; /* that are free */
 
     /* asking */
     struct list requesters;

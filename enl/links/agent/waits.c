@@ -76,14 +76,15 @@ struct served *bcri_served_new(struct stream_in *stream, uint64_t request, enum 
     if (!bcri_peer_remember(peer, SERVED_BYTES))
         return NULL;
     struct write_lock *lock = want == BCRI_WANT_LOCK ? bcri_lock_new(stream) : NULL;
-    struct served *served = malloc(sizeof *served);
+    struct served *served = record_take(&agent->serveds, sizeof *served);
     if (agent->spare_cell == NULL)
         agent->spare_cell = malloc(sizeof *agent->spare_cell);
     if (served == NULL || agent->spare_cell == NULL || (want == BCRI_WANT_LOCK && lock == NULL) ||
         !deadlines_reserve(&agent->deadlines)) {
         if (lock != NULL)
             bcri_lock_free(lock);
-        free(served);
+        if (served != NULL)
+            record_give(&agent->serveds, served);
         peer->bytes -= SERVED_BYTES;
         return NULL;
     }
@@ -114,7 +115,7 @@ void bcri_served_free(struct served *served)
         bcri_lock_free(served->lock);
     list_remove(&served->of_stream);
     stream->peer->bytes -= SERVED_BYTES;
-    record_free(served);
+    record_give(&agent->serveds, served);
     if (cell != NULL)
         release_cell(agent, cell);
     bcri_serve_stream_over(stream);
