@@ -101,7 +101,7 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
         return bcrE_INTERNAL;
     }
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
-    region->error = (uint16_t)code;
+    region->kind = (uint16_t)code;
     struct bcri_resolved resolved;
     error = bcri_resolved_at(ctx, cell0_ref(ctx, index) + offsetof(struct cell0, cell) / BCRI_REF_UNIT,
                              &resolved);

@@ -28,7 +28,7 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     int error = bcri_heap_alloc(ctx, old->length, old->archtype, &ref, &copy);
     if (error != 0)
         return error;
-    copy->error = old->error;
+    copy->kind = old->kind;
     memcpy((void *)bcri_region_data(ctx, ref), (const void *)bcri_region_data(ctx, old_ref), old->length);
     bcri_journal_open(ctx, BCRI_OP_MOD, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
     bcri_store(&ctx->journal->old, old_ref);

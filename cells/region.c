@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror, rgshared, heapleft: regions that this CCE holds. bcr.h is
+/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror, rgkind, rgshared, heapleft: regions that this CCE holds. bcr.h is
  * their manual.
  *
  * rgalloc and rgfree of own blocks need no journal (drop.h). */
 #include <bcr.h>
+#include <bcr/program.h>
 
 #include "bcr/error.h"
 #include "bcri/archtype.h"
@@ -198,7 +199,14 @@ int bcr_rgerror(bcr_region rgid)
 {
     BCRI_CALL;
     const struct bcri_region_shm *region = region_of(rgid);
-    return region != NULL ? (int)region->error : -1;
+    return region == NULL ? -1 : region->kind <= BCRI_KIND_ERROR_MAX ? (int)region->kind : 0;
+}
+
+int bcr_rgkind(bcr_region rgid)
+{
+    BCRI_CALL;
+    const struct bcri_region_shm *region = region_of(rgid);
+    return region == NULL ? -1 : region->kind != 0 ? bcr_ERROR : bcr_DATA;
 }
 
 int bcr_rgshared(bcr_region rgid)

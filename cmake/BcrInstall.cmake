@@ -8,7 +8,7 @@ set(bcr_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/BCR")
 set(bcr_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 # Public headers only: bcri/ is between our own modules.
-foreach(header bcr.h bcr/desc.h bcr/error.h bcr/types.h)
+foreach(header bcr.h bcr/desc.h bcr/error.h bcr/program.h bcr/types.h)
     if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/core/include/${header}")
         get_filename_component(folder "${header}" DIRECTORY)
         install(FILES "core/include/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")

@@ -42,7 +42,7 @@ done
 [ -e "$scratch"/guide/program1.c ] || { echo "FAIL found no program in guide.md"; failed=1; }
 
 # The names that the documents use are names of the headers.
-cat "$source_dir/core/include/bcr.h" "$source_dir/core/include/bcr/error.h" "$source_dir/core/include/bcr/types.h" \
+cat "$source_dir/core/include/bcr.h" "$source_dir/core/include/bcr/program.h" "$source_dir/core/include/bcr/error.h" "$source_dir/core/include/bcr/types.h" \
     >"$scratch/headers"
 sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$source_dir/core/include/bcr/error.h" >>"$scratch/headers"
 for document in guide.md handlers.md patterns.md if-you-know.md guide-2002.md glossary.md man/bcr.7; do

@@ -64,7 +64,7 @@ static void write_headers(struct bcri_ctx *ctx, const struct bcri_span *span)
         region->archtype = 0;
         bcri_store(&region->incarnation, ++ctx->heap->incarnation);
         region->home = (uint16_t)ctx->index;
-        region->error = 0;
+        region->kind = 0;
     }
 }
 

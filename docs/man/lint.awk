@@ -2,7 +2,7 @@
 #
 # lint.awk -- holds bcr.h to the form that it promises at its top, so that every routine has a full manual page.
 #
-#     awk -f lint.awk bcr.h bcr/error.h sources.txt
+#     awk -f lint.awk bcr.h bcr/program.h bcr/error.h sources.txt
 #
 # Each routine and macro is named by the block directly above it, and each name of a block is declared below it.  A
 # block has a description, then the labels that it needs: Returns; Owns where a region ID is given or taken; Errors
@@ -15,7 +15,7 @@
 BEGIN {
     labels = split("Owns Returns Errors Blocks Order Crash", label)
     for (i = 1; i <= labels; i++) position[label[i]] = i
-    by_default("Owns", "bcr_rgrealloc bcr_rglen bcr_rgshared")
+    by_default("Owns", "bcr_rgrealloc bcr_rglen bcr_rgshared bcr_rgkind")
     by_default("Returns", "bcr_cafree bcr_rgalloc bcr_rgmod bcr_rgfree bcr_rgrealloc bcr_acqrl bcr_putwait " \
                "bcr_handler bcr_getpriority")
     by_default("Blocks", "bcr_putwait")
@@ -42,7 +42,8 @@ function complain(what)
     bad = 1
 }
 
-FNR == 1 { file_nr++ }
+# bcr/program.h goes on where bcr.h ends.
+FNR == 1 { file_nr += !(FILENAME ~ /program\.h$/); pending = 0 }
 
 file_nr == 1 {
     rest = $0

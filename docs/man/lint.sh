@@ -9,6 +9,7 @@ source_dir=$1
 pages=$2
 awk=$3
 header=$source_dir/core/include/bcr.h
+program=$source_dir/core/include/bcr/program.h
 codes=$source_dir/core/include/bcr/error.h
 types=$source_dir/core/include/bcr/types.h
 desc=$source_dir/core/include/bcr/desc.h
@@ -23,18 +24,18 @@ fail() {
     failed=1
 }
 
-"$awk" -f "$lint" "$header" "$codes" "$sources" || fail "bcr.h is not what its top promises"
+"$awk" -f "$lint" "$header" "$program" "$codes" "$sources" || fail "bcr.h and bcr/program.h are not what the top promises"
 
 # The check itself must notice what it is there for: each of these spoils one thing in a copy of FILE.
 spoil_file() {
     file=$1
     what=$2
     shift 2
-    cp "$header" "$sources" "$scratch/"
+    cp "$header" "$program" "$sources" "$scratch/"
     sed "$@" "$file" >"$scratch/$(basename "$file")"
     if cmp -s "$file" "$scratch/$(basename "$file")"; then
         fail "cannot spoil $file: $what"
-    elif "$awk" -f "$lint" "$scratch/bcr.h" "$codes" "$scratch/sources.txt" >/dev/null; then
+    elif "$awk" -f "$lint" "$scratch/bcr.h" "$scratch/program.h" "$codes" "$scratch/sources.txt" >/dev/null; then
         fail "lint.awk does not notice $what"
     fi
 }
@@ -58,20 +59,21 @@ spoil "a routine that its block does not name" -e 's/^\/\* bcr_zap, bcr_celllen 
 spoil "a block of two routines of which one is gone" -e '/^BCR_API int bcr_celllen(/d'
 spoil "a declaration that is gone" -e '/^BCR_API int bcr_zap(/d'
 spoil "a global without a block" -e 's/ bcr_cceord, / /'
+spoil_file "$program" "a routine of the second header without a block" -e 's/bcr_rgkind --/bcr_rgkinds --/'
 spoil_file "$sources" "a routine without a source" -e 's/^bcr_get, bcr_zap: /bcr_get: /'
 spoil_file "$sources" "a source of what is no routine" -e 's/^bcr_get, bcr_zap: /bcr_get, bcr_zap, bcr_zip: /'
 spoil_file "$sources" "two sources of one routine" -e 's/^bcr_get, bcr_zap: /bcr_get, bcr_put, bcr_zap: /'
 
 # Every page is there, has a section for each label and a text for each code of its block.
-blocks=$(sed -n 's/^\/\* \(bcr_[a-z0-9]*\)\(, bcr_[a-z0-9]*\)* -- .*/\1/p' "$header")
-routines=$(sed -n 's/^\/\* \(bcr_[a-z0-9_, ]*\) -- .*/\1/p' "$header" | tr -d ',')
+blocks=$(sed -n 's/^\/\* \(bcr_[a-z0-9]*\)\(, bcr_[a-z0-9]*\)* -- .*/\1/p' "$header" "$program")
+routines=$(sed -n 's/^\/\* \(bcr_[a-z0-9_, ]*\) -- .*/\1/p' "$header" "$program" | tr -d ',')
 for name in $routines; do
     [ -s "$pages/$name.3" ] || fail "no page $name.3"
     grep -qE "Xr $name( |$)|Va $name( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not list $name"
 done
 for block in $blocks; do
     page=$pages/$block.3
-    sed -n "/^\/\* $block\(,\| -- \)/,/\*\/$/p" "$header" >"$scratch/block"
+    sed -n "/^\/\* $block\(,\| -- \)/,/\*\/$/p" "$header" "$program" >"$scratch/block"
     for section in NAME SYNOPSIS DESCRIPTION '"\{0,1\}RETURN VALUE' BLOCKING '"\{0,1\}CRASH SAFETY' SOURCE; do
         grep -q "^\.SH $section" "$page" || fail "$block.3 has no section $section"
     done
@@ -90,12 +92,12 @@ for code in $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
     grep -q "^\.BR $code " "$pages/bcr_errors.3" || fail "bcr_errors.3 lacks $code"
 done
 # What is no routine has a page that leads on, and bcr(7) says what each constant is for.
-for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p' "$header") \
+for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p; s/^    \(bcr_[A-Za-z_]*\) = .*/\1/p' "$header" "$program") \
     $(sed -n 's/^BCR_API extern int \(bcrT_[A-Z0-9]*\).*/\1/p; s/^ *\(bcrT_[A-Z_]*\) = .*/\1/p; s/^typedef .*[ *]\(bcr_[a-z_]*\);/\1/p' "$types") \
     $(sed -n 's/^#define \(bcrD_[A-Z]*\)(.*/\1/p' "$desc") $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
     [ -s "$pages/$name.3" ] || fail "no page $name.3"
 done
-for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p' "$header"); do
+for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p; s/^    \(bcr_[A-Za-z_]*\) = .*/\1/p' "$header" "$program"); do
     grep -qE "$name( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not name $name"
 done
 

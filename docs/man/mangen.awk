@@ -3,7 +3,7 @@
 # mangen.awk -- makes the manual pages of section 3 from the public headers and the table of sources.
 #
 #     awk -v outdir=DIR -v version=0.1.0 -v date=2026-01-31 -f mangen.awk \
-#         bcr.h bcr/error.h bcr/types.h bcr/desc.h sources.txt
+#         bcr.h bcr/program.h bcr/error.h bcr/types.h bcr/desc.h sources.txt
 #
 # One page for each block "/* bcr_<routine>[, bcr_<routine>...] -- ..." of bcr.h, named for its first routine, with
 # what the block only refers to filled in: the text of codes that it names (from the list at the top of bcr.h, or from
@@ -28,7 +28,9 @@ BEGIN {
     code_entry = "^ \\*         bcrE_[A-Z]+  "
 }
 
-FNR == 1 { file_nr++ }
+# bcr/program.h goes on where bcr.h ends.
+FNR == 1 && !(FILENAME ~ /program\.h$/) { file_nr++ }
+FNR == 1 { state = ""; header = FILENAME ~ /program\.h$/ ? "bcr/program.h" : "bcr.h" }
 
 # ---- bcr.h: the list of common codes at the top ----
 
@@ -56,6 +58,7 @@ file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
     sub(/ -- .*/, "", names[b])
     n = split(names[b], list, /, /)
     first[b] = list[1]
+    header_of[b] = header
     for (i = 1; i <= n; i++) {
         block_of[list[i]] = b
         if (i > 1) alias[list[i]] = "man3/" first[b] ".3"
@@ -138,6 +141,8 @@ file_nr == 1 && state == "decl" && /^$/ { state = "" }
 
 # Constants stand in bcr(7). The flag bcr_errors has the name of another page, which leads there, too.
 file_nr == 1 && state == "" && /^#define bcr_[A-Za-z_]+ / && $2 != "bcr_errors" { alias[$2] = "man7/bcr.7" }
+
+file_nr == 1 && state == "" && /^    bcr_[A-Za-z_]+ = / { alias[$1] = "man7/bcr.7" }
 
 # ---- bcr/error.h ----
 
@@ -441,7 +446,7 @@ function page(b,    out, i, n, k, list, rest)
         rest = substr(rest, 1, RSTART - 1) substr(rest, RSTART + RLENGTH)
     }
     page_head(out, first[b], names[b], roff(summary[b]))
-    print ".SH SYNOPSIS\n.nf\n.B #include <bcr.h>\n.PP" > out
+    print ".SH SYNOPSIS\n.nf\n.B #include <" header_of[b] ">\n.PP" > out
     rest = decls[b]
     gsub(/\\/, "\\e", rest)
     n = split(rest, list, "\n")

@@ -30,7 +30,7 @@ LAYOUT = {
     "node.next": 0, "node.region": 8,
     "slot.word": 8, "slot.cell": 16, "slot.next": 32, "slot.kind": 56, "slot.bytes": 64,
     "region.count": 0, "region.length": 8, "region.data_16": 16, "region.archtype": 20, "region.home": 28,
-    "region.error": 30,
+    "region.kind": 30,
     "ctx.map": 16, "ctx.sched": 128,
     "sched.current": 8, "sched.chunks": 256, "sched.main": 328,
     "chunk.next": 0, "chunk.count": 32, "chunk.element_bytes": 40,
@@ -298,7 +298,7 @@ def region_text(cce, ref):
     base = cce.address(ref >> 32 << 32)
     data = base + cce.u32(where + at("region.data_16")) * 16
     holders = cce.u64(where + at("region.count")) & 0xFFFFFFFF
-    error = cce.u16(where + at("region.error"))
+    error = cce.u16(where + at("region.kind"))
     text = "%s at %#x, %s, from %s" % (count(length, "byte"), data, count(holders, "holder"),
                                       cce.ordinal(cce.u16(where + at("region.home"))))
     if error:

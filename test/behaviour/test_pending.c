@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_PENDING, bcr_rgwait, bcr_rgwaitm, and bcr_rgfree of what was never collected. */
+#include <bcr/program.h>
+
 #include "behave.h"
 
 /* A get that waits: alone, or behind a read that is cancelled then. */
@@ -23,6 +25,7 @@ static void pending_everywhere(bcr_region rgid, int cell)
     CHECK_INT(archtype, 7);
     FAILS(bcr_rgrealloc(rgid, 8), bcrE_PENDING);
     FAILS(bcr_rgerror(rgid), bcrE_PENDING);
+    FAILS(bcr_rgkind(rgid), bcrE_PENDING);
     FAILS(bcr_enq(rgid, there, cell, bcr_FREE), bcrE_PENDING);
     FAILS(bcr_write(rgid, there, cell, bcr_NOFREE), bcrE_PENDING);
     FAILS(bcr_enqm(rgid, 1, cells, bcr_FREE), bcrE_PENDING);

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include <bcr/program.h>
+
 #include "behave.h"
 #include "numbers.h"
 
@@ -287,6 +289,7 @@ BEHAVIOUR_OF_OWN(an_ordinary_region_is_no_error_region_whatever_it_holds)
     bcr_region rgid = bcr_rgalloc(sizeof codes, 0);
     memcpy(*rgid, codes, sizeof codes);
     CHECK_INT(bcr_rgerror(rgid), 0);
+    CHECK_INT(bcr_rgkind(rgid), bcr_DATA);
 }
 
 /* Every routine that takes an ID says so and does nothing. */
@@ -303,6 +306,7 @@ static void refused_everywhere(bcr_region rgid, int cell)
     FAILS(bcr_rgwait(rgid, bcr_BLOCK, 1), bcrE_RGID);
     FAILS(bcr_rgwaitm(1, list, bcr_BLOCK, 1), rgid != NULL ? bcrE_RGID : bcrE_ARG);
     FAILS(bcr_rgerror(rgid), bcrE_RGID);
+    FAILS(bcr_rgkind(rgid), bcrE_RGID);
     FAILS(bcr_enq(rgid, there, cell, bcr_FREE), bcrE_RGID);
     FAILS(bcr_write(rgid, there, cell, bcr_NOFREE), bcrE_RGID);
     FAILS(bcr_enqm(rgid, 1, cells, bcr_FREE), bcrE_RGID);

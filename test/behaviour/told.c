@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What other CCEs are told to do, and shorthands: behave.h. behave.c or behave_sim.c starts them. */
+#include <bcr/program.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -117,6 +119,7 @@ void error_is(int code, int operation, bcr_cce_id cce, int cell)
     bcr_region rgid = bcr_deq(bcr_cce, 0, place->far ? bcr_BLOCK : 0);
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rgerror(rgid), code);
+    CHECK_INT(bcr_rgkind(rgid), bcr_ERROR);
     CHECK(bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2);
     CHECK_INT(error[0], code);
     CHECK_INT(error[1], operation);

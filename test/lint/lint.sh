@@ -42,7 +42,7 @@ tree_files() {
 # The routines of the public headers, one prototype a line, without attributes.
 public_prototypes() {
     local header
-    for header in core/include/bcr.h core/include/bcr/types.h core/include/bcr/error.h; do
+    for header in core/include/bcr.h core/include/bcr/program.h core/include/bcr/types.h core/include/bcr/error.h; do
         if [ -f "$header" ]; then
             # Comments go first: they contain examples.
             sed -e 's|/\*.*\*/||g' -e '/\/\*/,/\*\//d' -e '/^#/d' "$header"

@@ -66,7 +66,7 @@ static void send_something(struct bcri_link *link)
     struct bcri_message message = {.kind = (enum bcri_message_kind)(1 + draw(BCRI_MESSAGE_KINDS - 1)),
                                    .flags = draw(3) == 0 ? draw(8) : 0,
                                    .code = draw(3) == 0 ? draw(70) : 0,
-                                   .error = draw(10) == 0 ? draw(70) : 0,
+                                   .region_kind = draw(10) == 0 ? draw(70) : 0,
                                    .request = draw(8) == 0 ? draw(1000) : seen[draw(SEEN)],
                                    .cell = draw(10) == 0 ? (int)draw(UINT32_MAX) : (int)draw(CELLS + 2),
                                    .msec = draw(2) == 0 ? -1 : (int)draw(20),

@@ -125,7 +125,7 @@ static inline void bcri_span_hand_out(struct bcri_span *span, uint32_t i, uint32
 {
     struct bcri_region_shm *region = bcri_span_header(span, i);
     region->length = length;
-    region->error = 0;
+    region->kind = 0;
     *ref_out = bcri_span_ref(span, i);
     *region_out = region;
 }

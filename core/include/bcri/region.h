@@ -11,7 +11,7 @@
  *    24  incarnation  the owner, when it takes the block back that   holders that drop; enl
  *                  others have freed: another number each time
  *    28  home      the heap: index of the CCE that owns the block      the holder that frees
- *    30  error     creator: 0, or the bcrE_ code of an error region    bcr_rgerror
+ *    30  kind      creator: what it is, BCRI_KIND_ below               bcr_rgkind, bcr_rgerror
  *    32  (data of up to 32 bytes, when the block is of the smallest class)
  *
  * Headers of larger blocks lie packed, two to a line, in front of their span (heap.c).
@@ -50,12 +50,15 @@ struct bcri_region_shm {
     uint32_t archtype;
     _Atomic uint32_t incarnation;
     uint16_t home;
-    uint16_t error;
+    uint16_t kind;
 };
 static_assert(offsetof(struct bcri_region_shm, length) == 8, "docs/layout/region.md");
 static_assert(offsetof(struct bcri_region_shm, data_16) == 16, "docs/layout/region.md");
 static_assert(offsetof(struct bcri_region_shm, incarnation) == 24, "docs/layout/region.md");
 static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout/region.md");
+
+/* What a region is. 0: data of a CCE. Up to BCRI_KIND_ERROR_MAX: an error region, by its bcrE_ code. */
+#define BCRI_KIND_ERROR_MAX 255u
 
 #define BCRI_COUNT_ONE              UINT64_C(1)
 #define BCRI_COUNT(word)            ((uint32_t)(word))

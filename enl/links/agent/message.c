@@ -53,11 +53,11 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
     write_number(header + REQUEST, 8, message->request);
     if (answer) {
         write_number(header + CODE, 2, message->code);
-        write_number(header + CELL, 4, message->error);
+        write_number(header + CELL, 4, message->region_kind);
         write_number(header + VALUE, 8, message->value);
         return bytes;
     }
-    write_number(header + CODE, 2, message->error);
+    write_number(header + CODE, 2, message->region_kind);
     write_number(header + CELL, 4, (uint32_t)message->cell);
     write_number(header + MSEC, 4, (uint32_t)message->msec);
     memcpy(header + OWNER, message->owner, sizeof message->owner);
@@ -69,9 +69,9 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
 static bool read_answer(const uint8_t *header, uint32_t body_bytes, struct bcri_message *message)
 {
     message->code = (uint32_t)read_number(header + CODE, 2);
-    message->error = (uint32_t)read_number(header + CELL, 4);
+    message->region_kind = (uint32_t)read_number(header + CELL, 4);
     message->value = read_number(header + VALUE, 8);
-    return message->flags <= BCRI_MESSAGE_WAITS && message->error <= UINT16_MAX &&
+    return message->flags <= BCRI_MESSAGE_WAITS && message->region_kind <= UINT16_MAX &&
            ((message->code == 0 && message->flags == 0) || body_bytes == 0) &&
            (message->code == 0 || message->flags == 0);
 }
@@ -102,7 +102,7 @@ bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t bo
     message->request = read_number(header + REQUEST, 8);
     if (answer)
         return read_answer(header, body_bytes, message);
-    message->error = (uint32_t)read_number(header + CODE, 2);
+    message->region_kind = (uint32_t)read_number(header + CODE, 2);
     message->cell = (int)read_number(header + CELL, 4);
     message->msec = (int)read_number(header + MSEC, 4);
     memcpy(message->owner, header + OWNER, sizeof message->owner);

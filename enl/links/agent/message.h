@@ -4,8 +4,8 @@
  *   off  order                          answer
  *     0  kind                           kind
  *     1  flags, or what a get wants     flags
- *     2  the region's error code        code: 0, or why not
- *     4  cell                           the region's error code
+ *     2  the region's kind              code: 0, or why not
+ *     4  cell                           the region's kind
  *     8  msec, as in the public calls   0
  *    12  the region's archtype          the region's archtype
  *    16  request, 8 bytes               request, 8 bytes
@@ -63,8 +63,8 @@ enum bcri_message_kind {
 struct bcri_message {
     enum bcri_message_kind kind;
     uint32_t flags;
-    uint32_t code;  /* of an answer */
-    uint32_t error; /* of the region */
+    uint32_t code;        /* of an answer */
+    uint32_t region_kind; /* of the region */
     int cell;
     int msec;
     uint32_t archtype;

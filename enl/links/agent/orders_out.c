@@ -57,7 +57,7 @@ static struct bcri_message message_of(const struct order *order, const struct bc
                                    .cell = order->cell,
                                    .msec = (int)(uint32_t)order->key,
                                    .archtype = header != NULL ? header->archtype : 0,
-                                   .error = header != NULL ? header->error : 0};
+                                   .region_kind = header != NULL ? header->kind : 0};
     memcpy(message.owner, order->owner + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, BCRI_SECRET_BYTES);
     if (bcri_order_is_get(order->op) && (order->key & BCRI_ORDER_LOCKS) != 0)
         message.flags |= BCRI_MESSAGE_LOCKS;

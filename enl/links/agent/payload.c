@@ -37,7 +37,7 @@ bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uin
     *payload = (struct payload){.peer = peer,
                                 .bytes = region != NULL ? bytes : 0,
                                 .archtype = message->archtype,
-                                .error = message->error,
+                                .region_kind = message->region_kind,
                                 .region = region,
                                 .is_refused = region == NULL};
     peer->payload_bytes += payload->bytes;
@@ -129,7 +129,7 @@ bool bcri_payload_use(struct payload *payload)
 {
     if (payload->aside != NULL) {
         payload->region =
-            bcri_agent_alloc(payload->peer->agent, payload->bytes, payload->archtype, payload->error);
+            bcri_agent_alloc(payload->peer->agent, payload->bytes, payload->archtype, payload->region_kind);
         if (payload->region == NULL)
             return false;
         memcpy((void *)bcri_load(&payload->region->data), payload->aside, payload->bytes);
@@ -144,11 +144,11 @@ bool bcri_payload_use(struct payload *payload)
 bool bcri_arrival_find_room(struct bcri_agent *agent, struct arrival *arrival, uint32_t bytes)
 {
     const struct bcri_message *message = &arrival->message;
-    arrival->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
+    arrival->region = bcri_agent_alloc(agent, bytes, message->archtype, message->region_kind);
     if (arrival->region != NULL)
         return true;
     bcri_payloads_make_room(agent);
-    arrival->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
+    arrival->region = bcri_agent_alloc(agent, bytes, message->archtype, message->region_kind);
     return arrival->region != NULL;
 }
 

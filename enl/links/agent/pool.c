@@ -45,7 +45,7 @@ void bcri_pool_grown(struct bcri_agent *agent, const struct bcri_heap_piece *pie
 }
 
 struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length, uint32_t archtype,
-                                       uint32_t error)
+                                       uint32_t kind)
 {
     struct bcri_ctx *ctx = agent->ctx;
     bcri_ref ref;
@@ -60,7 +60,7 @@ struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length
     }
     if (bcri_heap_charged(ctx) > agent->pool_now / 2)
         want_pool(agent, 0);
-    region->error = (uint16_t)error;
+    region->kind = (uint16_t)kind;
     bcri_slot_name(slot, ref, bcri_header_data(ctx, ref, region));
     bcri_store_release(&region->count, BCRI_COUNT_ONE);
     return slot;

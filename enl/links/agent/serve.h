@@ -17,7 +17,7 @@ struct payload {
     struct item of_peer;
     struct item of_unused; /* while it is in the pool, and has no users */
     struct peer *peer;
-    uint32_t bytes, archtype, error;
+    uint32_t bytes, archtype, region_kind;
     struct bcri_slot_shm *region; /* the agent's ID of it, or NULL */
     uint8_t *aside;               /* it lies here, since the pool was full; else NULL */
     bool has_come, is_refused;    /* refused: it will not come, or not whole */

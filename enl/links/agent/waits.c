@@ -210,7 +210,7 @@ static void send_region(struct served *served)
     const struct bcri_message message = {.kind = BCRI_MESSAGE_ANSWER,
                                          .request = served->request,
                                          .archtype = header->archtype,
-                                         .error = header->error};
+                                         .region_kind = header->kind};
     served->state = SERVED_SENT;
     if (served->want != BCRI_WANT_READ)
         list_append(&served->cell->taken, &served->in_cell);

@@ -12,7 +12,7 @@ static uint8_t header[BCRI_LINK_HEADER_MAX];
 
 static const struct bcri_message order = {.kind = BCRI_MESSAGE_PUT,
                                           .flags = BCRI_MESSAGE_WRITE,
-                                          .error = 0x0102,
+                                          .region_kind = 0x0102,
                                           .cell = 0x03040506,
                                           .msec = -1,
                                           .archtype = 0x0708090a,
@@ -27,7 +27,7 @@ static const struct bcri_message same = {.kind = BCRI_MESSAGE_SAME,
                                          .owner = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30}};
 static const struct bcri_message answer = {.kind = BCRI_MESSAGE_ANSWER,
                                            .code = 0x0102,
-                                           .error = 0x0304,
+                                           .region_kind = 0x0304,
                                            .archtype = 0x05060708,
                                            .request = UINT64_C(0x090a0b0c0d0e0f10),
                                            .value = UINT64_C(0x1112131415161718)};
@@ -69,7 +69,7 @@ TEST(what_is_written_is_read)
     CHECK(bcri_message_read(header, bcri_message_write(&order, header), 100, &got));
     CHECK_INT(got.kind, order.kind);
     CHECK_UINT(got.flags, order.flags);
-    CHECK_UINT(got.error, order.error);
+    CHECK_UINT(got.region_kind, order.region_kind);
     CHECK_INT(got.cell, order.cell);
     CHECK_INT(got.msec, order.msec);
     CHECK_UINT(got.archtype, order.archtype);
@@ -78,7 +78,7 @@ TEST(what_is_written_is_read)
     CHECK(bcri_message_read(header, bcri_message_write(&answer, header), 0, &got));
     CHECK_INT(got.kind, answer.kind);
     CHECK_UINT(got.code, answer.code);
-    CHECK_UINT(got.error, answer.error);
+    CHECK_UINT(got.region_kind, answer.region_kind);
     CHECK_UINT(got.archtype, answer.archtype);
     CHECK_UINT(got.request, answer.request);
     CHECK_UINT(got.value, answer.value);
@@ -131,7 +131,7 @@ TEST(what_nobody_writes_is_not_read)
     CHECK(!is_read(message, 0));
     message = answer;
     CHECK(!is_read(message, 1)); /* a failure has no body */
-    message.error = 0x10000;
+    message.region_kind = 0x10000;
     CHECK(!is_read(message, 0));
     message = (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER, .flags = BCRI_MESSAGE_UP_TO};
     CHECK(is_read(message, 0));

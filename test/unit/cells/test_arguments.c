@@ -4,6 +4,8 @@
  * agree all the while. */
 #include "cce.h"
 
+#include <bcr/program.h>
+
 #include <limits.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -110,7 +112,7 @@ static void regions(struct actor *self)
     bcr_region list[LIST];
     for (int i = 0; i < LIST; i++)
         list[i] = any_id(self);
-    switch (below(11)) {
+    switch (below(12)) {
     case 0:
     case 1:
     case 2:
@@ -126,6 +128,7 @@ static void regions(struct actor *self)
                     below(9) != 0 ? list : NULL, 0, (int)below(2));
         return;
     case 9: bcr_rgshared(any_id(self)); return;
+    case 10: bcr_rgkind(any_id(self)); return;
     default: bcr_rgerror(any_id(self)); return;
     }
 }

@@ -2,6 +2,8 @@
 /* What is true of every routine without a CCE, in a fork, and in each thread. */
 #include "cce.h"
 
+#include <bcr/program.h>
+
 #include <limits.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -38,6 +40,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_wl2rl(rgid, 1, cell), code);
     FAILS(bcr_put_within(1, rgid, 1, cell, bcr_FREE, 0), code);
     FAILS(bcr_rgshared(rgid), code);
+    FAILS(bcr_rgkind(rgid), code);
     FAILS(bcr_heapleft(), code);
     FAILS(bcr_getputwait(&value), code);
     FAILS(bcr_putwait(0), code);

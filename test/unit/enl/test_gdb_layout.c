@@ -81,7 +81,7 @@ static const struct {
     REGION(data_16),
     REGION(archtype),
     REGION(home),
-    REGION(error),
+    REGION(kind),
     AT("ctx.map", struct bcri_ctx, map),
     AT("ctx.sched", struct bcri_ctx, handlers.sched),
     AT("sched.current", struct bcri_scheduler, current),

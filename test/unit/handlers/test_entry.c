@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which routines run handlers that were requested: what bcr.h says of each, "may run handlers", is
  * what it does. */
+#include <bcr/program.h>
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,10 @@ static void getputwait(void)
 static void rgshared(void)
 {
     CHECK(bcr_rgshared(region) >= 0);
+}
+static void rgkind(void)
+{
+    CHECK_INT(bcr_rgkind(region), bcr_DATA);
 }
 static void heapleft(void)
 {
@@ -249,6 +255,7 @@ static const struct {
     {"copytosz", copytosz},
     {"rgerror", rgerror},
     {"rgshared", rgshared},
+    {"rgkind", rgkind},
     {"heapleft", heapleft},
     {"putwait", putwait},
     {"getputwait", getputwait},
@@ -304,12 +311,18 @@ static bool says_that_it_runs_handlers(const char *header, const char *routine)
 
 static char *read_header(void)
 {
+    static const char *const headers[] = {BCR_HEADERS "/bcr.h", BCR_HEADERS "/bcr/program.h"};
     static char text[1 << 18];
-    FILE *file = fopen(BCR_HEADER, "r");
-    CHECK(file != NULL);
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    CHECK(length > 0 && length < sizeof text - 1);
-    fclose(file);
+    size_t length = 0;
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(headers[i], "r");
+        CHECK(file != NULL);
+        const size_t more = fread(text + length, 1, sizeof text - 1 - length, file);
+        length += more;
+        CHECK(more > 0 && length < sizeof text - 1);
+        fclose(file);
+    }
+    text[length] = '\0';
     return text;
 }
 
