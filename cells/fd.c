@@ -7,7 +7,6 @@
  * between costs a second message and loses none. */
 #include <bcr.h>
 
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "bcri/journal.h"
 #include "bcri/lookup.h"
 #include "bcri/one_thread.h"
+#include "bcri/private.h"
 #include "bcri/queue.h"
 #include "bcri/self.h"
 #include "bcri/tx.h"
@@ -42,12 +42,12 @@ static struct bcri_cell_fd *find_descriptor(struct bcri_ctx *ctx, bcri_ref cell)
 static int make_descriptor(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                            struct bcri_cell_fd **entry_out)
 {
-    struct bcri_cell_fd *entry = malloc(sizeof *entry);
+    struct bcri_cell_fd *entry = bcri_private_alloc(sizeof *entry);
     int fd = entry != NULL ? bcri_descriptor_aside(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) : -1;
     if (fd < 0 || ctx->fd_upcalls == NULL || ctx->fd_upcalls->set(ctx->up, resolved->ref, fd) != 0) {
         if (fd >= 0)
             close(fd);
-        free(entry);
+        bcri_private_free(entry);
         return bcrE_NOMEM;
     }
     *entry = (struct bcri_cell_fd){ctx->cell_fds, resolved->ref, resolved->area_ref, fd};
@@ -106,6 +106,6 @@ void bcri_cell_fds_close(struct bcri_ctx *ctx, bcri_ref area)
         if (area != BCRI_REF_NONE)
             ctx->fd_upcalls->set(ctx->up, entry->cell, -1);
         close(entry->fd);
-        free(entry);
+        bcri_private_free(entry);
     }
 }

@@ -9,7 +9,6 @@
 #include "bcri/lookup.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bcr/error.h"
@@ -19,6 +18,7 @@
 #include "bcri/clock.h"
 #include "bcri/corrupt.h"
 #include "bcri/lock.h"
+#include "bcri/private.h"
 #include "bcri/validate.h"
 
 /* The CCE whose list of areas is looked at. */
@@ -198,7 +198,7 @@ static struct bcri_cellmap *new_map(struct bcri_ctx *ctx, uint32_t log2)
 {
     const size_t entries = (size_t)1 << log2;
     struct bcri_cellmap *map =
-        aligned_alloc(BCRI_CACHELINE, sizeof *map + entries * sizeof(union bcri_resolved_entry));
+        bcri_private_aligned(sizeof *map + entries * sizeof(union bcri_resolved_entry));
     if (map == NULL)
         return NULL;
     memset(map, 0, sizeof *map + entries * sizeof(union bcri_resolved_entry));
@@ -228,7 +228,7 @@ static void grow_map(struct bcri_ctx *ctx)
     for (size_t i = 0; i < (size_t)1 << log2; i++)
         if (is_known(&old->entry[i].resolved))
             *bcri_resolved_entry(ctx, old->entry[i].resolved.key) = old->entry[i].resolved;
-    free(old);
+    bcri_private_free(old);
 }
 
 /* The entry for a cell that is yet to be resolved. Two cells that share an entry drive each other
@@ -293,7 +293,7 @@ struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key)
 
 void bcri_resolved_fini(struct bcri_ctx *ctx)
 {
-    free(ctx->cells);
+    bcri_private_free(ctx->cells);
     ctx->cells = NULL;
     ctx->put_resolved = ctx->get_resolved = NULL;
 }

@@ -22,7 +22,6 @@
  * puts may be completed only after a get that needs an entry. */
 #include "bcri/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <bcr.h>
@@ -35,6 +34,7 @@
 #include "bcri/get.h"
 #include "bcri/lookup.h"
 #include "bcri/outbox.h"
+#include "bcri/private.h"
 #include "bcri/put.h"
 #include "bcri/region.h"
 #include "bcri/segment.h"
@@ -70,7 +70,7 @@ static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
         return 0;
     if (agent_of(ctx) == 0)
         return bcrE_NOCCE;
-    struct bcri_outbox *outbox = calloc(1, sizeof *outbox);
+    struct bcri_outbox *outbox = bcri_private_zeroed(1, sizeof *outbox);
     if (outbox == NULL)
         return bcrE_NOMEM;
     uint32_t seg;
@@ -85,7 +85,7 @@ static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
     for (int i = 0; i < 2; i++)
         if (outbox->room[i] != NULL)
             bcri_slot_give(ctx, outbox->room[i]);
-    free(outbox);
+    bcri_private_free(outbox);
     return error;
 }
 
@@ -459,6 +459,6 @@ void bcri_order_fini(struct bcri_ctx *ctx)
             bcri_slot_give(ctx, room);
         }
     }
-    free(ctx->outbox);
+    bcri_private_free(ctx->outbox);
     ctx->outbox = NULL;
 }

@@ -2,8 +2,6 @@
 /* bcr_putm; bcr_putwait, bcr_getputwait, bcr_putdone. bcr.h is their manual. */
 #include <bcr.h>
 
-#include <stdlib.h>
-
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
@@ -13,6 +11,7 @@
 #include "bcri/lookup.h"
 #include "bcri/one_thread.h"
 #include "bcri/order.h"
+#include "bcri/private.h"
 #include "bcri/put.h"
 #include "bcri/put_waiters.h"
 #include "bcri/result.h"
@@ -123,7 +122,7 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
     if (error != 0)
         return bcri_put_failed(ctx, error);
     /* From here on the region is put, whatever becomes of single cells. */
-    struct target *targets = ncells != 0 ? malloc((size_t)ncells * sizeof *targets) : NULL;
+    struct target *targets = ncells != 0 ? bcri_private_alloc((size_t)ncells * sizeof *targets) : NULL;
     const int count = targets != NULL ? ncells : 0;
     const bcri_ref region = bcri_slot_region(id.word);
     const uint64_t deadline_ns = bcri_deadline_after(ctx->putwait_msec);
@@ -136,7 +135,7 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
                                              .nofree = true,
                                              .msec = ctx->putwait_msec}};
     error = count == ncells ? put_all(ctx, targets, count, deadline_ns) : bcrE_NOMEM;
-    free(targets);
+    bcri_private_free(targets);
     if (nofree == 0 && bcri_slot_holds(id.slot, region))
         bcri_slot_drop(ctx, id.slot);
     return error == 0 ? 0 : bcri_put_failed(ctx, error);

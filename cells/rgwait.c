@@ -3,14 +3,13 @@
  * bcr.h is their manual. */
 #include <bcr.h>
 
-#include <stdlib.h>
-
 #include "bcri/clock.h"
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/give_back.h"
 #include "bcri/ids.h"
 #include "bcri/one_thread.h"
+#include "bcri/private.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/wait.h"
@@ -152,13 +151,13 @@ int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree)
         return -1;
     if (nids < 1 || rgids == NULL)
         return bcri_fail(bcrE_ARG);
-    struct requests requests = {.slots = calloc((size_t)nids, sizeof(void *)),
-                                .indices = calloc((size_t)nids, sizeof(int))};
+    struct requests requests = {.slots = bcri_private_zeroed((size_t)nids, sizeof(void *)),
+                                .indices = bcri_private_zeroed((size_t)nids, sizeof(int))};
     const int error = requests.slots != NULL && requests.indices != NULL
                           ? look_up(ctx, nids, rgids, &requests)
                           : bcrE_NOMEM;
     const int result = error == 0 ? wait_for_one(ctx, &requests, msec, failfree) : bcri_fail(error);
-    free(requests.slots);
-    free(requests.indices);
+    bcri_private_free(requests.slots);
+    bcri_private_free(requests.indices);
     return result;
 }

@@ -5,9 +5,10 @@
 #include "compiled.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include <bcr/error.h>
+
+#include "bcri/private.h"
 
 static struct bounds bounds_of(const struct extent *extent)
 {
@@ -65,7 +66,7 @@ static bool known(int archtype)
 int compiled_make(struct compiled **compiled_out, const int *copydesc, uint64_t hash,
                   const struct shape *shape)
 {
-    struct compiled *compiled = calloc(1, sizeof *compiled);
+    struct compiled *compiled = bcri_private_zeroed(1, sizeof *compiled);
     if (!compiled)
         return bcrE_NOMEM;
     compiled->hash = hash;
@@ -96,7 +97,7 @@ fini_validation:
 free_key:
     key_free(&compiled->key);
 free_compiled:
-    free(compiled);
+    bcri_private_free(compiled);
     return error;
 }
 
@@ -105,5 +106,5 @@ void compiled_free(struct compiled *compiled)
     plan_free(&compiled->plan);
     validation_fini(&compiled->validation);
     key_free(&compiled->key);
-    free(compiled);
+    bcri_private_free(compiled);
 }

@@ -7,14 +7,15 @@
  * there are no locks. */
 #include "copier.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <bcr/error.h>
 
+#include "bcri/private.h"
+
 struct bcri_copier *bcri_copier_create(const struct bcri_reverse *reverse)
 {
-    struct bcri_copier *copier = calloc(1, sizeof *copier);
+    struct bcri_copier *copier = bcri_private_zeroed(1, sizeof *copier);
     if (copier)
         copier->reverse = reverse;
     return copier;
@@ -28,7 +29,7 @@ void bcri_copier_destroy(struct bcri_copier *copier)
         compiled_free(compiled);
         compiled = older;
     }
-    free(copier);
+    bcri_private_free(copier);
 }
 
 struct bcri_copier_state bcri_copier_state(const struct bcri_copier *copier)

@@ -5,13 +5,13 @@
 #include <bcri/copydesc.h>
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <bcr/error.h>
 #include <bcri/archtype.h>
 #include <bcri/atomics.h>
 
+#include "bcri/private.h"
 #include "copier.h"
 #include "walk.h"
 
@@ -114,13 +114,13 @@ static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct j
 {
     if (!used_bytes_overlap(job, compiled))
         return copy(job, compiled, tools);
-    uint8_t *aside = malloc((size_t)job->room.source_length);
+    uint8_t *aside = bcri_private_alloc((size_t)job->room.source_length);
     if (!aside)
         return failed(-2, bcrE_NOMEM);
     memcpy(aside, job->source_data, (size_t)job->room.source_length);
     job->source_data = aside;
     struct bcri_copy_result result = copy(job, compiled, tools);
-    free(aside);
+    bcri_private_free(aside);
     return result;
 }
 

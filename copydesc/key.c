@@ -4,10 +4,11 @@
  */
 #include "key.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <bcr/error.h>
+
+#include "bcri/private.h"
 
 /* ---- reading ---- */
 
@@ -27,7 +28,7 @@ static void *grow(void *array, int *room, int count, size_t size)
     int wanted = *room ? *room : 8;
     while (wanted < count)
         wanted *= 2;
-    void *grown = realloc(array, (size_t)wanted * size);
+    void *grown = bcri_private_resize(array, (size_t)wanted * size);
     if (grown)
         *room = wanted;
     return grown;
@@ -42,11 +43,11 @@ static int make_room(struct reader *reader, int idx)
     if (!triples)
         return bcrE_NOMEM;
     reader->key.triples = triples;
-    bool *seen = realloc(reader->seen, (size_t)room * sizeof(bool));
+    bool *seen = bcri_private_resize(reader->seen, (size_t)room * sizeof(bool));
     if (!seen)
         return bcrE_NOMEM;
     reader->seen = seen;
-    bool *starts = realloc(reader->key.starts, (size_t)room * sizeof(bool));
+    bool *starts = bcri_private_resize(reader->key.starts, (size_t)room * sizeof(bool));
     if (!starts)
         return bcrE_NOMEM;
     reader->key.starts = starts;
@@ -123,8 +124,8 @@ int key_read(struct key *key_out, const int *copydesc)
     int error = read_list(&reader, 0);
     while (!error && reader.target_count > 0)
         error = read_list(&reader, reader.targets[--reader.target_count]);
-    free(reader.seen);
-    free(reader.targets);
+    bcri_private_free(reader.seen);
+    bcri_private_free(reader.targets);
     if (error)
         key_free(&reader.key);
     else
@@ -134,9 +135,9 @@ int key_read(struct key *key_out, const int *copydesc)
 
 void key_free(struct key *key)
 {
-    free(key->triples);
-    free(key->starts);
-    free(key->spans);
+    bcri_private_free(key->triples);
+    bcri_private_free(key->starts);
+    bcri_private_free(key->spans);
 }
 
 /* ---- comparing ---- */

@@ -6,16 +6,17 @@
 #include "plan.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <bcr/error.h>
+
+#include "bcri/private.h"
 
 enum { UNROLL_OPS_MAX = 8 };
 
 void oplist_free(struct oplist *list)
 {
-    free(list->ops);
+    bcri_private_free(list->ops);
     *list = (struct oplist){NULL, 0, 0, 0};
 }
 
@@ -26,7 +27,7 @@ static int reserve(struct oplist *list, int more)
     int capacity = list->capacity ? 2 * list->capacity : 4;
     while (capacity < list->count + more)
         capacity *= 2;
-    struct op *ops = realloc(list->ops, (size_t)capacity * sizeof *ops);
+    struct op *ops = bcri_private_resize(list->ops, (size_t)capacity * sizeof *ops);
     if (!ops)
         return bcrE_NOMEM;
     list->ops = ops;

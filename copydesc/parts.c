@@ -10,10 +10,9 @@
  * there are never more than a few parts. */
 #include "parts.h"
 
-#include <stdlib.h>
-
 #include <bcr/error.h>
 
+#include "bcri/private.h"
 #include "triple.h"
 
 /* ---- stretches ---- */
@@ -48,7 +47,7 @@ static struct extent extent_of_stretch(const struct validation *validation, cons
 static int make_extent_table(struct validation *validation, const struct stretch *stretch, bool is_source,
                              struct extent_table *table)
 {
-    table->once = malloc((size_t)table->phases * sizeof(struct extent));
+    table->once = bcri_private_alloc((size_t)table->phases * sizeof(struct extent));
     if (!table->once)
         return bcrE_NOMEM;
     validation->size_bytes += (size_t)table->phases * sizeof(struct extent);
@@ -140,7 +139,7 @@ int parts_make(struct validation *validation, struct note *note)
     while (first < end && !triple_copies(validation, note, first))
         first++;
     note->lead = first - note->first + (first == end ? note->tail->lead : 0);
-    note->parts = calloc(parts_at_most(note), sizeof *note->parts);
+    note->parts = bcri_private_zeroed(parts_at_most(note), sizeof *note->parts);
     if (!note->parts)
         return bcrE_NOMEM;
     validation->size_bytes += parts_at_most(note) * sizeof *note->parts;
@@ -161,8 +160,8 @@ int parts_make(struct validation *validation, struct note *note)
 void parts_free(struct note *note)
 {
     for (int i = 0; i < note->part_count; i++) {
-        free(note->parts[i].source.once);
-        free(note->parts[i].destination.once);
+        bcri_private_free(note->parts[i].source.once);
+        bcri_private_free(note->parts[i].destination.once);
     }
-    free(note->parts);
+    bcri_private_free(note->parts);
 }

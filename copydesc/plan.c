@@ -9,11 +9,11 @@
 #include "plan.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <bcr/error.h>
 
+#include "bcri/private.h"
 #include "triple.h"
 
 /* A pair of phases that a list can begin with; at most these many. */
@@ -107,7 +107,7 @@ static int join_round(const struct rounds *rounds, struct oplist *round)
 static int add_repeats(struct compiler *compiler, struct oplist *list, struct note *note, struct place *at,
                        int repl)
 {
-    struct rounds *rounds = calloc(1, sizeof *rounds);
+    struct rounds *rounds = bcri_private_zeroed(1, sizeof *rounds);
     if (!rounds)
         return bcrE_NOMEM;
     struct oplist round = {NULL, 0, 0, 0};
@@ -132,7 +132,7 @@ static int add_repeats(struct compiler *compiler, struct oplist *list, struct no
             error = spend(compiler, round.count);
     }
     oplist_free(&round);
-    free(rounds);
+    bcri_private_free(rounds);
     return error ? error : move_on(&note->source, &note->destination, at, repl);
 }
 
@@ -206,7 +206,7 @@ static int compile_list(struct compiler *compiler, struct note *note, struct pla
 static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out)
 {
     if (!note->compiled) {
-        note->compiled = calloc(PAIRS, sizeof *note->compiled);
+        note->compiled = bcri_private_zeroed(PAIRS, sizeof *note->compiled);
         if (!note->compiled)
             return bcrE_NOMEM;
         note->compiled_next = compiler->validation->compiled;
@@ -231,7 +231,7 @@ static void forget(struct validation *validation)
         validation->compiled = note->compiled_next;
         for (int pair = 0; pair < PAIRS; pair++)
             oplist_free(&note->compiled[pair]);
-        free(note->compiled);
+        bcri_private_free(note->compiled);
         note->compiled = NULL;
     }
 }
@@ -253,9 +253,9 @@ static void mark_quick(struct oplist *list)
 static int keep(struct plan *plan, const struct rounds *rounds)
 {
     size_t room = (size_t)rounds->count + 1;
-    plan->first = calloc(room, sizeof *plan->first);
-    plan->source_at = calloc(room, sizeof *plan->source_at);
-    plan->destination_at = calloc(room, sizeof *plan->destination_at);
+    plan->first = bcri_private_zeroed(room, sizeof *plan->first);
+    plan->source_at = bcri_private_zeroed(room, sizeof *plan->source_at);
+    plan->destination_at = bcri_private_zeroed(room, sizeof *plan->destination_at);
     if (!plan->first || !plan->source_at || !plan->destination_at)
         return bcrE_NOMEM;
     plan->count = rounds->count;
@@ -291,13 +291,13 @@ int plan_make(struct plan *plan_out, struct validation *validation, struct note 
     struct place start = {.source_phase = source_phase, .destination_phase = destination_phase};
     struct plan plan = {.first = NULL};
     *work_out = 0;
-    struct rounds *rounds = calloc(1, sizeof *rounds);
+    struct rounds *rounds = bcri_private_zeroed(1, sizeof *rounds);
     if (!rounds)
         return bcrE_NOMEM;
     int error = find_rounds(&compiler, note, start, INT_MAX, rounds);
     if (!error)
         error = keep(&plan, rounds);
-    free(rounds);
+    bcri_private_free(rounds);
     forget(validation);
     *work_out = compiler.work;
     if (error)
@@ -312,8 +312,8 @@ void plan_free(struct plan *plan)
     for (int i = 0; i < plan->count; i++)
         oplist_free(&plan->first[i]);
     oplist_free(&plan->round);
-    free(plan->first);
-    free(plan->source_at);
-    free(plan->destination_at);
+    bcri_private_free(plan->first);
+    bcri_private_free(plan->source_at);
+    bcri_private_free(plan->destination_at);
     *plan = (struct plan){.first = NULL};
 }

@@ -9,10 +9,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <bcr/error.h>
 
+#include "bcri/private.h"
 #include "key.h"
 #include "triple.h"
 #include "validation.h"
@@ -158,7 +158,7 @@ int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size)
     error = validation_init(&shower.validation, &key, &user, &region);
     if (error)
         goto free_key;
-    shower.shown = calloc((size_t)key.triple_count, sizeof(bool));
+    shower.shown = bcri_private_zeroed((size_t)key.triple_count, sizeof(bool));
     if (!shower.shown) {
         error = bcrE_NOMEM;
         goto fini_validation;
@@ -169,7 +169,7 @@ int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size)
     say_list(&shower, &shower.validation.root, 0, 0, 0);
     say_side(&shower.text, "user", &shower.validation.root.source);
     say_side(&shower.text, "region", &shower.validation.root.destination);
-    free(shower.shown);
+    bcri_private_free(shower.shown);
 fini_validation:
     validation_fini(&shower.validation);
 free_key:

@@ -8,8 +8,8 @@
 #include "validation.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
+#include "bcri/private.h"
 #include "parts.h"
 #include "triple.h"
 
@@ -38,7 +38,7 @@ struct note *validate_nested(const struct validation *validation, int first, int
 static int table_grow(struct validation *validation)
 {
     size_t capacity = validation->nested_capacity ? validation->nested_capacity * 2 : 16;
-    struct note **table = calloc(capacity, sizeof(struct note *));
+    struct note **table = bcri_private_zeroed(capacity, sizeof(struct note *));
     if (!table)
         return bcrE_NOMEM;
     for (size_t i = 0; i < validation->nested_capacity; i++) {
@@ -46,7 +46,7 @@ static int table_grow(struct validation *validation)
         if (note)
             *slot_of(table, capacity, note->first, note->skip) = note;
     }
-    free(validation->nested);
+    bcri_private_free(validation->nested);
     validation->size_bytes += (capacity - validation->nested_capacity) * sizeof(struct note *);
     validation->nested = table;
     validation->nested_capacity = capacity;
@@ -65,7 +65,7 @@ static int table_add(struct validation *validation, struct note *note)
 
 static struct note *new_note(struct validation *validation, int first, int skip)
 {
-    struct note *note = calloc(1, sizeof *note);
+    struct note *note = bcri_private_zeroed(1, sizeof *note);
     if (note) {
         validation->size_bytes += sizeof *note;
         note->first = first;
@@ -77,15 +77,15 @@ static struct note *new_note(struct validation *validation, int first, int skip)
 static void contents_free(struct note *note)
 {
     parts_free(note);
-    free(note->source.once);
-    free(note->destination.once);
+    bcri_private_free(note->source.once);
+    bcri_private_free(note->destination.once);
 }
 
 static void note_free(struct note *note)
 {
     if (note)
         contents_free(note);
-    free(note);
+    bcri_private_free(note);
 }
 
 /* ---- the descent ---- */
@@ -237,7 +237,7 @@ void validation_fini(struct validation *validation)
 {
     for (size_t i = 0; i < validation->nested_capacity; i++)
         note_free(validation->nested[i]);
-    free(validation->nested);
+    bcri_private_free(validation->nested);
     contents_free(&validation->root);
     validation->nested = NULL;
     validation->nested_capacity = 0;

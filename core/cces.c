@@ -8,7 +8,8 @@
 #include "bcri/cces.h"
 
 #include <limits.h>
-#include <stdlib.h>
+
+#include "bcri/private.h"
 
 static const uint8_t no_identity[BCRI_IDENTITY_BYTES];
 
@@ -40,15 +41,15 @@ static int grow(struct bcri_ids *ids)
     uint32_t capacity = ids->capacity ? ids->capacity * 2 : 32;
     if (capacity > INT_MAX / 2)
         return bcrE_NOMEM;
-    uint32_t *bucket = calloc((size_t)capacity * 2, sizeof *bucket);
+    uint32_t *bucket = bcri_private_zeroed((size_t)capacity * 2, sizeof *bucket);
     if (bucket == NULL)
         return bcrE_NOMEM;
-    struct bcri_cce *entry = realloc(ids->entry, capacity * sizeof *entry);
+    struct bcri_cce *entry = bcri_private_resize(ids->entry, capacity * sizeof *entry);
     if (entry == NULL) {
-        free(bucket);
+        bcri_private_free(bucket);
         return bcrE_NOMEM;
     }
-    free(ids->bucket);
+    bcri_private_free(ids->bucket);
     ids->entry = entry;
     ids->bucket = bucket;
     ids->bucket_mask = capacity * 2 - 1;
@@ -125,7 +126,7 @@ static void forget_failures(struct bcri_cce *cce)
 {
     for (struct bcri_cce_failure *failure = cce->failures, *next; failure != NULL; failure = next) {
         next = failure->next;
-        free(failure);
+        bcri_private_free(failure);
     }
     cce->failures = NULL;
 }
@@ -152,7 +153,7 @@ bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code)
     struct bcri_cce_failure **const at = failure_of(cce, cell);
     if (*at != NULL)
         return true;
-    if ((*at = malloc(sizeof **at)) == NULL)
+    if ((*at = bcri_private_alloc(sizeof **at)) == NULL)
         return false;
     **at = (struct bcri_cce_failure){.cell = cell, .code = code};
     return true;
@@ -178,7 +179,7 @@ int bcri_cce_tell_failure(struct bcri_cce *cce, int cell)
         return 0;
     const int code = failure->code;
     *at = failure->next;
-    free(failure);
+    bcri_private_free(failure);
     return code;
 }
 
@@ -212,7 +213,7 @@ int bcri_cce_id_of_index(struct bcri_ctx *ctx, uint32_t index, int *id_out)
 
 int bcri_ids_init(struct bcri_ctx *ctx)
 {
-    struct bcri_ids *ids = calloc(1, sizeof *ids);
+    struct bcri_ids *ids = bcri_private_zeroed(1, sizeof *ids);
     if (ids == NULL)
         return bcrE_NOMEM;
     ids->count = 1;
@@ -243,8 +244,8 @@ void bcri_ids_fini(struct bcri_ctx *ctx)
         return;
     for (uint32_t id = 1; id < ctx->ids->count; id++)
         forget_failures(&ctx->ids->entry[id]);
-    free(ctx->ids->entry);
-    free(ctx->ids->bucket);
-    free(ctx->ids);
+    bcri_private_free(ctx->ids->entry);
+    bcri_private_free(ctx->ids->bucket);
+    bcri_private_free(ctx->ids);
     ctx->ids = NULL;
 }

@@ -13,12 +13,14 @@
 #include "bcri/clock.h"
 #include "bcri/hooks.h"
 #include "bcri/lock.h"
+#include "bcri/private.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
 
 void *bcri_ctx_alloc(size_t bytes)
 {
-    void *at = aligned_alloc(alignof(struct bcri_ctx), bytes);
+    static_assert(alignof(struct bcri_ctx) == BCRI_CACHELINE, "what bcri_private_aligned gives");
+    void *at = bcri_private_aligned(bytes);
     return at != NULL ? memset(at, 0, bytes) : NULL;
 }
 
@@ -97,9 +99,9 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
     if (ctx->hooks != NULL)
         ctx->hooks->fini(ctx);
     bcri_ids_fini(ctx);
-    free(ctx->daemon.looks);
-    free(ctx->kept.list);
-    free(ctx->slots.stack);
+    bcri_private_free(ctx->daemon.looks);
+    bcri_private_free(ctx->kept.list);
+    bcri_private_free(ctx->slots.stack);
     bcri_map_fini(ctx);
     memset(ctx, 0, sizeof *ctx);
 }

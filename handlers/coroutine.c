@@ -43,8 +43,9 @@ const char *bcri_coroutine_kind(void)
 #else
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <ucontext.h>
+
+#include "bcri/private.h"
 
 /* makecontext passes ints only. */
 static void begin(unsigned high, unsigned low)
@@ -57,7 +58,7 @@ static void begin(unsigned high, unsigned low)
 
 static int make(struct bcri_coroutine *co)
 {
-    ucontext_t *context = malloc(sizeof *context);
+    ucontext_t *context = bcri_private_alloc(sizeof *context);
     if (context == NULL)
         return bcrE_NOMEM;
     getcontext(context);
@@ -72,7 +73,7 @@ static int make(struct bcri_coroutine *co)
 
 static void drop(struct bcri_coroutine *co)
 {
-    free(co->context);
+    bcri_private_free(co->context);
 }
 
 void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)

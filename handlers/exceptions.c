@@ -3,6 +3,7 @@
 #include "bcri/exceptions.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,9 +31,32 @@ static void *find_beside(uintptr_t handler)
     return known ? find_in(where.dli_fname) : NULL;
 }
 
+static int read_loads(struct dl_phdr_info *object, size_t size, void *loads_out)
+{
+    (void)size;
+    *(unsigned long long *)loads_out = object->dlpi_adds;
+    return 1; /* each object says the same */
+}
+
+/* Whether something was loaded since the last look, or that was for a handler in another object. */
+static bool is_news(uintptr_t handler)
+{
+    static _Atomic unsigned long long loads_seen; /* CCEs of tests are threads of one process */
+    static _Atomic(const void *) object_seen;
+    unsigned long long loads = 0;
+    Dl_info where;
+    const void *object = dladdr((const void *)handler, &where) != 0 ? where.dli_fbase : NULL;
+    dl_iterate_phdr(read_loads, &loads);
+    if (loads == loads_seen && object == object_seen)
+        return false;
+    loads_seen = loads;
+    object_seen = object;
+    return true;
+}
+
 void bcri_exceptions_look(uintptr_t handler)
 {
-    if (bcri_exceptions_of != NULL)
+    if (bcri_exceptions_of != NULL || (__cxa_get_globals == NULL && !is_news(handler)))
         return;
     void *found = NULL;
     if (__cxa_get_globals != NULL)

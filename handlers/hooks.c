@@ -3,10 +3,12 @@
  * reach it (hooks.h). */
 #include "bcri/hooks.h"
 
-#include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "bcri/enter.h"
+#include "bcri/exceptions.h"
 #include "bcri/handler_request.h"
+#include "bcri/private.h"
 #include "scheduler_private.h"
 #include "settings.h"
 
@@ -28,7 +30,7 @@ static void fini(struct bcri_ctx *ctx)
     bcri_waits_fini(&s->waits);
     bcri_run_queue_fini(&s->queue);
     bcri_registry_fini(&s->registry);
-    free(s);
+    bcri_private_free(s);
 }
 
 static bool alone(const struct bcri_ctx *ctx)
@@ -45,11 +47,18 @@ static const struct bcri_hooks hooks = {.wait = bcri_sched_wait_ready,
                                         .requested = bcri_sched_requested,
                                         .fini = fini};
 
+void bcri_sched_prepare(void)
+{
+    bcri_settings_keep();
+    bcri_stacks_prepare();
+    bcri_exceptions_look((uintptr_t)getauxval(AT_ENTRY));
+}
+
 struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx)
 {
     if (bcri_likely(ctx->handlers.sched != NULL))
         return ctx->handlers.sched;
-    struct bcri_scheduler *s = calloc(1, sizeof *s);
+    struct bcri_scheduler *s = bcri_private_zeroed(1, sizeof *s);
     if (s == NULL)
         return NULL;
     s->ctx = ctx;
@@ -61,7 +70,7 @@ struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx)
     if (s->main.resumable.level == NULL || !bcri_waits_reserve(&s->waits, 1)) {
         bcri_run_queue_fini(&s->queue);
         bcri_waits_fini(&s->waits);
-        free(s);
+        bcri_private_free(s);
         return NULL;
     }
     struct bcri_settings settings = bcri_settings();

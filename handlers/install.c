@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers come and go: installing, replacing and removing the handler of a cell. */
-#include <stdlib.h>
 
 #include <bcr/error.h>
 
+#include "bcri/private.h"
 #include "bcri/watermark.h"
 #include "scheduler_private.h"
 
@@ -12,7 +12,7 @@ static void remove_handler(struct bcri_scheduler *s, struct bcri_handler *handle
     bcri_registry_remove(&s->registry, handler);
     bcri_run_queue_drop(&s->queue, &handler->requested);
     bcri_level_leave(handler->requested.level);
-    free(handler);
+    bcri_private_free(handler);
 }
 
 void bcri_sched_cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
@@ -52,7 +52,7 @@ static int replace(struct bcri_scheduler *s, struct bcri_handler *handler, const
  * it counts no requests. */
 static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int watermark)
 {
-    struct bcri_handler *handler = malloc(sizeof *handler);
+    struct bcri_handler *handler = bcri_private_alloc(sizeof *handler);
     if (handler == NULL)
         return bcrE_NOMEM;
     *handler = *like;
@@ -73,7 +73,7 @@ static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int wa
 leave_level:
     bcri_level_leave(handler->requested.level);
 free_handler:
-    free(handler);
+    bcri_private_free(handler);
     return error;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers by cell number (bcri/registry.h). */
 #include "bcri/registry.h"
-
-#include <stdlib.h>
+#include "bcri/private.h"
 
 enum { LEAST = 16 };
 
@@ -20,13 +19,13 @@ bool bcri_registry_reserve(struct bcri_registry *registry)
         return true;
     struct bcri_registry grown = {.room = registry->room != 0 ? 2 * registry->room : LEAST,
                                   .count = registry->count};
-    grown.slot = calloc(grown.room, sizeof(void *));
+    grown.slot = bcri_private_zeroed(grown.room, sizeof(void *));
     if (grown.slot == NULL)
         return false;
     for (size_t i = 0; i < registry->room; i++)
         if (registry->slot[i] != NULL)
             put(&grown, registry->slot[i]);
-    free(registry->slot);
+    bcri_private_free(registry->slot);
     *registry = grown;
     return true;
 }
@@ -76,7 +75,7 @@ void bcri_registry_under_bit(const struct bcri_registry *registry, uint32_t bit,
 void bcri_registry_fini(struct bcri_registry *registry)
 {
     for (size_t i = 0; i < registry->room; i++)
-        free(registry->slot[i]);
-    free(registry->slot);
+        bcri_private_free(registry->slot[i]);
+    bcri_private_free(registry->slot);
     *registry = (struct bcri_registry){0};
 }

@@ -2,8 +2,9 @@
 /* See bcri/run_queue.h: by priority, then by turns. */
 #include "bcri/run_queue.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "bcri/private.h"
 
 #define EMPTY SIZE_MAX
 
@@ -14,9 +15,9 @@ enum { LEVELS_KEPT = 256 };
 void bcri_run_queue_fini(struct bcri_run_queue *queue)
 {
     for (size_t i = 0; i < queue->level_count; i++)
-        free(queue->levels[i]);
-    free(queue->levels);
-    free(queue->heap);
+        bcri_private_free(queue->levels[i]);
+    bcri_private_free(queue->levels);
+    bcri_private_free(queue->heap);
     *queue = (struct bcri_run_queue){0};
 }
 
@@ -95,11 +96,11 @@ static bool make_room(struct bcri_run_queue *queue)
     if (queue->level_count < queue->level_room)
         return true;
     size_t room = queue->level_room != 0 ? 2 * queue->level_room : 8;
-    struct bcri_level **levels = realloc(queue->levels, room * sizeof(void *));
+    struct bcri_level **levels = bcri_private_resize(queue->levels, room * sizeof(void *));
     if (levels == NULL)
         return false;
     queue->levels = levels;
-    struct bcri_level **heap = realloc(queue->heap, room * sizeof(void *));
+    struct bcri_level **heap = bcri_private_resize(queue->heap, room * sizeof(void *));
     if (heap == NULL)
         return false;
     queue->heap = heap;
@@ -128,7 +129,7 @@ struct bcri_level *bcri_level_enter(struct bcri_run_queue *queue, int priority)
     }
     struct bcri_level *level = take_unused(queue);
     if (level == NULL) {
-        if (!make_room(queue) || (level = calloc(1, sizeof *level)) == NULL)
+        if (!make_room(queue) || (level = bcri_private_zeroed(1, sizeof *level)) == NULL)
             return NULL;
         level->heap_idx = EMPTY;
     }

@@ -269,10 +269,14 @@ static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_sched
 {
     if (bcri_likely(bcri_self_thread == s->ctx))
         return;
-    fprintf(
-        stderr,
-        "bcr: %s: a process that was forked in a handler has returned from it; let it call exec or _exit\n",
-        program_invocation_short_name);
+    char line[256];
+    const int length =
+        snprintf(line, sizeof line,
+                 "bcr: %.64s: a process that was forked in a handler has returned from it; let "
+                 "it call exec or _exit\n",
+                 program_invocation_short_name);
+    const ssize_t written = length > 0 ? write(STDERR_FILENO, line, (size_t)length) : 0;
+    (void)written; /* the status says it, too */
     _exit(1);
 }
 

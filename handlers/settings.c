@@ -9,7 +9,9 @@
 /* So many stacks fit into a 32-bit process beside everything else. */
 enum { MOST_ON_32_BITS = 1000 };
 
-struct bcri_settings bcri_settings(void)
+static struct bcri_settings kept; /* stack_bytes 0: nothing is kept */
+
+static struct bcri_settings read_settings(void)
 {
     static char *const none[] = {NULL};
     static const struct bcri_config_paths nothing = {
@@ -26,4 +28,14 @@ struct bcri_settings bcri_settings(void)
         settings.most = UINTPTR_MAX > UINT32_MAX ? UINT64_MAX : MOST_ON_32_BITS;
     bcri_config_fini(&config);
     return settings;
+}
+
+void bcri_settings_keep(void)
+{
+    kept = read_settings();
+}
+
+struct bcri_settings bcri_settings(void)
+{
+    return kept.stack_bytes != 0 ? kept : read_settings();
 }

@@ -11,8 +11,11 @@ struct bcri_settings {
     uint64_t most; /* invocations of handlers at one time */
 };
 
-/* Reads the settings now. If that fails, gives the defaults; enl has reported the failure when the
- * program started. */
+/* Reads the settings now, and keeps them for bcri_settings(): bcr_init does, since reading them needs
+ * malloc (private.h). */
+void bcri_settings_keep(void);
+/* Those that are kept; in a process without bcr_init (tests), those that are set now. If they cannot be
+ * read, the defaults; enl has reported the failure when the program started. */
 struct bcri_settings bcri_settings(void);
 
 #endif

@@ -3,12 +3,12 @@
 #include "bcri/stack.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "bcri/coroutine.h"
+#include "bcri/private.h"
 #include "chunk.h"
 
 #ifndef MADV_GUARD_INSTALL
@@ -43,12 +43,12 @@ static size_t round_up(size_t bytes, size_t unit)
 static uint64_t read_number(const char *path, uint64_t fallback)
 {
     char text[32] = "";
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return fallback;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    return length != 0 ? strtoull(text, NULL, 10) : fallback;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    return length > 0 ? strtoull(text, NULL, 10) : fallback;
 }
 
 void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t stack_bytes, uint64_t most)
@@ -103,10 +103,10 @@ static struct bcri_stack_chunk *make_chunk(struct bcri_stacks *stacks, uint32_t 
 {
     size_t guard_bytes = round_up(GUARD_BYTES, page_bytes());
     size_t stride = guard_bytes + stacks->stack_bytes;
-    struct bcri_stack_chunk *chunk = calloc(1, sizeof *chunk);
+    struct bcri_stack_chunk *chunk = bcri_private_zeroed(1, sizeof *chunk);
     if (chunk == NULL)
         return NULL;
-    chunk->elements = aligned_alloc(64, count * stacks->element_bytes);
+    chunk->elements = bcri_private_aligned(count * stacks->element_bytes);
     if (chunk->elements != NULL) {
         void *base = mmap(NULL, count * stride, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -121,8 +121,8 @@ static struct bcri_stack_chunk *make_chunk(struct bcri_stacks *stacks, uint32_t 
             return chunk;
         }
     }
-    free(chunk->elements);
-    free(chunk);
+    bcri_private_free(chunk->elements);
+    bcri_private_free(chunk);
     return NULL;
 }
 
@@ -209,8 +209,8 @@ void bcri_stacks_fini(struct bcri_stacks *stacks, void (*visit)(struct bcri_stac
         for (uint32_t i = 0; i < chunk->count && visit != NULL; i++)
             visit(bcri_stack_at(chunk, i));
         munmap(chunk->base, chunk->count * chunk->stride);
-        free(chunk->elements);
-        free(chunk);
+        bcri_private_free(chunk->elements);
+        bcri_private_free(chunk);
     }
     *stacks = (struct bcri_stacks){0};
 }

@@ -20,6 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "bcri/private.h"
 #include "bcri/self.h"
 #include "chunk.h"
 
@@ -37,7 +38,7 @@ void bcri_chunk_list(const struct bcri_stack_chunk *chunk)
     struct entry *entry = atomic_load(&entries);
     while (entry != NULL && atomic_load(&entry->chunk) != NULL)
         entry = entry->next;
-    if (entry == NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
+    if (entry == NULL && (entry = bcri_private_zeroed(1, sizeof *entry)) != NULL) {
         entry->next = atomic_load(&entries);
         atomic_store(&entries, entry);
     }
@@ -222,9 +223,20 @@ static void give_back(void *at)
     munmap(at, ALTERNATE_BYTES);
 }
 
-static void begin_process(void)
+static void make_key(void)
 {
     (void)pthread_key_create(&alternate_key, give_back);
+}
+
+void bcri_stacks_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+}
+
+static void begin_process(void)
+{
+    bcri_stacks_prepare();
     watch_process();
 }
 

@@ -5,12 +5,11 @@
  * the wait is armed, and then the bell differs from bell_seen. */
 #include "bcri/wait_set.h"
 
-#include <stdlib.h>
-
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/private.h"
 #include "bcri/wait.h"
 #include "bcri/wait_loop.h"
 #include "bcri/waiters.h"
@@ -26,8 +25,8 @@ void bcri_waits_init(struct bcri_wait_set *waits, struct bcri_ctx *ctx)
 
 void bcri_waits_fini(struct bcri_wait_set *waits)
 {
-    free(waits->deadlines);
-    free(waits->buckets);
+    bcri_private_free(waits->deadlines);
+    bcri_private_free(waits->buckets);
     *waits = (struct bcri_wait_set){0};
 }
 
@@ -70,10 +69,10 @@ static bool grow_table(struct bcri_wait_set *waits, size_t wanted)
         room *= 2;
     if (room == waits->bucket_room)
         return true;
-    struct bcri_wait_bucket *buckets = calloc(room, sizeof *buckets);
+    struct bcri_wait_bucket *buckets = bcri_private_zeroed(room, sizeof *buckets);
     if (buckets == NULL)
         return false;
-    free(waits->buckets);
+    bcri_private_free(waits->buckets);
     waits->buckets = buckets;
     waits->bucket_room = room;
     for (struct bcri_wait *wait = waits->armed.first; wait != NULL; wait = wait->next)
@@ -87,7 +86,7 @@ bool bcri_waits_reserve(struct bcri_wait_set *waits, size_t count)
     if (count <= waits->deadline_room)
         return true;
     size_t room = count + waits->deadline_room;
-    struct bcri_wait **deadlines = realloc(waits->deadlines, room * sizeof(void *));
+    struct bcri_wait **deadlines = bcri_private_resize(waits->deadlines, room * sizeof(void *));
     if (deadlines == NULL)
         return false;
     waits->deadlines = deadlines;

@@ -6,13 +6,12 @@
  * then the IDs; then the heaps, whose headers are compared with the sum of both. */
 #include "bcri/audit.h"
 
-#include <stdlib.h>
-
 #include "bcr/error.h"
 #include "bcri/cell.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lookup.h"
+#include "bcri/private.h"
 #include "bcri/region.h"
 #include "bcri/slot.h"
 #include "bcri/validate.h"
@@ -230,8 +229,8 @@ int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *out)
     each_record(&audit, look_at_ids);
     look_at_heaps(&audit);
     enl->daemon.corrupt = corrupt;
-    free(audit.regions.entry);
-    free(audit.nodes.entry);
-    free(audit.requests.entry);
+    bcri_private_free(audit.regions.entry);
+    bcri_private_free(audit.nodes.entry);
+    bcri_private_free(audit.requests.entry);
     return audit.no_memory ? bcrE_NOMEM : 0;
 }

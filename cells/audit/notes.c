@@ -4,9 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bcri/audit.h"
+#include "bcri/private.h"
 
 /* Three names of CCEs, and what is said of them. */
 #define SENTENCE_MAX (256 + 3 * BCRI_CCE_TEXT_MAX)
@@ -71,14 +71,14 @@ static struct tally_entry *find_tally(const struct tally *tally, bcri_ref ref)
 static bool grow_tally(struct tally *tally)
 {
     size_t size = tally->mask != 0 ? 2 * (tally->mask + 1) : 1024;
-    struct tally bigger = {.entry = calloc(size, sizeof *bigger.entry), .mask = size - 1};
+    struct tally bigger = {.entry = bcri_private_zeroed(size, sizeof *bigger.entry), .mask = size - 1};
     if (bigger.entry == NULL)
         return false;
     for (size_t i = 0; tally->mask != 0 && i <= tally->mask; i++)
         if (tally->entry[i].ref != 0)
             *find_tally(&bigger, tally->entry[i].ref) = tally->entry[i];
     bigger.count = tally->count;
-    free(tally->entry);
+    bcri_private_free(tally->entry);
     *tally = bigger;
     return true;
 }

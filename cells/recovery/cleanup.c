@@ -13,6 +13,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/private.h"
 #include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
@@ -55,7 +56,7 @@ static void keep_for_head(struct walk *walk, struct undelivered undelivered)
 {
     if (walk->count == walk->room) {
         size_t room = walk->room != 0 ? 2 * walk->room : 16;
-        struct undelivered *list = realloc(walk->undelivered, room * sizeof *list);
+        struct undelivered *list = bcri_private_resize(walk->undelivered, room * sizeof *list);
         if (list == NULL) {
             drop_hold(walk->enl, undelivered.region);
             bcri_store(&undelivered.slot->word, 0);
@@ -278,7 +279,7 @@ static void give_back(struct walk *walk)
         qsort(walk->undelivered, walk->count, sizeof walk->undelivered[0], undelivered_order);
     for (size_t i = 0; i < walk->count;)
         i = give_back_to(walk, i);
-    free(walk->undelivered);
+    bcri_private_free(walk->undelivered);
 }
 
 /* The steps of a repair: the journal; the IDs, each of which is FREE once it is done; the regions

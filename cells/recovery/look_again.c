@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See look_again.h. */
 #include "bcri/look_again.h"
-
-#include <stdlib.h>
+#include "bcri/private.h"
 
 void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
 {
@@ -11,7 +10,7 @@ void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
             return;
     if (enl->daemon.look_count == enl->daemon.look_room) {
         size_t room = enl->daemon.look_room != 0 ? 2 * enl->daemon.look_room : 8;
-        bcri_ref *list = realloc(enl->daemon.looks, room * sizeof *list);
+        bcri_ref *list = bcri_private_resize(enl->daemon.looks, room * sizeof *list);
         if (list == NULL)
             return;
         enl->daemon.looks = list;

@@ -11,12 +11,11 @@
  * Slingwine, "Read-Copy Update: Using Execution History to Solve Concurrency Problems", 1998. */
 #include "bcri/reclaim.h"
 
-#include <stdlib.h>
-
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
+#include "bcri/private.h"
 #include "bcri/region.h"
 #include "bcri/segment.h"
 #include "bcri/validate.h"
@@ -47,7 +46,7 @@ struct bcri_reclaim {
 
 struct bcri_reclaim *bcri_reclaim_init(struct bcri_host *host)
 {
-    struct bcri_reclaim *reclaim = calloc(1, sizeof *reclaim);
+    struct bcri_reclaim *reclaim = bcri_private_zeroed(1, sizeof *reclaim);
     if (reclaim != NULL) {
         reclaim->host = host;
         reclaim->enl = bcri_host_ctx(host);
@@ -59,7 +58,7 @@ static void free_list(struct left *left)
 {
     while (left != NULL) {
         struct left *next = left->next;
-        free(left);
+        bcri_private_free(left);
         left = next;
     }
 }
@@ -72,8 +71,8 @@ void bcri_reclaim_fini(struct bcri_reclaim *reclaim)
     free_list(reclaim->retired);
     free_list(reclaim->grace);
     free_list(reclaim->free);
-    free(reclaim->inside);
-    free(reclaim);
+    bcri_private_free(reclaim->inside);
+    bcri_private_free(reclaim);
 }
 
 static void count_left(void *arg, uint32_t seg, enum bcri_seg_kind kind)
@@ -94,7 +93,7 @@ bool bcri_reclaim_add(struct bcri_reclaim *reclaim, uint32_t index)
     if (bcri_record(reclaim->enl, index) == NULL)
         return false; /* see bcri_cce_repair */
     bcri_host_segments_of(reclaim->host, index, count_left, &count);
-    struct left *left = calloc(1, sizeof *left + count * sizeof left->segment[0]);
+    struct left *left = bcri_private_zeroed(1, sizeof *left + count * sizeof left->segment[0]);
     if (left == NULL)
         return false;
     left->index = index;
@@ -265,7 +264,7 @@ static bool begin_grace(struct bcri_reclaim *reclaim)
             continue;
         if (reclaim->inside_count == reclaim->inside_room) {
             size_t room = reclaim->inside_room != 0 ? 2 * reclaim->inside_room : 64;
-            uint32_t *list = realloc(reclaim->inside, room * sizeof *list);
+            uint32_t *list = bcri_private_resize(reclaim->inside, room * sizeof *list);
             if (list == NULL)
                 return false;
             reclaim->inside = list;
@@ -324,6 +323,6 @@ bool bcri_reclaim_take(struct bcri_reclaim *reclaim, uint32_t *index_out)
         return false;
     reclaim->free = left->next;
     *index_out = left->index;
-    free(left);
+    bcri_private_free(left);
     return true;
 }

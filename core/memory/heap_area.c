@@ -2,12 +2,12 @@
 /* Areas of the comm heap: how much memory an account of `nbytes` needs, where areas lie in
  * segments, how they are made and removed. Several areas share a segment: it is made larger than
  * its first area needs, and only the pages of its areas are reserved. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/private.h"
 #include "bcri/segment.h"
 #include "heap_private.h"
 
@@ -128,7 +128,7 @@ static void free_seg(struct bcri_heap_seg *seg)
         munmap(seg->span_of, seg->pages * sizeof(void *));
     if (seg->run != NULL)
         munmap(seg->run, seg->pages * sizeof *seg->run);
-    free(seg);
+    bcri_private_free(seg);
 }
 
 static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
@@ -136,7 +136,7 @@ static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
     if (seg < heap->own_count)
         return 0;
     uint32_t count = heap->own_count * 2 > seg + 1 ? heap->own_count * 2 : seg + 1;
-    struct bcri_own_seg *own = realloc(heap->own, count * sizeof *own);
+    struct bcri_own_seg *own = bcri_private_resize(heap->own, count * sizeof *own);
     if (own == NULL)
         return bcrE_NOMEM;
     memset(own + heap->own_count, 0, (count - heap->own_count) * sizeof *own);
@@ -187,7 +187,7 @@ static int make_seg(struct bcri_ctx *ctx, uint64_t size, uint64_t reserve_bytes,
                     struct bcri_heap_piece *piece, struct bcri_heap_seg **seg_out)
 {
     struct bcri_heap *heap = ctx->heap;
-    struct bcri_heap_seg *seg = calloc(1, sizeof *seg);
+    struct bcri_heap_seg *seg = bcri_private_zeroed(1, sizeof *seg);
     if (seg == NULL)
         return bcrE_NOMEM;
     seg->pages = (uint32_t)(size / BCRI_HEAP_PAGE);
@@ -273,7 +273,7 @@ static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg
 static int ready_heap(struct bcri_ctx *ctx)
 {
     if (ctx->heap == NULL)
-        ctx->heap = calloc(1, sizeof *ctx->heap);
+        ctx->heap = bcri_private_zeroed(1, sizeof *ctx->heap);
     return ctx->heap != NULL ? 0 : bcrE_NOMEM;
 }
 
@@ -300,13 +300,13 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, struc
     if (nbytes > AREA_MAX_BYTES || nrgns * UINT64_C(128) > AREA_MAX_BYTES - nbytes || ready_heap(ctx) != 0)
         return bcrE_NOMEM;
     uint64_t data = bcri_heap_pages_for(nbytes, nrgns);
-    struct bcri_heap_area *area = calloc(1, sizeof *area);
+    struct bcri_heap_area *area = bcri_private_zeroed(1, sizeof *area);
     if (area == NULL)
         return bcrE_NOMEM;
     uint64_t first;
     int error = place_area(ctx, data, &area->seg, &first);
     if (error != 0) {
-        free(area);
+        bcri_private_free(area);
         return error;
     }
     add_area(ctx->heap, area, nbytes, first, data);
@@ -344,7 +344,7 @@ int bcri_heap_pool_add(struct bcri_ctx *ctx, uint64_t bytes, uint64_t most_bytes
         return bcrE_ARG;
     if (most_bytes > AREA_MAX_BYTES || ready_heap(ctx) != 0)
         return bcrE_NOMEM;
-    struct bcri_heap_area *area = calloc(1, sizeof *area);
+    struct bcri_heap_area *area = bcri_private_zeroed(1, sizeof *area);
     if (area == NULL)
         return bcrE_NOMEM;
     const uint64_t pages = pages_of(bytes), most = pages_of(most_bytes);
@@ -357,7 +357,7 @@ int bcri_heap_pool_add(struct bcri_ctx *ctx, uint64_t bytes, uint64_t most_bytes
                                     .end = (uint32_t)(first + pages)};
     const int error = make_seg(ctx, size, BCRI_HEAP_PAGE, &piece, &area->seg);
     if (error != 0) {
-        free(area);
+        bcri_private_free(area);
         return error;
     }
     add_area(ctx->heap, area, most * BCRI_HEAP_PAGE, first, pages);
@@ -449,7 +449,7 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
     memset(seg->run + area->first_page, 0, (area->end_page - area->first_page) * sizeof *seg->run);
     bcri_segment_discard(ctx, seg->seg, (uint64_t)area->first_page * BCRI_HEAP_PAGE,
                          (uint64_t)(area->end_page - area->first_page) * BCRI_HEAP_PAGE);
-    free(area);
+    bcri_private_free(area);
     return 0;
 }
 
@@ -460,8 +460,8 @@ static void free_spans(struct bcri_heap_area *area)
         struct bcri_span *span = span_of[page];
         page += span != NULL ? bcri_heap_classes[span->class].pages : 1;
         if (span != NULL)
-            free(span->run);
-        free(span);
+            bcri_private_free(span->run);
+        bcri_private_free(span);
     }
 }
 
@@ -474,14 +474,14 @@ void bcri_heap_fini(struct bcri_ctx *ctx)
         struct bcri_heap_area *area = heap->areas;
         heap->areas = area->next;
         free_spans(area);
-        free(area);
+        bcri_private_free(area);
     }
     while (heap->segs != NULL) {
         struct bcri_heap_seg *seg = heap->segs;
         heap->segs = seg->next;
         free_seg(seg);
     }
-    free(heap->own);
-    free(heap);
+    bcri_private_free(heap->own);
+    bcri_private_free(heap);
     ctx->heap = NULL;
 }

@@ -11,9 +11,9 @@
  * A span's word in the shared table of spans is stored (release) after all its headers are written,
  * and cleared before its pages can serve anything else. So a process that walks the headers finds
  * only complete ones. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "bcri/private.h"
 #include "heap_private.h"
 
 const struct bcri_span bcri_span_none;
@@ -22,14 +22,14 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
 {
     const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
     uint32_t blocks = geometry->blocks;
-    struct bcri_span *span = malloc(sizeof *span + 2 * blocks * sizeof(uint32_t));
+    struct bcri_span *span = bcri_private_alloc(sizeof *span + 2 * blocks * sizeof(uint32_t));
     if (span == NULL)
         return NULL;
     memset(span, 0, sizeof *span);
     if (class == BCRI_CLASS_HEADERS) {
-        span->run = calloc(blocks, sizeof *span->run);
+        span->run = bcri_private_zeroed(blocks, sizeof *span->run);
         if (span->run == NULL) {
-            free(span);
+            bcri_private_free(span);
             return NULL;
         }
     }
@@ -122,8 +122,8 @@ static void retire(struct bcri_span *span)
     for (uint32_t i = 0; i < pages; i++)
         area->seg->span_of[page + i] = NULL;
     bcri_pages_give(area, page, pages);
-    free(span->run);
-    free(span);
+    bcri_private_free(span->run);
+    bcri_private_free(span);
 }
 
 static void set_current(struct bcri_heap_area *area, struct bcri_span *span)

@@ -5,7 +5,6 @@
 #include "bcri/clock.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -17,6 +16,7 @@
 #include "bcri/eventfds.h"
 #include "bcri/failure.h"
 #include "bcri/machine.h"
+#include "bcri/private.h"
 #include "bcri/segment.h"
 #include "host_private.h"
 
@@ -160,7 +160,7 @@ void bcri_host_cce_release(struct bcri_host *host, uint32_t index)
     pthread_mutex_lock(&host->mutex);
     if (host->free_count == host->free_room) {
         size_t room = host->free_room != 0 ? host->free_room * 2 : 64;
-        uint32_t *list = realloc(host->free_records, room * sizeof *list);
+        uint32_t *list = bcri_private_resize(host->free_records, room * sizeof *list);
         if (list != NULL) {
             host->free_records = list;
             host->free_room = room;
@@ -286,9 +286,9 @@ void bcri_host_fini(struct bcri_host *host)
             close(host->segments[i].fd);
     bcri_eventfds_fini(host->eventfds);
     bcri_pages_fini(host->pages);
-    free(host->idle);
-    free(host->segments);
-    free(host->free_records);
+    bcri_private_free(host->idle);
+    bcri_private_free(host->segments);
+    bcri_private_free(host->free_records);
     pthread_mutex_destroy(&host->mutex);
-    free(host);
+    bcri_private_free(host);
 }

@@ -6,10 +6,10 @@
  * its sort any page can serve any CCE. Pages are given out and come back in runs, which tile their
  * segment; the entry of a run's first page says how long the run is and which CCE owns it. Adjacent
  * free runs are merged when the daemon looks for room. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/private.h"
 #include "bcri/segment.h"
 #include "host_private.h"
 
@@ -39,7 +39,7 @@ struct pages {
 
 struct pages *bcri_pages_init(void)
 {
-    return calloc(1, sizeof(struct pages));
+    return bcri_private_zeroed(1, sizeof(struct pages));
 }
 
 void bcri_pages_fini(struct pages *pages)
@@ -47,11 +47,11 @@ void bcri_pages_fini(struct pages *pages)
     while (pages != NULL && pages->segments != NULL) {
         struct page_segment *segment = pages->segments;
         pages->segments = segment->next;
-        free(segment);
+        bcri_private_free(segment);
     }
     if (pages != NULL)
-        free(pages->of);
-    free(pages);
+        bcri_private_free(pages->of);
+    bcri_private_free(pages);
 }
 
 static struct run *first_of(const struct pages *pages, uint32_t owner)
@@ -66,7 +66,7 @@ static bool room_for_owner(struct pages *pages, uint32_t owner)
     size_t count = pages->of_count != 0 ? pages->of_count : 64;
     while (count <= owner)
         count *= 2;
-    struct run **of = realloc(pages->of, count * sizeof(struct run *));
+    struct run **of = bcri_private_resize(pages->of, count * sizeof(struct run *));
     if (of == NULL)
         return false;
     for (size_t i = pages->of_count; i < count; i++)
@@ -82,14 +82,14 @@ static bool room_for_owner(struct pages *pages, uint32_t owner)
 static struct page_segment *new_segment(struct bcri_host *host, enum bcri_page_sort sort, uint32_t pages)
 {
     const uint64_t bytes = (uint64_t)pages * BCRI_PAGE_BYTES;
-    struct page_segment *segment = calloc(1, sizeof *segment + pages * sizeof segment->run[0]);
+    struct page_segment *segment = bcri_private_zeroed(1, sizeof *segment + pages * sizeof segment->run[0]);
     if (segment == NULL)
         return NULL;
     int fd = bcri_segment_create(bytes);
     if (fd < 0 || bcri_host_add_locked(host, fd, bytes, BCRI_SEG_CELLS, BCRI_ENL_INDEX, &segment->seg) != 0) {
         if (fd >= 0)
             close(fd);
-        free(segment);
+        bcri_private_free(segment);
         return NULL;
     }
     segment->sort = sort;

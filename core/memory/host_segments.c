@@ -9,12 +9,12 @@
  * caller must make sure that a segment may be reused (cells/reclaim.h). */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/private.h"
 #include "bcri/segment.h"
 #include "host_private.h"
 
@@ -22,7 +22,7 @@ int bcri_host_room_for_number(struct bcri_host *host, uint32_t seg)
 {
     if (seg >= host->segment_room) {
         size_t room = host->segment_room != 0 ? host->segment_room * 2 : 64;
-        struct own_segment *segments = realloc(host->segments, room * sizeof *segments);
+        struct own_segment *segments = bcri_private_resize(host->segments, room * sizeof *segments);
         if (segments == NULL)
             return bcrE_NOMEM;
         for (size_t i = host->segment_room; i < room; i++)
@@ -178,7 +178,7 @@ static struct idle_sort *sort_of(struct bcri_host *host, uint32_t kind, uint64_t
         return NULL;
     if (host->idle_count == host->idle_room) {
         size_t room = host->idle_room != 0 ? host->idle_room * 2 : 8;
-        struct idle_sort *idle = realloc(host->idle, room * sizeof *idle);
+        struct idle_sort *idle = bcri_private_resize(host->idle, room * sizeof *idle);
         if (idle == NULL)
             return NULL;
         host->idle = idle;

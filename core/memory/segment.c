@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "bcri/descriptor.h"
 #include "bcri/failure.h"
 #include "bcri/machine.h"
+#include "bcri/private.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -169,7 +169,7 @@ static void note_kept(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kin
 {
     if (ctx->kept.count == ctx->kept.room) {
         size_t room = ctx->kept.room != 0 ? ctx->kept.room * 2 : 4;
-        struct bcri_segment_kept *kept = realloc(ctx->kept.list, room * sizeof *kept);
+        struct bcri_segment_kept *kept = bcri_private_resize(ctx->kept.list, room * sizeof *kept);
         if (kept == NULL)
             return;
         ctx->kept.list = kept;

@@ -4,9 +4,8 @@
  * changes, because the program holds it. */
 #include "bcri/slot.h"
 
-#include <stdlib.h>
-
 #include "bcri/corrupt.h"
+#include "bcri/private.h"
 #include "bcri/segment.h"
 
 #define SLOT_BYTES sizeof(struct bcri_slot_shm)
@@ -18,10 +17,10 @@ static size_t chunk_slots(uint32_t chunk)
 
 bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots)
 {
-    struct bcri_slot_shm **stack = calloc(2 * slots + 1, sizeof(struct bcri_slot_shm *));
+    struct bcri_slot_shm **stack = bcri_private_zeroed(2 * slots + 1, sizeof(struct bcri_slot_shm *));
     if (stack == NULL)
         return false;
-    free(ctx->slots.stack);
+    bcri_private_free(ctx->slots.stack);
     ctx->slots.stack = ctx->slot_top = stack;
     return true;
 }

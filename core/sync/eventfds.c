@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/private.h"
 
 struct entry {
     bcri_ref cell;
@@ -26,7 +26,7 @@ struct bcri_eventfds {
 
 struct bcri_eventfds *bcri_eventfds_init(void)
 {
-    struct bcri_eventfds *fds = calloc(1, sizeof *fds);
+    struct bcri_eventfds *fds = bcri_private_zeroed(1, sizeof *fds);
     if (fds != NULL)
         pthread_mutex_init(&fds->mutex, NULL);
     return fds;
@@ -38,9 +38,9 @@ void bcri_eventfds_fini(struct bcri_eventfds *fds)
         return;
     for (size_t i = 0; i < fds->count; i++)
         close(fds->entry[i].fd);
-    free(fds->entry);
+    bcri_private_free(fds->entry);
     pthread_mutex_destroy(&fds->mutex);
-    free(fds);
+    bcri_private_free(fds);
 }
 
 /* Where `cell` is, or would be. */
@@ -73,7 +73,7 @@ static int insert_at(struct bcri_eventfds *fds, size_t i, struct entry entry)
 {
     if (fds->count == fds->room) {
         size_t room = fds->room != 0 ? 2 * fds->room : 16;
-        struct entry *list = realloc(fds->entry, room * sizeof *list);
+        struct entry *list = bcri_private_resize(fds->entry, room * sizeof *list);
         if (list == NULL)
             return bcrE_NOMEM;
         fds->entry = list;

@@ -22,10 +22,17 @@ void bcri_failure_forget(void)
     failure.call = NULL;
 }
 
+/* strerror would translate the text, for which it may call malloc (private.h). */
+static const char *text_of(int error)
+{
+    const char *text = strerrordesc_np(error);
+    return text != NULL ? text : "unknown error";
+}
+
 const char *bcri_failure_text(const char *otherwise, char out[BCRI_FAILURE_TEXT_MAX])
 {
     if (failure.call != NULL)
-        snprintf(out, BCRI_FAILURE_TEXT_MAX, "%s: %s", failure.call, strerror(failure.error));
+        snprintf(out, BCRI_FAILURE_TEXT_MAX, "%s: %s", failure.call, text_of(failure.error));
     else
         snprintf(out, BCRI_FAILURE_TEXT_MAX, "%s", otherwise);
     return out;

@@ -75,10 +75,10 @@ static uint64_t least(const char *root, const char *controller,
     char line[GROUP_ROOM], path[PATH_ROOM];
     uint64_t left = UINT64_MAX;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
+    struct bcri_kernel_lines lines;
+    if (!bcri_kernel_lines_open(&lines, path))
         return left;
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (bcri_kernel_line(&lines, line, sizeof line)) {
         /* number:controller,controller:/group */
         char *names = strchr(line, ':'), *group = names != NULL ? strchr(names + 1, ':') : NULL;
         if (group == NULL)
@@ -91,7 +91,6 @@ static uint64_t least(const char *root, const char *controller,
             has = strcmp(name, controller) == 0;
         if (!has)
             continue;
-        group[strcspn(group, "\n")] = '\0';
         if (strcmp(group, "/") == 0)
             *group = '\0';
         char mount[32] = "";
@@ -104,7 +103,7 @@ static uint64_t least(const char *root, const char *controller,
                 break;
         }
     }
-    fclose(file);
+    bcri_kernel_lines_close(&lines);
     return left;
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <bcr/error.h>
 
@@ -119,11 +120,20 @@ void bcri_client_tell(struct bcri_client *client, const struct bcri_control *mes
 
 void bcri_client_complain(const char *format, ...)
 {
-    char text[1500];
+    char text[1600]; /* written without stdio's streams, which need malloc and have locks (private.h) */
+    size_t length = (size_t)snprintf(text, sizeof text, "bcr: %.64s: ", program_invocation_short_name);
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    vsnprintf(text, sizeof text, format, arguments);
+    const int wanted = vsnprintf(text + length, sizeof text - length - 1, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
+    if (wanted > 0)
+        length += (size_t)wanted < sizeof text - length - 2 ? (size_t)wanted : sizeof text - length - 2;
+    text[length++] = '\n';
+    for (size_t done = 0; done < length;) {
+        const ssize_t written = write(STDERR_FILENO, text + done, length - done);
+        if (written < 0 && errno != EINTR)
+            return;
+        done += written > 0 ? (size_t)written : 0;
+    }
 }

@@ -21,6 +21,8 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/environment.h"
+#include "bcri/private.h"
+#include "bcri/scheduler.h"
 #include "bcri/self.h"
 
 /* The socket that BCRI_SOCKET names; the variable is unset. -1: it was not set; -bcrE_ENLIST: it
@@ -100,6 +102,7 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
         return bcrE_NOMEM;
     }
     bcri_client_stay_loaded();
+    bcri_sched_prepare();
     if (client->reports_crashes)
         bcri_client_watch_crashes(client);
     return 0;
@@ -124,7 +127,7 @@ int bcr_init(int flags, const char *ccename)
     if (code != 0) {
         if (client != NULL || code == bcrE_NOMEM)
             atomic_store(&begun, 0);
-        free(client);
+        bcri_private_free(client);
         bcri_set_errno(code);
         return -1;
     }

@@ -20,6 +20,7 @@
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
 #include "bcri/machine.h"
+#include "bcri/private.h"
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "bcri/signature.h"
@@ -124,7 +125,7 @@ bool enl_links_prepare(struct enl_links *links, char *error, size_t error_size)
     links->agent = bcri_ctx_alloc(sizeof *links->agent);
     if (make_agent(links))
         return true;
-    free(links->agent);
+    bcri_private_free(links->agent);
     links->agent = NULL;
     return bcri_refuse(error, error_size, false, "what other hosts need cannot be made: %s",
                        bcri_failure_text("no memory", failure));
@@ -281,7 +282,7 @@ bool enl_links_stop(struct enl_links *links)
     bcri_resolved_fini(links->agent);
     bcri_heap_fini(links->agent);
     bcri_ctx_fini(links->agent);
-    free(links->agent);
+    bcri_private_free(links->agent);
     links->agent = NULL;
     links->thread = NULL;
     if (links->told.data != NULL)

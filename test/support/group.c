@@ -25,6 +25,7 @@
 #include "bcri/host.h"
 #include "bcri/lookup.h"
 #include "bcri/order.h"
+#include "bcri/private.h"
 #include "bcri/repair.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
@@ -462,7 +463,7 @@ void group_leave(struct group *group, struct bcri_ctx *ctx)
     if (bcri_load(&ctx->journal->op) == BCRI_OP_NONE && bcri_load(&ctx->record->id.state) == BCRI_CCE_ALIVE)
         group_check_ids(ctx);
     free_private(ctx);
-    free((struct member *)(void *)ctx); /* ctx is its first member */
+    bcri_private_free((struct member *)(void *)ctx); /* ctx is its first member */
     bcri_cce_dying(group->host, index);
     group_repair(group, index);
 }

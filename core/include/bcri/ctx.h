@@ -191,8 +191,8 @@ struct bcri_ctx {
 static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
               "what each call looks at has two lines");
 
-/* Zeroed memory for a struct that has a context in it, which is aligned; for free(). NULL: no
- * memory. */
+/* Zeroed memory for a struct that has a context in it, which is aligned; for bcri_private_free
+ * (private.h). NULL: no memory. */
 void *bcri_ctx_alloc(size_t bytes);
 
 /* The table of mapped segments: 0 or bcrE_NOMEM; unmaps all. */

@@ -5,7 +5,9 @@
  * The struct is the C++ ABI's, __cxa_eh_globals, which is the same in libstdc++ and libc++abi. The routine that gives
  * it is a weak symbol here: a C program has none, and pays for a pointer that is NULL. A program in C may load
  * a library in C++ later; so the routine is looked for again whenever a handler is installed, which is
- * before anything of that library can run as a handler.
+ * before anything of that library can run as a handler. The dynamic linker is asked only if it has loaded something
+ * since the last look, or the handler is in another object: it needs malloc, which a routine may not call
+ * (private.h), and costs microseconds.
  *
  * Source: Itanium C++ ABI, Exception Handling, 2.2.2; Exception Handling ABI for the Arm Architecture, 8.2. */
 #ifndef BCRI_EXCEPTIONS_H

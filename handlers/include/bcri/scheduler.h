@@ -91,6 +91,9 @@ struct bcri_scheduler {
     struct bcri_invocation main;
 };
 
+/* Does in bcr_init what handlers need and what may need malloc, which no later call may (private.h). */
+void bcri_sched_prepare(void);
+
 /* The scheduler of a CCE, made if there is none. NULL: no memory. */
 struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx);
 

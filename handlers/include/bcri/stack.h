@@ -125,5 +125,8 @@ void bcri_stacks_end_by(bcri_stack_end_action *action);
  * for each thread that will run on such stacks: a thread without an alternate signal stack gets
  * one. */
 void bcri_stacks_watch(void);
+/* To be called early: the later its key is made, the more keys there are, and pthread_setspecific needs malloc for
+ * those after the first 32 (private.h). */
+void bcri_stacks_prepare(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <bcr/error.h>
 #include <bcr/types.h>
 #include <bcri/archtype.h>
+#include <bcri/private.h>
 
 #include "check.h"
 #include "fixture.h"
@@ -304,7 +305,7 @@ TEST(adjusts_whose_sum_overflows_stop_the_copy)
     }
 }
 
-/* From here on malloc gives nothing to this process. */
+/* From here on neither malloc nor the library's own memory gives anything to this process. */
 static void use_up_all_memory(void)
 {
     const struct rlimit none = {0, 0};
@@ -315,6 +316,10 @@ static void use_up_all_memory(void)
     for (size_t size = 1 << 16; size > 0; size /= 2)
         do
             taken = malloc(size);
+        while (taken);
+    for (size_t size = 1 << 14; size > 0; size -= 16)
+        do
+            taken = bcri_private_alloc(size);
         while (taken);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Handlers by cell number. */
 #include <limits.h>
-#include <stdlib.h>
 
+#include "bcri/private.h"
 #include "bcri/registry.h"
 #include "check.h"
 
@@ -10,7 +10,7 @@ static struct bcri_registry registry;
 
 static struct bcri_handler *add(int cell)
 {
-    struct bcri_handler *handler = calloc(1, sizeof *handler);
+    struct bcri_handler *handler = bcri_private_zeroed(1, sizeof *handler);
     CHECK(handler != NULL);
     handler->cell = cell;
     CHECK(bcri_registry_reserve(&registry));
@@ -27,7 +27,7 @@ TEST(an_empty_registry_finds_nobody)
     CHECK_PTR(bcri_registry_find(&registry, 1), NULL);
     bcri_registry_remove(&registry, one);
     CHECK_PTR(bcri_registry_find(&registry, 0), NULL);
-    free(one);
+    bcri_private_free(one);
     bcri_registry_fini(&registry);
 }
 
@@ -45,7 +45,7 @@ TEST(all_handlers_are_found_while_others_come_and_go)
             count++;
         } else {
             bcri_registry_remove(&registry, there[i]);
-            free(there[i]);
+            bcri_private_free(there[i]);
             there[i] = NULL;
             count--;
         }
