@@ -131,6 +131,8 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
         else
             tell_killer(program, in->pid);
         enl_program_abort(program, 128 + 9);
+    } else if (program->self.phase == ENL_ENDING) { /* by a signal, which CCEs have killafter to heed */
+        enl_program_abort(program, program->jobs.status);
     }
     if (program->jobs.script != 0)
         kill(-program->jobs.script, SIGKILL);
