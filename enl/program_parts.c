@@ -24,12 +24,26 @@ static void on_end_due(struct enl_program *program)
 static const struct enl_program_ops program_ops = {
     .abort = enl_program_abort, .end_is_due = on_end_due, .something_ended = enl_program_check_end};
 
+/* The root's daemon alone passes signals: those that reach another one mean what they always do. */
+static void on_asked(struct enl_program *program, const struct enl_cce *cce)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_asked,
+                                         .present = BCRI_HAS(ordinal) | BCRI_HAS(flags),
+                                         .ordinal = cce->ordinal,
+                                         .flags = (uint32_t)cce->flags};
+    if (program->self.upward != NULL)
+        program->self.upward->send(program, &message);
+    else if (!program->self.is_child)
+        enl_signals_row_passed(&program->jobs, enl_cce_text(cce));
+}
+
 static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
                                              .dress = enl_session_wrap,
                                              .debugger_started = enl_session_started,
                                              .network_bell = enl_links_bell,
                                              .outbox_made = enl_links_outbox,
                                              .send_to_host = enl_tree_send,
+                                             .asked = on_asked,
                                              .outcome_of_end = enl_meaning_of_end,
                                              .root_ended = enl_jobs_decide,
                                              .crashed = enl_crash_ended,
@@ -149,6 +163,7 @@ static bool on_reaped(struct enl_program *program, pid_t pid, int wait_status)
 static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
                                              .turn = turn_of_machine,
                                              .pass_on = enl_tree_signal,
+                                             .signal_others = enl_tree_pass,
                                              .stop = stop_others,
                                              .go_on = enl_tree_go_on,
                                              .kill = kill_others,

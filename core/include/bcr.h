@@ -109,6 +109,12 @@ BCR_API int *bcr_errno_location(void);
  * process that waits under enl --join; NULL or "": the last component of the process's file name.
  * When it returns, a region given to bcr_enlist is in cell 0.
  *
+ * <bcr/program.h> has three flags more, which change nothing unless they are asked for. With
+ * bcr_anystatus each exit of this CCE is a normal end, whatever its status. With bcr_isolate its
+ * abnormal end, or the loss of its host, harms no other CCE, whatever onfail says. Once any CCE has
+ * asked for bcr_passsignals, SIGHUP, SIGINT, SIGABRT, SIGUSR1, SIGUSR2, SIGURG and SIGWINCH that
+ * reach the root's enl go to all CCEs, once each, and the program goes on; enl(1) has the rest.
+ *
  * A process that enl or bcr_enlist started joins that program. Any other, also if a CCE started it,
  * becomes the root of its own: it forks and turns into enl, and the child goes on as the root, with
  * a new process ID, and with the interval timers of the process. What else belongs to a process

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <bcr.h>
+#include <bcr/program.h>
 
 #include "bcri/cces.h"
 #include "bcri/client.h"
@@ -133,5 +134,5 @@ int bcr_init(int flags, const char *ccename)
     }
     bcri_store_release(&client->ctx.record->id.state, BCRI_CCE_ALIVE);
     bcri_self_set_process(&client->ctx);
-    return flags & ~bcr_implemented;
+    return flags & ~(bcr_implemented | bcr_anystatus | bcr_isolate | bcr_passsignals);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <bcr/error.h>
+#include <bcr/program.h>
 
 #include "base/grow.h"
 #include "base/status.h"
@@ -131,9 +132,20 @@ static void welcome_if_ready(struct enl_cce *cce)
         welcome(cce);
 }
 
-static void wait_for_cell0(struct enl_cce *cce)
+/* It has said hello, with those flags of bcr_init. The root hears of them before the CCE's bcr_init returns, from another
+ * host unless that is about to be lost. */
+static void accept_hello(struct enl_cce *cce, uint32_t flags)
 {
+    struct enl_here *here = cce->here;
     cce->life = ENL_HELD;
+    cce->flags = (int)flags;
+    if ((flags & bcr_isolate) != 0) {
+        here->isolated++;
+        if (here->self->upward != NULL)
+            here->self->upward->alive(here->self->program);
+    }
+    if ((flags & bcr_passsignals) != 0)
+        here->ops->asked(here->self->program, cce);
     welcome_if_ready(cce);
 }
 
@@ -231,13 +243,12 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
         return;
     }
     cce->pid = pid;
-    cce->flags = (int)hello->flags;
     cce->hello_id = hello->id;
     cce->control = enl_conn_new(cce->here->conns, ENL_CONTROL, fd, cce);
     if (cce->control == NULL)
         return;
     cce->control->pid = pid;
-    wait_for_cell0(cce);
+    accept_hello(cce, hello->flags);
 }
 
 bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
@@ -254,11 +265,10 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
         enl_cores_take(&cce->here->cores, core);
     }
     cce->pid = pid;
-    cce->flags = (int)conn->flags;
     cce->hello_id = conn->hello_id;
     enl_conn_adopt(conn, cce);
     cce->control = conn;
-    wait_for_cell0(cce);
+    accept_hello(cce, conn->flags);
     return true;
 }
 
@@ -278,6 +288,16 @@ void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *t
 {
     enl_conn_reply(conn, id, status, text);
     ring_bell_of(conn);
+}
+
+int enl_cce_signal_itself(const struct enl_cce *cce, int signal)
+{
+    if (cce->pid == 0)
+        return ESRCH;
+    const long sent = cce->pid_watch != NULL
+                          ? syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, signal, NULL, 0)
+                          : kill(cce->pid, signal);
+    return sent == 0 ? 0 : errno;
 }
 
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group)

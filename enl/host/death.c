@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include <bcr.h>
+#include <bcr/program.h>
 
 #include "base/status.h"
 #include "base/watch.h"
@@ -87,9 +88,11 @@ static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status
     return (struct end){.known = false};
 }
 
-static bool is_normal(struct end end)
+static enum enl_end kind_of_end(struct end end)
 {
-    return end.known && !end.signalled && end.number == 0;
+    if (!end.known || end.signalled)
+        return ENL_END_ABNORMAL;
+    return end.number == 0 ? ENL_END_GOOD : ENL_END_STATUS;
 }
 
 static int status_of(struct end end)
@@ -119,6 +122,8 @@ static void finish_life(struct enl_cce *cce)
         return;
     cce->finished = true;
     here->alive--;
+    if ((cce->flags & bcr_isolate) != 0)
+        here->isolated--;
     enl_cores_give(&here->cores, cce->core);
     enl_cce_release(cce);
     here->self->ops->something_ended(here->self->program);
@@ -287,10 +292,12 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_output_drain(cce);
     const char *who = enl_cce_text(cce);
     text_of_end(end, how, sizeof how);
-    const bool running = here->self->phase == ENL_RUNNING, blamed = running && !is_normal(end);
-    const struct enl_outcome verdict =
-        running ? here->ops->outcome_of_end(here->self->config.onfail, cce == here->root, !blamed)
-                : (struct enl_outcome){0};
+    const bool running = here->self->phase == ENL_RUNNING;
+    const struct enl_outcome verdict = running
+                                           ? here->ops->outcome_of_end(here->self->config.onfail, cce->flags,
+                                                                       cce == here->root, kind_of_end(end))
+                                           : (struct enl_outcome){.is_normal = true};
+    const bool blamed = !verdict.is_normal;
     /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == here->root && (end.known || running))
         here->ops->root_ended(here->self->jobs, status_of(end), false);

@@ -61,8 +61,16 @@ void enl_cores_give(struct enl_cores *cores, int core);
 /* host.c -- This host of the program: its shared memory, its CCEs, and what they print. What it asks of the rest
  * of the daemon it asks by struct enl_here_ops. */
 
+/* How a CCE has ended, as far as that matters for the others. */
+enum enl_end {
+    ENL_END_GOOD,    /* it has exited with status 0 */
+    ENL_END_STATUS,  /* with another status */
+    ENL_END_ABNORMAL /* in any other way, or nobody knows how */
+};
+
 /* What follows from the end of a CCE. */
 struct enl_outcome {
+    bool is_normal;
     bool ends;        /* the program */
     const char *says; /* that, as the end of a sentence */
 };
@@ -78,11 +86,13 @@ struct enl_here_ops {
     int (*network_bell)(const struct enl_links *links);
     /* A CCE has an outbox in that segment: the agent is told. False: no memory for that, or no thread. */
     bool (*outbox_made)(struct enl_links *links, uint32_t index, bcri_ref outbox);
+    /* A CCE has said hello with flags that concern the whole program. */
+    void (*asked)(struct enl_program *program, const struct enl_cce *cce);
     /* Sends a message to another host's daemon. */
     void (*send_to_host)(struct enl_program *program, uint32_t number, const struct bcri_control *message);
 
     /* ---- ends ---- */
-    struct enl_outcome (*outcome_of_end)(int onfail, bool is_root, bool is_normal);
+    struct enl_outcome (*outcome_of_end)(int onfail, int flags, bool is_root, enum enl_end end);
     /* The root has ended; `is_known`: it has said how. */
     void (*root_ended)(struct enl_jobs *jobs, int status, bool is_known);
     /* It was killed by a signal that is a crash: its report is made, before its record is repaired. */
@@ -105,6 +115,7 @@ struct enl_here {
     TAILQ_HEAD(enl_cces, enl_cce) all; /* in order of age */
     struct enl_cce *root;              /* NULL in a daemon that another has started (enl --child) */
     uint32_t alive;                    /* CCEs and processes started for them that have not ended */
+    uint32_t isolated;                 /* those of them that have asked for bcr_isolate */
     struct enl_cores cores;
     char *folder; /* the root's working directory; NULL: unknown */
 
@@ -276,6 +287,9 @@ void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply);
 void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
 
 struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index);
+/* Sends a signal to the CCE alone, whatever it runs under. Returns 0, or an errno: ESRCH if it is no CCE yet or has
+ * ended. */
+int enl_cce_signal_itself(const struct enl_cce *cce, int signal);
 /* Sends a signal to the process that was started for it and to the CCE itself. With `group`, to the
  * group that the process leads. */
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group);

@@ -59,17 +59,28 @@ enum enl_way {
 /* meaning.c -- What signals and ends mean for a program, as tables. */
 
 enum enl_meaning {
+    ENL_MEANS_NOTHING,
     ENL_MEANS_END,   /* passed on to all; what has not ended within killafter is killed */
+    ENL_MEANS_PASS,  /* passed on to all CCEs, and nothing else */
+    ENL_MEANS_SAY,   /* a sentence that says how to end the program */
     ENL_MEANS_STOP,  /* all are stopped, then the daemon */
     ENL_MEANS_GO_ON, /* all go on */
     ENL_MEANS_REAP,  /* a child of the daemon's has ended */
 };
-enum enl_meaning enl_meaning_of_signal(int signal);
+/* Which row of the table holds. */
+enum enl_signal_row {
+    ENL_SIGNALS_PLAIN,
+    ENL_SIGNALS_PASSED, /* a CCE has asked for bcr_passsignals */
+    ENL_SIGNALS_ROWS
+};
+enum enl_meaning enl_meaning_of_signal(enum enl_signal_row row, int signal);
+/* Whether it means something in any row. */
+bool enl_meaning_has(int signal);
 
-/* What a CCE's end means under onfail, an enum bcri_onfail. */
-struct enl_outcome enl_meaning_of_end(int onfail, bool is_root, bool is_normal);
-/* The end of a sentence about a CCE or a host that is lost: whether that ends the program, and which onfail says so. */
-const char *enl_meaning_says(int onfail, bool ends);
+/* What a CCE's end means under onfail, an enum bcri_onfail. `flags`: of its bcr_init. */
+struct enl_outcome enl_meaning_of_end(int onfail, int flags, bool is_root, enum enl_end end);
+/* The same for all CCEs of a host that is lost: so many, of which so many have asked for bcr_isolate. */
+struct enl_outcome enl_meaning_of_lost_host(int onfail, uint32_t cces, uint32_t isolated);
 
 struct enl_jobs_ops {
     /* ---- starting ---- */
@@ -80,7 +91,8 @@ struct enl_jobs_ops {
     bool (*turn)(struct enl_program *program, uint32_t *turn_out);
 
     /* ---- signals: other hosts ---- */
-    void (*pass_on)(struct enl_program *program, int signal);
+    void (*pass_on)(struct enl_program *program, int signal); /* one that ends the program */
+    void (*signal_others)(struct enl_program *program, int signal);
     void (*stop)(
         struct enl_program *program); /* enl_signals_stopped is called when all are stopped, or will not be */
     void (*go_on)(struct enl_program *program);
@@ -105,9 +117,10 @@ struct enl_jobs {
     STAILQ_HEAD(, enl_job) queue;
     uv_idle_t starter;
 
-    int status;      /* enl's exit status */
-    bool is_set;     /* that is decided, and the root's end does not change it */
-    bool insists;    /* the user wants the program to end, and has said so again since */
+    int status;                     /* enl's exit status */
+    bool is_set;                    /* that is decided, and the root's end does not change it */
+    bool insists;                   /* the user wants the program to end, and has said so again since */
+    enum enl_signal_row signal_row; /* what signals mean now */
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
     bool stop_from_terminal;
     struct enl_watch *signals;
@@ -170,6 +183,10 @@ int enl_signals_start(struct enl_jobs *jobs);
 void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal);
 void enl_signals_stop_cces(struct enl_jobs *jobs);
 void enl_signals_continue_cces(struct enl_jobs *jobs);
+/* Gives all CCEs that signal, and no process that is none; if it came from the terminal, not to the root, which has it. */
+void enl_signals_pass(struct enl_jobs *jobs, int signal, bool from_terminal);
+/* `who`, a CCE, has asked that signals be passed from now on. */
+void enl_signals_row_passed(struct enl_jobs *jobs, const char *who);
 
 /* All other hosts' CCEs are stopped: stops this daemon. */
 void enl_signals_stopped(struct enl_jobs *jobs);

@@ -11,10 +11,18 @@
  *                                     blocked), then itself
  *   fg, bg (SIGCONT)                  the daemon lets all go on
  *
+ * That is the plain row of the table in meaning.c. Once a CCE has asked for bcr_passsignals another one holds: most of
+ * these signals, and some that mean nothing otherwise, go to all CCEs and end nothing. As soon as the program is ending
+ * the plain row holds again, by which a further signal hurries the end.
+ *
  * Other hosts' daemons, which have no terminal, are told by their parent (docs/protocol.md).
  *
  * A signal of these that is ignored when the daemon starts stays ignored in the daemon. CCEs begin with the default
- * actions, but for an ignored SIGHUP (nohup; spawn.c), which other hosts are told of. */
+ * actions, but for an ignored SIGHUP (nohup; spawn.c), which other hosts are told of.
+ *
+ * The loop's thread reads signals that all threads block, so that each waits until it is read. SIGABRT alone is not
+ * blocked from the beginning: a daemon that hangs can be made to leave a core file by it, until a CCE asks for it. Then
+ * the loop's thread blocks it, and a handler in any other one sends it there. */
 #include "job/job.h"
 
 #include <signal.h>
@@ -76,6 +84,15 @@ int enl_signals_kill_children(const struct enl_jobs *jobs)
     }
     fclose(file);
     return count;
+}
+
+void enl_signals_pass(struct enl_jobs *jobs, int signal, bool from_terminal)
+{
+    const struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &jobs->here->all, entry)
+        if (cce != jobs->here->root || !from_terminal || cce->own_group)
+            (void)enl_cce_signal_itself(cce, signal);
+    jobs->ops->signal_others(jobs->self->program, signal);
 }
 
 /* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
@@ -176,23 +193,39 @@ static void stop_all(struct enl_jobs *jobs, int signal, bool from_terminal)
     jobs->ops->stop(jobs->self->program);
 }
 
+/* A program that is ending takes no signals any more: they hurry its end. */
+static enum enl_signal_row row_now(const struct enl_jobs *jobs)
+{
+    return jobs->self->phase == ENL_RUNNING ? jobs->signal_row : ENL_SIGNALS_PLAIN;
+}
+
 static void on_signal(void *data)
 {
     struct enl_jobs *jobs = data;
     struct signalfd_siginfo info;
     while (jobs->signals != NULL && read(jobs->signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        bool from_terminal = info.ssi_code == SI_KERNEL;
-        switch (enl_meaning_of_signal((int)info.ssi_signo)) {
+        const bool from_terminal = info.ssi_code == SI_KERNEL;
+        const int signal = (int)info.ssi_signo;
+        switch (enl_meaning_of_signal(row_now(jobs), signal)) {
+        case ENL_MEANS_NOTHING: break;
+        case ENL_MEANS_PASS: enl_signals_pass(jobs, signal, from_terminal); break;
+        case ENL_MEANS_SAY:
+            enl_report(
+                jobs->self, BCRI_LOG_WARN,
+                "signal %d (%s) is passed to no CCE and does not end program %s, which takes signals itself "
+                "(bcr_passsignals); SIGTERM or enl kill %s ends it",
+                signal, strsignal(signal), jobs->self->name, jobs->self->name);
+            break;
         case ENL_MEANS_REAP:
             if (enl_signals_reap(jobs) || jobs->self->phase == ENL_ENDING)
                 jobs->self->ops->something_ended(jobs->self->program);
             break;
-        case ENL_MEANS_STOP: stop_all(jobs, (int)info.ssi_signo, from_terminal); break;
+        case ENL_MEANS_STOP: stop_all(jobs, signal, from_terminal); break;
         case ENL_MEANS_GO_ON: /* else it has come while the daemon was stopped */
             if (jobs->stop_signal != 0)
                 continue_all(jobs);
             break;
-        case ENL_MEANS_END: enl_signals_end(jobs, (int)info.ssi_signo, from_terminal); break;
+        case ENL_MEANS_END: enl_signals_end(jobs, signal, from_terminal); break;
         }
     }
 }
@@ -215,14 +248,52 @@ void enl_signals_quieten(void)
     sigaction(SIGCHLD, &action, NULL);
 }
 
-int enl_signals_start(struct enl_jobs *jobs)
+/* Whether the loop reads it from the beginning. */
+static bool is_read(int signal)
 {
     struct sigaction action;
+    if (!enl_meaning_has(signal) || signal == SIGABRT || sigaction(signal, NULL, &action) != 0)
+        return false;
+    if (bcri_signal_asks(signal))
+        return action.sa_handler != SIG_IGN;
+    return signal == SIGCHLD || action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL;
+}
+
+static pthread_t loop_thread;
+
+/* Of SIGABRT. In the loop's thread it runs for an abort of that thread alone, which goes on when it has returned. */
+static void send_to_loop(int signal)
+{
+    const int error = errno;
+    if (pthread_equal(pthread_self(), loop_thread) == 0)
+        pthread_kill(loop_thread, signal);
+    errno = error;
+}
+
+void enl_signals_row_passed(struct enl_jobs *jobs, const char *who)
+{
+    const struct sigaction send = {.sa_handler = send_to_loop, .sa_flags = SA_RESTART};
+    sigset_t set;
+    if (jobs->signal_row == ENL_SIGNALS_PASSED || jobs->signals == NULL)
+        return;
+    bcri_log_write(&jobs->self->log, BCRI_LOG_INFO,
+                   "signals are passed on to all CCEs from now on: %s has asked for it (bcr_passsignals)",
+                   who);
+    jobs->signal_row = ENL_SIGNALS_PASSED;
+    loop_thread = pthread_self();
+    sigaction(SIGABRT, &send, NULL);
+    pthread_sigmask(SIG_BLOCK, NULL, &set);
+    sigaddset(&set, SIGABRT);
+    pthread_sigmask(SIG_SETMASK, &set, NULL);
+    signalfd(jobs->signals->fd, &set, 0);
+}
+
+int enl_signals_start(struct enl_jobs *jobs)
+{
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
     for (int signal = 1; signal < SIGRTMIN; signal++)
-        if (bcri_signal_asks(signal) && sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+        if (is_read(signal))
             sigaddset(&set, signal);
     pthread_sigmask(SIG_SETMASK, &set, NULL);
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -88,7 +88,7 @@ struct enl_child {
     uint32_t starter;          /* the host that has begun it; 0: the root's */
     const struct enl_host *by; /* that host's entry; NULL: the root's */
     uint32_t blamed;           /* the starter that could not begin it, as it seems; 0: none */
-    uint32_t alive;            /* CCEs there, as it has said last */
+    uint32_t alive, isolated;  /* CCEs there, as it has said last; those that have asked for bcr_isolate */
     char *address;             /* where it is begun; NULL: the host's own */
     uint32_t archtype;
     char command[1024];

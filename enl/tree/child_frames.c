@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <bcr/error.h>
+#include <bcr/program.h>
 
 #include "base/writer.h"
 #include "bcri/archtype.h"
@@ -13,6 +14,7 @@
 #include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
+#include "job/job.h"
 #include "tree/setup.h"
 #include "wire/wire.h"
 
@@ -180,12 +182,22 @@ static void answer_beat(struct enl_child *child, const struct bcri_control *mess
     enl_child_heard(child);
 }
 
+/* A CCE there has said hello with flags that concern the whole program. */
+static void take_asked(const struct enl_child *child, const struct bcri_control *message)
+{
+    char who[300];
+    snprintf(who, sizeof who, "CCE %u on host %s", message->ordinal, child->host->name);
+    if ((message->flags & bcr_passsignals) != 0)
+        enl_signals_row_passed(&child->program->jobs, who);
+}
+
 static const char *take_up(struct enl_child *child, const struct bcri_control *message)
 {
     switch (message->type) {
     case BCRI_MSG_reply: return take_reply(child, message);
     case BCRI_MSG_alive:
         child->alive = message->count;
+        child->isolated = message->isolated;
         enl_program_check_end(child->program);
         return NULL;
     case BCRI_MSG_output:
@@ -196,6 +208,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_debugged:
         enl_session_far_started(&child->program->session, child->number, message);
         return NULL;
+    case BCRI_MSG_asked: take_asked(child, message); return NULL;
     case BCRI_MSG_failed: enl_program_abort(child->program, (int)message->status); return NULL;
     case BCRI_MSG_unstarted: return enl_forward_unstarted(child->program, message);
     case BCRI_MSG_enlist:

@@ -16,8 +16,8 @@
 static struct {
     struct enl_greeting greeting; /* its secrets until enl_parent_open */
     struct enl_forwards forwards;
-    uint32_t alive; /* as the parent knows */
-    long window;    /* bytes of output that it takes now */
+    uint32_t alive, isolated; /* as the parent knows */
+    long window;              /* bytes of output that it takes now */
 } parent = {.greeting = {.in = -1, .out = -1},
             .forwards = {.all = STAILQ_HEAD_INITIALIZER(parent.forwards.all)}};
 
@@ -82,11 +82,14 @@ static bool up_full(void)
 
 static void up_alive(struct enl_program *program)
 {
-    const struct bcri_control message = {
-        .type = BCRI_MSG_alive, .present = BCRI_HAS(count), .count = program->here.alive};
-    if (parent.alive == program->here.alive)
+    const struct bcri_control message = {.type = BCRI_MSG_alive,
+                                         .present = BCRI_HAS(count) | BCRI_HAS(isolated),
+                                         .count = program->here.alive,
+                                         .isolated = program->here.isolated};
+    if (parent.alive == program->here.alive && parent.isolated == program->here.isolated)
         return;
     parent.alive = program->here.alive;
+    parent.isolated = program->here.isolated;
     enl_uplink_send(program, &message);
 }
 
@@ -163,6 +166,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_relay_end:
         return message->id == 0 ? enl_bring_heard(&program->carry, message)
                                 : enl_far_take(&program->carry, program->parent, message);
+    case BCRI_MSG_pass: enl_signals_pass(&program->jobs, (int)message->kind, false); return NULL;
     case BCRI_MSG_stop: suspend_program(program, message->id); return NULL;
     case BCRI_MSG_go_on:
         enl_uplink_go_on(program);

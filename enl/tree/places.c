@@ -251,7 +251,9 @@ static void on_gone(struct enl_child *child, const char *sentence)
     struct enl_program *program = child->program;
     const bool blamed = child->was_up && sentence[0] != '\0' && program->self.phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
-    const bool ends = blamed && alive != 0 && program->self.config.onfail == BCRI_ONFAIL_ABORT;
+    const struct enl_outcome verdict =
+        enl_meaning_of_lost_host(program->self.config.onfail, alive, child->isolated);
+    const bool ends = blamed && verdict.ends;
     const uint32_t below = enl_tree_below(child);
     enl_tree_gone(child);
     const bool again = begin_again(child, sentence);
@@ -261,8 +263,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
         remember_failure(child, sentence);
     if (blamed)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
-                   alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ",
-                   alive == 0 ? "" : enl_meaning_says(program->self.config.onfail, ends));
+                   alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ", alive == 0 ? "" : verdict.says);
     enl_collect_gone(child);
     if (!again)
         enl_states_gone(child, sentence);

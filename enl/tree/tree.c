@@ -200,6 +200,15 @@ void enl_tree_signal(struct enl_program *program, int signal)
     end_all(program, &message, END_MSEC + (uint64_t)program->self.config.killafter);
 }
 
+void enl_tree_pass(struct enl_program *program, int signal)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_pass, .present = BCRI_HAS(kind), .kind = (uint32_t)signal};
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
+        if (child->state == ENL_CHILD_UP)
+            enl_child_send(child, &message);
+}
+
 /* Whether one has not stopped that may be on its way to another way. */
 static bool one_seeks(const struct enl_program *program)
 {

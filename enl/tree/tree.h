@@ -51,6 +51,8 @@ void enl_tree_kill(struct enl_program *program);
 void enl_tree_cut(struct enl_program *program);
 /* Passes a signal on to them; they have killafter to heed it. */
 void enl_tree_signal(struct enl_program *program, int signal);
+/* Passes a signal on to all CCEs of other hosts, and ends nothing. */
+void enl_tree_pass(struct enl_program *program, int signal);
 /* Stops all CCEs of other hosts, and then calls `done`: at once if there are none, else when all
  * have said so, or a second is over; hosttimeout if one may be about to change its way. */
 void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program *program));

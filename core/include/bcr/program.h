@@ -13,6 +13,14 @@
 extern "C" {
 #endif
 
+/* Further flags of bcr_init, which has more on them. They are no part of bcr_implemented, since they change nothing unless
+ * a CCE asks for them. */
+enum bcr_program_flag {
+    bcr_anystatus = 0x100,  /* each exit of this CCE is a normal end, whatever its status */
+    bcr_isolate = 0x200,    /* its abnormal end harms no other CCE, whatever onfail says */
+    bcr_passsignals = 0x400 /* signals that reach enl go to all CCEs, and the program goes on */
+};
+
 /* What a region is: the result of bcr_rgkind. */
 enum bcr_kind {
     bcr_DATA = 0, /* what a CCE has allocated, or the birth region of bcr_enlist */

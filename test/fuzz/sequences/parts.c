@@ -170,6 +170,7 @@ static const enum bcri_control_type of_child[] = {
     BCRI_MSG_host_name, BCRI_MSG_host_arch, BCRI_MSG_announce,    BCRI_MSG_want,         BCRI_MSG_agreed,
     BCRI_MSG_carry,     BCRI_MSG_still,     BCRI_MSG_ended,       BCRI_MSG_said,         BCRI_MSG_closed,
     BCRI_MSG_beat,      BCRI_MSG_resume,    BCRI_MSG_relay_bytes, BCRI_MSG_relay_window, BCRI_MSG_relay_end,
+    BCRI_MSG_asked,
 };
 
 static void put(const void *bytes, size_t length)

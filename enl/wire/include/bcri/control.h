@@ -98,6 +98,7 @@
     X(program, STR, 127)                        \
     X(size, U64, UINT64_MAX)                    \
     X(kind, U32, 255)                           \
+    X(isolated, U32, BCRI_CCE_MAX)              \
     X(rings, U64, BCRI_REF_MASK)                \
     X(seg, U32, BCRI_SEG_MAX - 1)               \
     X(machine, STR, 255)                        \
@@ -176,7 +177,9 @@
           K(flags),                                                                                  \
       0)                                                                                             \
     X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                         \
-    X(alive, K(count), 0, 0)                                                                         \
+    X(alive, K(count), K(isolated), 0)                                                               \
+    X(asked, K(ordinal) | K(flags), 0, 0)                                                            \
+    X(pass, K(kind), 0, 0)                                                                           \
     X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                          \
     X(window, K(size), 0, 0)                                                                         \
     X(report, K(kind) | K(bytes), 0, 0)                                                              \
