@@ -32,13 +32,10 @@ static uint32_t *bucket_of(struct bcri_ids *ids, const uint8_t identity[BCRI_IDE
     }
 }
 
-/* Makes room for one more int and keeps the index at most half full. A failure leaves the table as
+/* Makes room for that many ints, and keeps the index at most half full. A failure leaves the table as
  * it was. */
-static int grow(struct bcri_ids *ids)
+static int set_capacity(struct bcri_ids *ids, uint32_t capacity)
 {
-    if (ids->count < ids->capacity)
-        return 0;
-    uint32_t capacity = ids->capacity ? ids->capacity * 2 : 32;
     if (capacity > INT_MAX / 2)
         return bcrE_NOMEM;
     uint32_t *bucket = bcri_private_zeroed((size_t)capacity * 2, sizeof *bucket);
@@ -57,6 +54,20 @@ static int grow(struct bcri_ids *ids)
     for (uint32_t id = 1; id < ids->count; id++)
         *bucket_of(ids, entry[id].identity) = id;
     return 0;
+}
+
+int bcri_cce_reserve(struct bcri_ctx *ctx, uint32_t count)
+{
+    struct bcri_ids *ids = ctx->ids;
+    uint32_t capacity = ids->capacity ? ids->capacity : 32;
+    while (capacity - ids->count < count && capacity <= INT_MAX / 2)
+        capacity *= 2;
+    return capacity == ids->capacity ? 0 : set_capacity(ids, capacity);
+}
+
+static int grow(struct bcri_ctx *ctx)
+{
+    return bcri_cce_reserve(ctx, 1);
 }
 
 static bool is_lost(const struct bcri_ids *ids, uint32_t host)
@@ -98,7 +109,7 @@ int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES],
         *id_out = (int)known;
         return 0;
     }
-    int code = grow(ids);
+    int code = grow(ctx);
     if (code != 0)
         return code;
     find_record(ctx, &cce);
@@ -219,7 +230,7 @@ int bcri_ids_init(struct bcri_ctx *ctx)
     ids->count = 1;
     int self;
     ctx->ids = ids;
-    if (grow(ids) != 0 || bcri_cce_decode(ctx, ctx->record->id.identity, &self) != 0) {
+    if (grow(ctx) != 0 || bcri_cce_decode(ctx, ctx->record->id.identity, &self) != 0) {
         bcri_ids_fini(ctx);
         return bcrE_NOMEM;
     }

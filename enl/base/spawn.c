@@ -260,6 +260,35 @@ void enl_environment_give_back(char **environment)
             *environment += length;
 }
 
+/* Whether one of `added` has the name of `variable`. */
+static bool is_replaced(const char *variable, char *const *added)
+{
+    const size_t length = strcspn(variable, "=");
+    for (; *added != NULL; added++)
+        if (strncmp(*added, variable, length) == 0 && (*added)[length] == '=')
+            return true;
+    return false;
+}
+
+char **enl_environment_joined(char *const *environment, char *const *added)
+{
+    size_t count = 0, more = 0, kept = 0;
+    while (environment[count] != NULL)
+        count++;
+    while (added[more] != NULL)
+        more++;
+    char **copy = malloc((count + more + 1) * sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, environment, (count + 1) * sizeof *copy);
+    enl_environment_give_back(copy);
+    for (size_t i = 0; i < count; i++)
+        if (!is_replaced(copy[i], added))
+            copy[kept++] = copy[i];
+    memcpy(copy + kept, added, (more + 1) * sizeof *copy);
+    return copy;
+}
+
 pid_t enl_own_start(struct enl_self *self, const struct enl_own_start *start, char *reason,
                     size_t reason_size)
 {

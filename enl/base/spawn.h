@@ -44,6 +44,10 @@ void enl_spawn_close_files(const struct enl_spawn *spawn);
 char **enl_environment_with(char *const *environment, const char *name, const char *value);
 /* Gives the variables of such a copy that bcr_init has kept from enl their own names again: for a CCE. */
 void enl_environment_give_back(char **environment);
+/* A NULL-terminated copy for a CCE, as by the two above, in which the variables of `added`, which NULL ends too, take
+ * the places of those that have their names. One block, which the caller frees; the variables stay where they are.
+ * NULL: no memory. */
+char **enl_environment_joined(char *const *environment, char *const *added);
 
 /* Starting enl itself as another process, for work that the daemon leaves to one: a proxied stream's helper, a tracer,
  * what opens windows. */

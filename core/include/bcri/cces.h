@@ -112,6 +112,8 @@ int bcri_cce_encode(struct bcri_ctx *ctx, int id, uint8_t out[BCRI_IDENTITY_BYTE
 /* The int of an identity: a fresh one if this CCE has not met it before. Zeros give -1. Returns 0
  * or bcrE_NOMEM. */
 int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES], int *id_out);
+/* Makes room for so many fresh ints. Returns 0 or bcrE_NOMEM. */
+int bcri_cce_reserve(struct bcri_ctx *ctx, uint32_t count);
 /* The same for a CCE of this host, of which somebody says that this is its identity. 0: there is none, of
  * which nothing is kept; or no memory. */
 int bcri_cce_find(struct bcri_ctx *ctx, const uint8_t identity[BCRI_IDENTITY_BYTES]);

@@ -62,6 +62,33 @@ TEST(a_cce_is_1_to_itself)
     CHECK(bcr_archtype > 0);
 }
 
+TEST(room_for_many_ids_is_made_at_once_and_those_that_are_there_stay)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES] = {0, 9, 0, 1};
+    int id, again;
+    new_cce(&one, 0);
+    for (int i = 2; i < 20; i++) {
+        identity[5] = (uint8_t)i;
+        CHECK_INT(bcri_cce_decode(&one, identity, &id), 0);
+        CHECK_INT(id, i);
+    }
+    CHECK_INT(bcri_cce_reserve(&one, 10), 0);
+    CHECK_UINT(one.ids->capacity, 32);
+    CHECK_INT(bcri_cce_reserve(&one, 12), 0); /* exactly full */
+    CHECK_UINT(one.ids->capacity, 32);
+    CHECK_INT(bcri_cce_reserve(&one, 13), 0);
+    CHECK_UINT(one.ids->capacity, 64);
+    CHECK_INT(bcri_cce_reserve(&one, 65000), 0);
+    CHECK(one.ids->capacity >= 65020 && one.ids->count == 20);
+    CHECK_INT(bcri_cce_reserve(&one, UINT32_MAX), bcrE_NOMEM);
+    for (int i = 2; i < 20; i++) {
+        identity[5] = (uint8_t)i;
+        CHECK_INT(bcri_cce_decode(&one, identity, &again), 0);
+        CHECK_INT(again, i);
+    }
+    bcri_ctx_fini(&one);
+}
+
 TEST(the_enlistor_is_named_by_its_identity)
 {
     new_cce(&one, 0);

@@ -224,6 +224,28 @@ TEST(a_variable_is_taken_out_of_the_environment_or_put_in)
     free(without);
 }
 
+TEST(added_variables_take_the_places_of_those_that_have_their_names)
+{
+    char *const environment[] = {(char *)"A=1",
+                                 (char *)"AB=2",
+                                 (char *)"BCRI_KEPT_LD_PRELOAD=kept",
+                                 (char *)"C=3",
+                                 (char *)"BCRI_KEPT_LD_AUDIT=kept too",
+                                 NULL};
+    char *const added[] = {(char *)"AB=", (char *)"LD_PRELOAD=mine", (char *)"D=4=5", (char *)"C", NULL};
+    const char *const wanted[] = {"A=1", "C=3", "LD_AUDIT=kept too", "AB=", "LD_PRELOAD=mine", "D=4=5", "C"};
+    char **joined = enl_environment_joined(environment, added);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        CHECK_STR(joined[i], wanted[i]);
+    CHECK_PTR(joined[sizeof wanted / sizeof wanted[0]], NULL);
+    CHECK_STR(environment[2], "BCRI_KEPT_LD_PRELOAD=kept"); /* that one stays as it is */
+    free(joined);
+    char *const none[] = {NULL};
+    joined = enl_environment_joined(none, none);
+    CHECK_PTR(joined[0], NULL);
+    free(joined);
+}
+
 /* One of the lines of signals in /proc/PID/status: a bit for each signal, the lowest for signal 1. */
 static uint64_t signals_of(pid_t pid, const char *line)
 {
