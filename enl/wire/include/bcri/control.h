@@ -151,7 +151,10 @@
     X(note, K(text), 0, 0)                                                                           \
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)           \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                      \
-      K(data) | K(archtype) | K(enlistor) | K(turn), 0)                                              \
+      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags), 2)              \
+    X(strings_next, K(id) | K(size), 0, 0)                                                           \
+    X(strings, K(id) | K(bytes), 0, 0)                                                               \
+    X(started, K(id) | K(bytes), 0, 0)                                                               \
     X(host_name, K(id) | K(index), 0, 0)                                                             \
     X(host_arch, K(id) | K(host), 0, 0)                                                              \
     X(ps, K(id) | K(index), 0, 0)                                                                    \
@@ -240,6 +243,9 @@ enum { BCRI_OUTPUT_OUT = 1, BCRI_OUTPUT_ERR, BCRI_OUTPUT_LOG };
 
 /* Of `flags` in output: the bytes begin within a line of that CCE. */
 enum { BCRI_OUTPUT_GOES_ON = 1 };
+
+/* Of `flags` in enlist: the requester wants the identities of the CCEs. */
+enum { BCRI_ENLIST_IDS = 1 };
 
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
