@@ -89,7 +89,7 @@ void enl_program_check_end(struct enl_program *program)
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
     if (program->self.upward != NULL && program->self.phase == ENL_RUNNING)
         program->self.upward->alive(program);
-    if (program->here.alive != 0 || !STAILQ_EMPTY(&program->jobs.queue) || program->self.phase == ENL_ENDED)
+    if (program->here.alive != 0 || enl_enlist_is_busy(&program->jobs) || program->self.phase == ENL_ENDED)
         return;
     if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
         return; /* it may enlist more */

@@ -74,7 +74,7 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
 
 static bool is_quiet(const struct enl_program *program)
 {
-    return program->jobs.stop_signal == 0 && STAILQ_EMPTY(&program->jobs.queue);
+    return program->jobs.stop_signal == 0 && !enl_enlist_is_busy(&program->jobs);
 }
 
 static void send_down(const struct enl_program *program, const struct bcri_control *message, bool up_alone)

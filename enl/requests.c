@@ -70,7 +70,7 @@ static void write_note(struct enl_conn *conn, const struct bcri_control *message
 /* What only the root knows: the parent's answer goes to `conn`. */
 static const char *ask_parent(struct enl_conn *conn, const struct bcri_control *message, int status)
 {
-    if (!enl_parent_ask(conn, message))
+    if (!enl_parent_ask(conn, message, NULL))
         enl_conn_reply(conn, message->id, status, NULL);
     return NULL;
 }
@@ -165,7 +165,9 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(HELPER, way_next): return enl_ways_ask(&program->links, conn, message);
     case ON(PARENT, enlist):
     case ON(CHILD, enlist):
-    case ON(CONTROL, enlist): return enl_enlist(&program->jobs, conn, message);
+    case ON(CONTROL, enlist): return enl_enlist(&program->jobs, conn, in);
+    case ON(PARENT, strings):
+    case ON(CHILD, strings): return enl_enlist_strings(&program->jobs, conn, message);
     case ON(CHILD, host_name):
     case ON(CONTROL, host_name): return host_name(conn, message);
     case ON(CHILD, host_arch):

@@ -237,10 +237,18 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
  * is called. False: no memory. */
 bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
 
-/* Starts `path` for it, on `core`, or with -1 on a core that the daemon chooses. Returns 0, or a
- * bcrE_ code with a sentence in `error`. The root gets the daemon's own standard files, and is not pinned. */
-int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
-                  size_t error_size);
+/* What the process of a CCE executes. */
+struct enl_cce_command {
+    const char *path;
+    char *const *argv;
+    char *const *environment; /* NULL: the program's own */
+    const char *folder;       /* NULL: the root's */
+    int core;                 /* -1: one that the daemon chooses */
+};
+
+/* Starts a process for it. Returns 0, or a bcrE_ code with a sentence in `error`. The root gets the daemon's own
+ * standard files, and is not pinned. */
+int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, char *error, size_t error_size);
 /* Why a process could not be started, or not be served, for a person. */
 const char *enl_cce_text_of_error(int error);
 /* The turn of cores begins behind the core on which the root runs now. */

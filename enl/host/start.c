@@ -21,12 +21,14 @@
 #include "bcri/words.h"
 #include "host/host.h"
 
-/* The root's directory, or the home directory if the root's is gone. NULL: the daemon's own, which
+/* The command's directory; else the root's, or the home directory if the root's is gone. NULL: the daemon's own, which
  * is the root's. */
-static const char *folder_for(const struct enl_cce *cce)
+static const char *folder_for(const struct enl_cce *cce, const struct enl_cce_command *command)
 {
     struct enl_here *here = cce->here;
     struct stat status;
+    if (command->folder != NULL)
+        return command->folder;
     if (here->folder == NULL || stat(here->folder, &status) == 0)
         return NULL;
     bcri_log_write(&here->self->log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s", here->folder,
@@ -61,6 +63,9 @@ const char *enl_cce_text_of_error(int error)
     case EMFILE:
         return "enl has no descriptors left; raise the limit of open files (ulimit -n), enl(1) says how much";
     case ENOEXEC: return "it is neither a program nor a script that begins with #!";
+    case E2BIG:
+        return "its arguments and environment are together, or one of them is, longer than this system takes "
+               "(ulimit -s)";
     default: return strerror(error);
     }
 }
@@ -73,10 +78,12 @@ static int code_of(int error)
     case ENFILE:
     case ENOMEM:
     case EAGAIN: return bcrE_NOMEM;
+    case E2BIG: return bcrE_ARG;
     case EACCES:
     case ELIBBAD:
     case ENOENT:
     case ENOEXEC:
+    case ENOTDIR: /* of the directory it is to start in */
     case ETXTBSY: return bcrE_NOPROG;
     default: return bcrE_ENLIST;
     }
@@ -107,8 +114,7 @@ static int put_wrap_before(const char *wrap, const char *path, char *const *argv
                        reason);
 }
 
-int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
-                  size_t error_size)
+int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, char *error, size_t error_size)
 {
     struct enl_here *here = cce->here;
     const bool root = cce == here->root;
@@ -123,25 +129,29 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                            failed == -EMFILE ? enl_cce_text_of_error(EMFILE)
                                              : bcri_failure_text("", failure));
     snprintf(number, sizeof number, "%d", pair[1]);
-    char **environment = enl_environment_with(here->self->environment, BCRI_CONTROL_ENV, number);
+    char **environment =
+        enl_environment_with(command->environment != NULL ? command->environment : here->self->environment,
+                             BCRI_CONTROL_ENV, number);
     if (environment != NULL)
         enl_environment_give_back(environment);
     enl_cce_begin_cores(here);
-    struct enl_spawn spawn = {.path = path,
-                              .argv = argv,
+    struct enl_spawn spawn = {.path = command->path,
+                              .argv = command->argv,
                               .environment = environment,
                               .in = -1,
                               .out = -1,
                               .err = -1,
                               .keep = pair[1],
-                              .core = core >= 0 || root ? core : enl_cores_choose(&here->cores),
-                              .core_is_wanted = core >= 0,
+                              .core =
+                                  command->core >= 0 || root ? command->core : enl_cores_choose(&here->cores),
+                              .core_is_wanted = command->core >= 0,
                               .own_group = !root,
                               .die_with_parent = true,
-                              .folder = root ? NULL : folder_for(cce),
+                              .folder = root ? NULL : folder_for(cce, command),
                               .inherited = &here->self->inherited};
     if (!debugged && here->self->config.wrap != NULL)
-        code = put_wrap_before(here->self->config.wrap, path, argv, wrap, &wrapped, error, error_size);
+        code = put_wrap_before(here->self->config.wrap, command->path, command->argv, wrap, &wrapped, error,
+                               error_size);
     if (wrapped != NULL) {
         spawn.path = wrap;
         spawn.argv = wrapped;
@@ -165,15 +175,15 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     if (code != 0)
         return code;
     if (pid < 0)
-        return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s%s", path, step,
+        return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s%s", command->path, step,
                            enl_cce_text_of_error(-pid), bcri_fork_remedy(-pid));
     cce->process = pid;
     cce->own_group = spawn.own_group || spawn.own_session;
     cce->core = spawn.core;
     enl_cores_take(&here->cores, cce->core);
     cce->handshake = enl_conn_new(here->conns, ENL_HANDSHAKE, pair[0], cce);
-    bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
-                   (long)pid);
+    bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal,
+                   command->path, (long)pid);
     return 0; /* without a handshake socket (no memory) its bcr_init fails, which is reported */
 }
 

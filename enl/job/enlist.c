@@ -16,22 +16,46 @@
 
 #include <bcr.h>
 
-#include "base/object.h"
 #include "bcri/refuse.h"
 #include "host/host.h"
 #include "wire/wire.h"
+
+static void tell_identities(struct enl_job *job)
+{
+    if (job->untold != 0)
+        enl_attached_started(&job->attached, job->conn, job->id, job->identities, job->untold);
+    job->untold = 0;
+}
+
+/* They are told before the answer, the first ones first. */
+static void note_started(struct enl_job *job, const struct enl_cce *cce)
+{
+    job->started++;
+    if (!job->wants_ids)
+        return;
+    memcpy(job->identities + job->untold * BCRI_IDENTITY_BYTES, cce->record->id.identity,
+           BCRI_IDENTITY_BYTES);
+    if (++job->untold == sizeof job->identities / BCRI_IDENTITY_BYTES)
+        tell_identities(job);
+}
 
 static void answer_enlist(struct enl_jobs *jobs, struct enl_job *job)
 {
     bool ok = job->started > 0;
     if (jobs->self->upward != NULL) /* the answer says that they are there */
         jobs->self->upward->alive(jobs->self->program);
-    if (job->conn != NULL)
-        enl_cce_reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
+    tell_identities(job);
+    const struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
+                                       .id = job->id,
+                                       .count = job->started};
+    if (job->conn != NULL && ok)
+        enl_cce_answer(job->conn, &reply);
+    else if (job->conn != NULL)
+        enl_cce_reply(job->conn, job->id, job->code, job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
         enl_cce_tell_failure(jobs->here, &job->origin, job->failed[i].ordinal, job->failed[i].code);
-    free(job->failed);
-    free(job);
+    enl_job_free(job);
 }
 
 static void note_failure(struct enl_jobs *jobs, struct enl_job *job, uint32_t ordinal)
@@ -45,34 +69,33 @@ static void note_failure(struct enl_jobs *jobs, struct enl_job *job, uint32_t or
     job->failed = failed;
 }
 
-/* Starts one CCE of the job, or takes a process that waits for it. False: `reason` and `code` say
+/* Starts one CCE of the job, or takes a process that waits for it. NULL: `reason` and `code` say
  * why not. */
-static bool start_one(struct enl_jobs *jobs, struct enl_job *job)
+static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
 {
     struct enl_conn *waiting;
     job->code = bcrE_NOMEM;
     struct enl_cce *cce =
         enl_cce_new(jobs->here, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
     if (cce == NULL)
-        return false;
+        return NULL;
     if (!enl_cce_init_cell0(cce, job->birth.archtype, job->birth.is_there ? job->birth.bytes : NULL,
                             job->birth.length)) {
         bcri_refuse(job->reason, sizeof job->reason, 0, "no memory");
         enl_cce_drop(cce);
-        return false;
+        return NULL;
     }
-    while ((waiting = enl_conn_waiting(jobs->conns, job->object)) != NULL) {
-        if (enl_cce_take(cce, waiting, job->core))
-            return true;
+    while (job->attached.strings == NULL && (waiting = enl_conn_waiting(jobs->conns, job->object)) != NULL) {
+        if (enl_cce_take(cce, waiting, job->command.core))
+            return cce;
         enl_conn_close(waiting);
     }
-    job->code = job->has_path
-                    ? enl_cce_start(cce, job->path, job->argv, job->core, job->reason, sizeof job->reason)
-                    : bcrE_NOPROG;
+    job->code =
+        job->has_path ? enl_cce_start(cce, &job->command, job->reason, sizeof job->reason) : bcrE_NOPROG;
     if (job->code == 0)
-        return true;
+        return cce;
     enl_cce_drop(cce);
-    return false;
+    return NULL;
 }
 
 static void on_job_turn(uv_idle_t *idle)
@@ -84,11 +107,12 @@ static void on_job_turn(uv_idle_t *idle)
         return;
     }
     uint32_t ordinal = job->ordinal;
-    if (job->has_turn && job->core < 0)
+    if (job->has_turn && job->command.core < 0)
         enl_cores_turn(&jobs->here->cores, job->turn);
     job->has_turn = false;
-    if (start_one(jobs, job))
-        job->started++;
+    const struct enl_cce *cce = start_one(jobs, job);
+    if (cce != NULL)
+        note_started(job, cce);
     else
         note_failure(jobs, job, ordinal);
     job->ordinal++;
@@ -121,69 +145,44 @@ static void report_others(struct enl_jobs *jobs, const struct bcri_control *requ
                    (long)other->pid, other->ccename);
 }
 
-void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request)
+void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
+                     struct enl_attached *attached)
 {
-    char wrong[1024] = "no memory";
-    const char *reason = wrong;
-    int code = bcrE_NOMEM;
+    char reason[1024];
+    int code;
     const int core = request->core >= 0 ? enl_cores_nth(&jobs->here->cores, request->core) : -1;
     struct enl_job *job = NULL;
     if (jobs->self->phase != ENL_RUNNING) {
-        code = bcrE_ENLIST;
-        reason = "the program is ending";
+        code = bcri_refuse(reason, sizeof reason, bcrE_ENLIST, "the program is ending");
     } else if (request->core >= 0 && core < 0) {
-        code = bcrE_NOCORE;
-        snprintf(wrong, sizeof wrong,
-                 "there is no core %d that this program may use; they are counted from 0, and nproc says how "
-                 "many there are",
-                 request->core);
+        code = bcri_refuse(
+            reason, sizeof reason, bcrE_NOCORE,
+            "there is no core %d that this program may use; they are counted from 0, and nproc says how "
+            "many there are",
+            request->core);
     } else {
-        report_others(jobs, request);
-        job = malloc(sizeof *job);
+        if (attached->strings == NULL)
+            report_others(jobs, request);
+        job = enl_job_new(jobs, conn, request, core, attached, &code, reason, sizeof reason);
     }
-    if (job != NULL) {
-        *job = (struct enl_job){.conn = conn,
-                                .id = request->id,
-                                .left = request->count,
-                                .ordinal = request->ordinal,
-                                .core = core,
-                                .has_turn = (request->present & BCRI_HAS(turn)) != 0,
-                                .turn = request->turn,
-                                .argv = {job->object},
-                                .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
-                                          .archtype = request->archtype,
-                                          .length = request->data.length}};
-        memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
-        if (job->birth.length != 0)
-            memcpy(job->birth.bytes, request->data.bytes, job->birth.length);
-        bcri_view_copy(request->object, job->object, sizeof job->object);
-        if (jobs->ops->turn(jobs->self->program, &job->turn))
-            job->has_turn = true;
-        job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
-                                           job->reason, sizeof job->reason) == 0;
-        if (job->has_path || enl_conn_waiting(jobs->conns, job->object) != NULL) {
-            STAILQ_INSERT_TAIL(&jobs->queue, job, entry);
-            uv_idle_start(&jobs->starter, on_job_turn);
-            return;
-        }
-        code = bcrE_NOPROG;
-        reason = job->reason;
+    if (job == NULL) {
+        enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, code, reason);
+        return;
     }
-    enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, code, reason);
-    free(job);
+    if (jobs->ops->turn(jobs->self->program, &job->turn))
+        job->has_turn = true;
+    STAILQ_INSERT_TAIL(&jobs->queue, job, entry);
+    uv_idle_start(&jobs->starter, on_job_turn);
 }
 
-const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request)
+/* Its start strings are here. Takes `attached` if it is of use. */
+static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
+                         struct enl_attached *attached)
 {
     struct bcri_control whole = *request;
     struct enl_origin own;
     char reason[4096], machine[256] = "";
     int code = bcrE_ENLIST;
-    if (request->count == 0 || request->object.length == 0 ||
-        request->ordinal > INT32_MAX - (request->count - 1))
-        return "enlist: no program, or ordinals that are none";
-    if (conn->cce != NULL ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
-        return "enlist in the name of nobody, or of another CCE";
     if (conn->cce != NULL) {
         own = enl_origin_of(conn->cce);
         whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
@@ -193,13 +192,54 @@ const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struc
     const char *host = machine[0] != '\0' ? machine : jobs->self->hostname;
     enum enl_way way = ENL_WAY_NONE;
     if (jobs->self->phase == ENL_RUNNING)
-        way = jobs->ops->way(conn, &whole, &code, reason, sizeof reason);
+        way = jobs->ops->way(conn, &whole, attached, &code, reason, sizeof reason);
     else
         snprintf(reason, sizeof reason, "the program is ending");
     if (way == ENL_WAY_HERE)
-        enl_enlist_here(jobs, conn, &whole);
+        enl_enlist_here(jobs, conn, &whole, attached);
     else if (way == ENL_WAY_NONE)
         enl_enlist_refuse(jobs, conn, &whole, host, code, reason);
+}
+
+const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri_incoming *in)
+{
+    const struct bcri_control *request = &in->message;
+    const bool of_cce = conn->cce != NULL;
+    struct enl_attached attached = ENL_ATTACHED_NONE;
+    bool refused = false, waits = false;
+    const char *wrong = NULL;
+    if (request->count == 0 || request->object.length == 0 ||
+        request->ordinal > INT32_MAX - (request->count - 1))
+        return "enlist: no program, or ordinals that are none";
+    if (of_cce ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
+        return "enlist in the name of nobody, or of another CCE";
+    if (!of_cce && (request->present & BCRI_HAS(size)) != 0 && jobs->self->phase == ENL_RUNNING)
+        waits = !(refused = !enl_arrival_begin(jobs, conn, request));
+    else
+        wrong = enl_attached_take(&attached, in, of_cce, &refused);
+    if (refused)
+        enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_NOMEM,
+                          "no memory for its arguments and environment, or too many of them wait");
+    else if (wrong == NULL && !waits)
+        enlist_whole(jobs, conn, request, &attached);
+    enl_attached_close(&attached);
+    return wrong;
+}
+
+const char *enl_enlist_strings(struct enl_jobs *jobs, struct enl_conn *conn,
+                               const struct bcri_control *message)
+{
+    struct bcri_control request;
+    struct enl_arrival *arrival;
+    struct enl_attached attached = ENL_ATTACHED_NONE;
+    const char *wrong = enl_arrival_take(jobs, conn, message, &arrival);
+    if (arrival == NULL)
+        return wrong;
+    attached.strings = enl_strings_share(enl_arrival_read(arrival, &request));
+    enlist_whole(jobs, conn, &request, &attached);
+    enl_attached_close(&attached);
+    enl_arrival_free(arrival);
+    jobs->self->ops->something_ended(jobs->self->program); /* this request may be all that was left */
     return NULL;
 }
 
@@ -218,6 +258,12 @@ void enl_enlist_forget(struct enl_jobs *jobs, const struct enl_conn *conn)
     STAILQ_FOREACH (job, &jobs->queue, entry)
         if (job->conn == conn)
             job->conn = NULL;
+    enl_arrivals_forget(jobs, conn);
+}
+
+bool enl_enlist_is_busy(const struct enl_jobs *jobs)
+{
+    return !STAILQ_EMPTY(&jobs->queue) || !STAILQ_EMPTY(&jobs->arrivals);
 }
 
 void enl_enlist_drop(struct enl_jobs *jobs)
@@ -226,7 +272,7 @@ void enl_enlist_drop(struct enl_jobs *jobs)
     while (!STAILQ_EMPTY(&jobs->queue)) {
         struct enl_job *job = STAILQ_FIRST(&jobs->queue);
         STAILQ_REMOVE_HEAD(&jobs->queue, entry);
-        free(job->failed);
-        free(job);
+        enl_job_free(job);
     }
+    enl_arrivals_forget(jobs, NULL);
 }

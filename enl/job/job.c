@@ -12,6 +12,7 @@ void enl_jobs_init(struct enl_jobs *jobs, struct enl_self *self, struct enl_conn
 {
     *jobs = (struct enl_jobs){.self = self, .conns = conns, .here = here, .ops = ops};
     STAILQ_INIT(&jobs->queue);
+    STAILQ_INIT(&jobs->arrivals);
 }
 
 int enl_jobs_start(struct enl_jobs *jobs)
@@ -49,7 +50,10 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
     if (started && pid != 0)
         started = enl_cce_adopt_root(root, pid, socket);
     else if (started)
-        started = enl_cce_start(root, jobs->root_path, jobs->root_argv, -1, reason, reason_size) == 0;
+        started =
+            enl_cce_start(
+                root, &(struct enl_cce_command){.path = jobs->root_path, .argv = jobs->root_argv, .core = -1},
+                reason, reason_size) == 0;
     if (started)
         return true;
     jobs->status = 126;

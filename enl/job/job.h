@@ -12,6 +12,7 @@
 
 #include "bcri/control.h"
 #include "host/host.h"
+#include "wire/attached.h"
 
 struct enl_conn;
 struct enl_watch;
@@ -20,21 +21,26 @@ struct enl_watch;
  * signal means; and the exit status that comes of all that. What it asks of the rest of the
  * daemon it asks by struct enl_jobs_ops. */
 
-/* A description of CCEs that are alike: which file, with which words, for whom, how many. A CCE of it is started in each
- * turn of the loop. */
+/* A description of CCEs that are alike: which file, with which arguments, variables and directory, for whom, how many.
+ * A CCE of it is started in each turn of the loop. */
 struct enl_job {
     STAILQ_ENTRY(enl_job) entry;
     struct enl_conn *conn; /* NULL: the requester is gone, no answer is due */
     uint32_t id;           /* of its request */
     struct enl_origin origin;
     uint32_t left, ordinal, started; /* CCEs to be started, the next one's ordinal, those that are */
-    int core;
-    bool has_turn; /* the cores of those that may run anywhere begin with `turn` */
+    bool has_turn;                   /* the cores of those that may run anywhere begin with `turn` */
     uint32_t turn;
     bool has_path; /* false: only waiting processes can be taken; `reason` says why */
     char path[PATH_MAX];
-    char object[PATH_MAX]; /* as the enlistor named it */
-    char *argv[2];         /* that alone */
+    char object[PATH_MAX];        /* as the enlistor named it */
+    struct enl_attached attached; /* with start strings, no process that waits is taken: that has its own */
+    struct enl_cce_command command;
+    char **list; /* what that points to: argv, and the variables behind it, whose strings are `attached`'s */
+    char **environment; /* the program's with those; NULL: it adds none */
+    bool wants_ids;
+    uint32_t untold; /* identities of started CCEs, to be passed on */
+    uint8_t identities[64 * BCRI_IDENTITY_BYTES];
     struct {
         bool is_there;
         uint32_t archtype, length;
@@ -84,9 +90,9 @@ struct enl_outcome enl_meaning_of_lost_host(int onfail, uint32_t cces, uint32_t 
 
 struct enl_jobs_ops {
     /* ---- starting ---- */
-    /* `request` has an enlistor. */
-    enum enl_way (*way)(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
-                        char *reason, size_t reason_size);
+    /* `request` has an enlistor. If another daemon is asked, `attached` is taken. */
+    enum enl_way (*way)(struct enl_conn *conn, const struct bcri_control *request,
+                        struct enl_attached *attached, int *code_out, char *reason, size_t reason_size);
     /* Whether other daemons of this machine have CCEs of the program too, and if so, whose turn is next. */
     bool (*turn)(struct enl_program *program, uint32_t *turn_out);
 
@@ -115,6 +121,7 @@ struct enl_jobs {
     char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
     char *programs; /* folders where they are looked for first (path= in a hosts file); NULL: none */
     STAILQ_HEAD(, enl_job) queue;
+    STAILQ_HEAD(, enl_arrival) arrivals; /* requests of daemons, whose start strings come */
     uv_idle_t starter;
 
     int status;                     /* enl's exit status */
@@ -145,14 +152,25 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
 /* enl's exit status, unless it is decided already; with `is_final` it is decided now. */
 void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final);
 
+/* description.c -- A job for a request that has an enlistor; `core` is the machine's. Takes `attached`. NULL: there is none, with a
+ * bcrE_ code and a sentence. */
+struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
+                            int core, struct enl_attached *attached, int *code_out, char *reason,
+                            size_t reason_size);
+void enl_job_free(struct enl_job *job);
+
 /* enlist.c -- What the daemon does for a bcr_enlist: a job that starts one CCE per turn of the loop, so that the
  * first ones are welcomed while the others are still being started. */
 
 /* Answers at once if no CCE can be started; else when all have been started. Returns NULL, or what
  * is malformed. */
-const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri_incoming *in);
 /* The same for a request that has an enlistor and is for this host. */
-void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
+                     struct enl_attached *attached);
+/* `strings` has come, of an earlier request. Returns NULL, or what is wrong with it. */
+const char *enl_enlist_strings(struct enl_jobs *jobs, struct enl_conn *conn,
+                               const struct bcri_control *message);
 /* Answers that nothing was started, and reports why. */
 void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
                        const char *host, int code, const char *reason);
@@ -160,8 +178,26 @@ void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struc
 void enl_enlist_forget(struct enl_jobs *jobs, const struct enl_conn *conn);
 /* How many CCEs of jobs are still to be started. */
 uint32_t enl_enlist_left(const struct enl_jobs *jobs);
+/* Whether there is a request that is not answered. */
+bool enl_enlist_is_busy(const struct enl_jobs *jobs);
 /* The program is ending: drops all jobs. */
 void enl_enlist_drop(struct enl_jobs *jobs);
+
+/* arrivals.c -- Requests of another daemon whose start strings are too long for one message. They are asked for, a part
+ * at a time. */
+
+struct enl_arrival;
+/* `request` announces them. False: there is no room. */
+bool enl_arrival_begin(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+/* More of them have come. Returns NULL, or what is wrong with that. When all of one request are here, that is taken out,
+ * and given. */
+const char *enl_arrival_take(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *message,
+                             struct enl_arrival **whole_out);
+/* Of one that was given: the request, with views into it, and its strings, which are the arrival's. */
+struct enl_strings *enl_arrival_read(const struct enl_arrival *arrival, struct bcri_control *request_out);
+void enl_arrival_free(struct enl_arrival *arrival);
+/* That daemon is gone, or, with NULL, the program ends: the requests are dropped. */
+void enl_arrivals_forget(struct enl_jobs *jobs, const struct enl_conn *conn);
 
 /* scripts.c -- startscript and endscript of bcrrc. */
 

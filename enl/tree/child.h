@@ -8,6 +8,7 @@
 #include "tree/plan.h"
 #include "tree/sequence.h"
 #include "tree/tree.h"
+#include "wire/attached.h"
 
 /* forward.c -- Requests that this daemon passes on to a neighbour in the tree, and whose answers it passes back.
  * A forwarded request is kept from the request to its answer; it may wait until the neighbour can take it.
@@ -18,6 +19,7 @@ struct enl_forward {
     struct enl_conn *conn; /* NULL: the requester is gone */
     uint32_t id;           /* between this daemon and the neighbour; 0: not sent */
     uint32_t starts;       /* CCEs that it enlists */
+    struct enl_attached attached;
     size_t length;
     uint8_t bytes[]; /* the request */
 };
@@ -32,9 +34,9 @@ struct enl_forwards {
     uint32_t last_id;
 };
 
-/* Keeps a request of `conn`. False: no memory. */
-bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn,
-                     const struct bcri_control *request);
+/* Keeps a request of `conn`, and takes what is attached to it (NULL: nothing). False: no memory. */
+bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn, const struct bcri_control *request,
+                     struct enl_attached *attached);
 /* Sends those that are not sent. `turn`: that of the next CCE to be enlisted (tree.h), which goes on; NULL:
  * the neighbour decides. */
 void enl_forwards_send(struct enl_forwards *forwards, struct enl_peer *peer, uint32_t *turn);
@@ -42,8 +44,14 @@ void enl_forwards_send(struct enl_forwards *forwards, struct enl_peer *peer, uin
 uint32_t enl_forwards_start(const struct enl_forwards *forwards);
 /* An answer has come. False: nobody has asked. */
 bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply);
+/* started has come: the identities of CCEs of a request. strings_next has come by `conn`: the neighbour wants start strings of one.
+ * Return NULL, or what is wrong with it. */
+const char *enl_forward_started(struct enl_forwards *forwards, const struct bcri_control *message);
+const char *enl_forward_strings(struct enl_forwards *forwards, struct enl_conn *conn,
+                                const struct bcri_control *message);
 /* Takes the oldest forwarded request out; the caller frees it. `request_out` has views into it. NULL: none. */
 struct enl_forward *enl_forward_take(struct enl_forwards *forwards, struct bcri_control *request_out);
+void enl_forward_free(struct enl_forward *forward);
 /* The requester's connection is gone. */
 void enl_forwards_forget(struct enl_forwards *forwards, const struct enl_conn *conn);
 void enl_forwards_drop(struct enl_forwards *forwards);

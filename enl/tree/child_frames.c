@@ -158,6 +158,16 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
                    "host %s: %s", child->host->name, text);
 }
 
+static const char *take_started(struct enl_child *child, const struct bcri_control *message)
+{
+    const uint8_t *identity = (const uint8_t *)message->bytes.bytes;
+    for (uint32_t left = message->bytes.length / BCRI_IDENTITY_BYTES; left > 0;
+         left--, identity += BCRI_IDENTITY_BYTES)
+        if (bcri_identity_host(identity) != child->number)
+            return "it tells of CCEs of another host";
+    return enl_forward_started(&child->forwards, message);
+}
+
 static const char *take_request(struct enl_child *child, const struct bcri_control *message)
 {
     if (message->type == BCRI_MSG_enlist &&
@@ -195,6 +205,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
 {
     switch (message->type) {
     case BCRI_MSG_reply: return take_reply(child, message);
+    case BCRI_MSG_started: return take_started(child, message);
+    case BCRI_MSG_strings_next: return enl_forward_strings(&child->forwards, child->conn, message);
+    case BCRI_MSG_strings: return enl_forward_request(child->conn, message);
     case BCRI_MSG_alive:
         child->alive = message->count;
         child->isolated = message->isolated;

@@ -8,15 +8,19 @@
 #include "host/host.h"
 #include "wire/wire.h"
 
-bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn, const struct bcri_control *request)
+bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn, const struct bcri_control *request,
+                     struct enl_attached *attached)
 {
     uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
     const size_t length = bcri_control_encode(request, bytes, sizeof bytes);
     struct enl_forward *forward = length != 0 ? malloc(sizeof *forward + length) : NULL;
     if (forward == NULL)
         return false;
-    *forward = (struct enl_forward){
-        .conn = conn, .length = length, .starts = request->type == BCRI_MSG_enlist ? request->count : 0};
+    *forward =
+        (struct enl_forward){.conn = conn,
+                             .length = length,
+                             .starts = request->type == BCRI_MSG_enlist ? request->count : 0,
+                             .attached = attached != NULL ? enl_attached_move(attached) : ENL_ATTACHED_NONE};
     memcpy(forward->bytes, bytes, length);
     STAILQ_INSERT_TAIL(&forwards->all, forward, entry);
     return true;
@@ -50,22 +54,59 @@ uint32_t enl_forwards_start(const struct enl_forwards *forwards)
     return count;
 }
 
-bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply)
+void enl_forward_free(struct enl_forward *forward)
+{
+    enl_attached_close(&forward->attached);
+    free(forward);
+}
+
+/* The one that was sent under that number; NULL: none was. */
+static struct enl_forward *forward_of(const struct enl_forwards *forwards, uint32_t id)
 {
     struct enl_forward *forward;
-    struct bcri_control request, answer = *reply;
     STAILQ_FOREACH (forward, &forwards->all, entry)
-        if (forward->id == reply->id)
+        if (forward->id == id && id != 0)
             break;
-    if (forward == NULL || reply->id == 0)
+    return forward;
+}
+
+bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply)
+{
+    struct enl_forward *forward = forward_of(forwards, reply->id);
+    struct bcri_control request, answer = *reply;
+    if (forward == NULL)
         return false;
     STAILQ_REMOVE(&forwards->all, forward, enl_forward, entry);
     if (forward->conn != NULL && bcri_control_decode(forward->bytes, forward->length, &request) == NULL) {
         answer.id = request.id;
         enl_cce_answer(forward->conn, &answer);
     }
-    free(forward);
+    enl_forward_free(forward);
     return true;
+}
+
+const char *enl_forward_started(struct enl_forwards *forwards, const struct bcri_control *message)
+{
+    struct bcri_control request;
+    struct enl_forward *forward = forward_of(forwards, message->id);
+    const uint32_t length = message->bytes.length, count = length / BCRI_IDENTITY_BYTES;
+    if (forward == NULL || length == 0 || length % BCRI_IDENTITY_BYTES != 0 ||
+        count > forward->starts - forward->attached.told ||
+        bcri_control_decode(forward->bytes, forward->length, &request) != NULL ||
+        (request.flags & BCRI_ENLIST_IDS) == 0)
+        return "CCEs that nobody has asked for";
+    enl_attached_started(&forward->attached, forward->conn, request.id, (const uint8_t *)message->bytes.bytes,
+                         count);
+    return NULL;
+}
+
+const char *enl_forward_strings(struct enl_forwards *forwards, struct enl_conn *conn,
+                                const struct bcri_control *message)
+{
+    const struct enl_forward *forward = forward_of(forwards, message->id);
+    return forward != NULL && enl_strings_send(forward->attached.strings, conn, message->id, message->size)
+               ? NULL
+               : "it wants start strings that are not there";
 }
 
 struct enl_forward *enl_forward_take(struct enl_forwards *forwards, struct bcri_control *request_out)
@@ -90,7 +131,7 @@ void enl_forwards_drop(struct enl_forwards *forwards)
 {
     struct bcri_control request;
     for (struct enl_forward *forward; (forward = enl_forward_take(forwards, &request)) != NULL;)
-        free(forward);
+        enl_forward_free(forward);
 }
 
 const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control *message)

@@ -109,10 +109,10 @@ static const struct enl_upward upward = {.send = enl_uplink_send,
                                          .failed = up_failed,
                                          .flush = enl_uplink_flush};
 
-bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
+bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request, struct enl_attached *attached)
 {
     struct enl_program *program = enl_program_of(conn);
-    if (program->parent == NULL || !enl_forward_add(&parent.forwards, conn, request))
+    if (program->parent == NULL || !enl_forward_add(&parent.forwards, conn, request, attached))
         return false;
     enl_forwards_send(&parent.forwards, program->parent->peer, NULL);
     return true;
@@ -146,6 +146,8 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_begin:
     case BCRI_MSG_cut: return enl_branch_of_parent(program, message);
     case BCRI_MSG_reply: enl_forward_answer(&parent.forwards, message); return NULL;
+    case BCRI_MSG_started: return enl_forward_started(&parent.forwards, message);
+    case BCRI_MSG_strings_next: return enl_forward_strings(&parent.forwards, program->parent, message);
     case BCRI_MSG_window:
         if (message->size > ENL_WINDOW_BYTES * 64u)
             return "a window that is none";

@@ -49,8 +49,8 @@ void enl_tree_take_own(struct enl_program *program)
 
 /* Asks the daemon of that place, which is started if need be. */
 static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place, const char *address,
-                                  const struct bcri_control *request, int *code_out, char *reason,
-                                  size_t reason_size)
+                                  const struct bcri_control *request, struct enl_attached *attached,
+                                  int *code_out, char *reason, size_t reason_size)
 {
     struct enl_program *program = enl_program_of(conn);
     struct bcri_control there = *request;
@@ -67,7 +67,7 @@ static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place
     if (place->child == NULL &&
         !enl_tree_want(program, place, address, false, &child_ops, reason, reason_size))
         return ENL_WAY_NONE;
-    if (!enl_forward_add(&place->child->forwards, conn, &there)) {
+    if (!enl_forward_add(&place->child->forwards, conn, &there, attached)) {
         *code_out = bcrE_NOMEM;
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
     }
@@ -76,8 +76,8 @@ static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place
 }
 
 static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
-                                   const struct bcri_control *request, int *code_out, char *reason,
-                                   size_t reason_size)
+                                   const struct bcri_control *request, struct enl_attached *attached,
+                                   int *code_out, char *reason, size_t reason_size)
 {
     struct enl_program *program = enl_program_of(conn);
     char address[600];
@@ -108,11 +108,11 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
         place = place->same;
     if (place->here)
         return ENL_WAY_HERE;
-    return ask_daemon_of(conn, place, address, request, code_out, reason, reason_size);
+    return ask_daemon_of(conn, place, address, request, attached, code_out, reason, reason_size);
 }
 
-enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
-                             char *reason, size_t reason_size)
+enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request,
+                             struct enl_attached *attached, int *code_out, char *reason, size_t reason_size)
 {
     char machine[256];
     struct enl_program *program = enl_program_of(conn);
@@ -120,9 +120,9 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
     if (machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 || conn->kind == ENL_PARENT)
         return ENL_WAY_HERE;
     if (!program->self.is_child)
-        return enlist_of_root(conn, machine, request, code_out, reason, reason_size);
+        return enlist_of_root(conn, machine, request, attached, code_out, reason, reason_size);
     *code_out = bcrE_ENLIST;
-    if (!enl_parent_ask(conn, request))
+    if (!enl_parent_ask(conn, request, attached))
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "the program is ending");
     return ENL_WAY_ELSEWHERE;
 }
@@ -158,12 +158,12 @@ static void move_forwards(struct enl_child *child, struct enl_place *place)
         if (forward->conn == NULL)
             ;
         else if (place->here)
-            enl_enlist_here(&child->program->jobs, forward->conn, &request);
-        else if (ask_daemon_of(forward->conn, place, "", &request, &code, reason, sizeof reason) ==
-                 ENL_WAY_NONE)
+            enl_enlist_here(&child->program->jobs, forward->conn, &request, &forward->attached);
+        else if (ask_daemon_of(forward->conn, place, "", &request, &forward->attached, &code, reason,
+                               sizeof reason) == ENL_WAY_NONE)
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, code,
                               reason);
-        free(forward);
+        enl_forward_free(forward);
     }
 }
 
@@ -201,7 +201,7 @@ static void fail_forwards(struct enl_child *child, const char *sentence)
         else if (forward->conn != NULL)
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, bcrE_ENLIST,
                               "the program is ending");
-        free(forward);
+        enl_forward_free(forward);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "bcri/control.h"
 #include "program.h"
 
+struct enl_attached;
 struct enl_child;
 
 /* tree.c -- The tree of daemons, seen from the root's, which has all others as its children (child.h), whichever daemon has started
@@ -22,9 +23,9 @@ struct enl_child;
 /* For the root's daemon: what the list of hosts says of its own machine holds for it, too. */
 void enl_tree_take_own(struct enl_program *program);
 
-/* `request` has an enlistor. */
-enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
-                             char *reason, size_t reason_size);
+/* `request` has an enlistor. Takes `attached` if another daemon is asked. */
+enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request,
+                             struct enl_attached *attached, int *code_out, char *reason, size_t reason_size);
 
 /* Starts the daemons of all hosts, if `starthosts` says so. */
 void enl_tree_start_all(struct enl_program *program);
@@ -89,8 +90,9 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
 /* Answers `start`, and reads from then on. False: it cannot be answered; a sentence was
  * reported. */
 bool enl_parent_open(struct enl_program *program);
-/* Passes a request of a CCE's up. False: the parent is gone, or there is no memory. */
-bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request);
+/* Passes a request of a CCE's up, and takes what is attached to it (NULL: nothing). False: the parent is gone, or there is no
+ * memory. */
+bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request, struct enl_attached *attached);
 /* The requester's connection is gone. */
 void enl_parent_forget(const struct enl_conn *conn);
 /* A message of the root's has come in the control link: see introductions.h. */

@@ -249,6 +249,7 @@ static const enum bcri_control_type of_parent[] = {
     BCRI_MSG_resume,      BCRI_MSG_introduce,    BCRI_MSG_introduced, BCRI_MSG_lost,   BCRI_MSG_relay,
     BCRI_MSG_relay_bytes, BCRI_MSG_relay_window, BCRI_MSG_relay_end,  BCRI_MSG_look,   BCRI_MSG_deadlock,
     BCRI_MSG_carry,       BCRI_MSG_begin,        BCRI_MSG_cut,        BCRI_MSG_ps,     BCRI_MSG_pass,
+    BCRI_MSG_strings,     BCRI_MSG_strings_next, BCRI_MSG_started,
 };
 static const enum bcri_control_type before_start[] = {BCRI_MSG_setting, BCRI_MSG_environ, BCRI_MSG_start};
 static const enum bcri_control_type of_client[] = {BCRI_MSG_hello, BCRI_MSG_ps,    BCRI_MSG_host_next,

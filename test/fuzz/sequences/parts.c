@@ -74,9 +74,12 @@ static void send_made(struct feed *feed, int fd, size_t length)
     unsigned count = feed_byte(feed) % 16; /* mostly as many as a message may bring: one, or none */
     count = count > 8 ? 0 : count > 2 ? 1 : count;
     for (unsigned i = 0; i < count; i++)
-        fds[i] = feed_byte(feed) % 2 == 0 ? memfd_create("part", MFD_CLOEXEC) : eventfd(0, EFD_CLOEXEC);
+        fds[i] = feed_byte(feed) % 2 == 0 ? memfd_create("part", MFD_CLOEXEC | MFD_ALLOW_SEALING)
+                                          : eventfd(0, EFD_CLOEXEC);
     if (count != 0)
         (void)!ftruncate(fds[0], 1 << 16);
+    for (unsigned i = 0; i < count; i++)
+        (void)fcntl(fds[i], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW); /* as files beside enlist have to be */
     (void)bcri_channel_send_bytes(fd, made, length, fds, count, false);
     for (unsigned i = 0; i < count; i++)
         close(fds[i]);
@@ -165,12 +168,12 @@ static void be_helper(int fd)
 /* -------------------------------------------------------------------- a daemon on another host --- */
 
 static const enum bcri_control_type of_child[] = {
-    BCRI_MSG_present,   BCRI_MSG_reply,     BCRI_MSG_alive,       BCRI_MSG_output,       BCRI_MSG_report,
-    BCRI_MSG_died,      BCRI_MSG_debugged,  BCRI_MSG_failed,      BCRI_MSG_unstarted,    BCRI_MSG_enlist,
-    BCRI_MSG_host_name, BCRI_MSG_host_arch, BCRI_MSG_announce,    BCRI_MSG_want,         BCRI_MSG_agreed,
-    BCRI_MSG_carry,     BCRI_MSG_still,     BCRI_MSG_ended,       BCRI_MSG_said,         BCRI_MSG_closed,
-    BCRI_MSG_beat,      BCRI_MSG_resume,    BCRI_MSG_relay_bytes, BCRI_MSG_relay_window, BCRI_MSG_relay_end,
-    BCRI_MSG_asked,
+    BCRI_MSG_present,   BCRI_MSG_reply,     BCRI_MSG_alive,        BCRI_MSG_output,       BCRI_MSG_report,
+    BCRI_MSG_died,      BCRI_MSG_debugged,  BCRI_MSG_failed,       BCRI_MSG_unstarted,    BCRI_MSG_enlist,
+    BCRI_MSG_host_name, BCRI_MSG_host_arch, BCRI_MSG_announce,     BCRI_MSG_want,         BCRI_MSG_agreed,
+    BCRI_MSG_carry,     BCRI_MSG_still,     BCRI_MSG_ended,        BCRI_MSG_said,         BCRI_MSG_closed,
+    BCRI_MSG_beat,      BCRI_MSG_resume,    BCRI_MSG_relay_bytes,  BCRI_MSG_relay_window, BCRI_MSG_relay_end,
+    BCRI_MSG_asked,     BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,
 };
 
 static void put(const void *bytes, size_t length)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* description.c -- a job: what a request to start CCEs asks for, as this host understands it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "base/object.h"
+#include "base/spawn.h"
+#include "bcri/refuse.h"
+#include "job/job.h"
+#include "wire/wire.h"
+
+/* Whether a process can start there. */
+static bool check_folder(const char *folder, int *code_out, char *reason, size_t reason_size)
+{
+    struct stat status;
+    int error = stat(folder, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+    if (error == 0 && access(folder, X_OK) != 0)
+        error = errno;
+    *code_out = bcrE_NOPROG;
+    return error == 0 || bcri_refuse(reason, reason_size, false, "directory %s, in which it is to start: %s",
+                                     folder, strerror(error)) != 0;
+}
+
+/* Makes the command's arguments, variables and directory. */
+static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_out, char *reason,
+                         size_t reason_size)
+{
+    const struct enl_strings *strings = job->attached.strings;
+    const uint32_t arguments = strings != NULL ? strings->arguments : 0,
+                   variables = strings != NULL ? strings->variables : 0;
+    *code_out = bcrE_NOMEM;
+    snprintf(reason, reason_size, "no memory");
+    job->list = malloc((arguments + variables + 3ul) * sizeof *job->list);
+    if (job->list == NULL)
+        return false;
+    char **added = job->list + 1 + arguments + 1;
+    job->list[0] = job->object;
+    const char *folder = strings != NULL ? enl_strings_list(strings, job->list + 1) : "";
+    memmove(added, job->list + 1 + arguments, variables * sizeof *added);
+    job->list[1 + arguments] = added[variables] = NULL;
+    job->command.argv = job->list;
+    if (variables != 0 && (job->environment = enl_environment_joined(jobs->self->environment, added)) == NULL)
+        return false;
+    job->command.environment = job->environment;
+    if (folder[0] != '\0' && !check_folder(folder, code_out, reason, reason_size))
+        return false;
+    job->command.folder = folder[0] != '\0' ? folder : NULL;
+    return true;
+}
+
+struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
+                            int core, struct enl_attached *attached, int *code_out, char *reason,
+                            size_t reason_size)
+{
+    struct enl_job *job = malloc(sizeof *job);
+    if (job == NULL) {
+        *code_out = bcrE_NOMEM;
+        return (void)snprintf(reason, reason_size, "no memory"), NULL;
+    }
+    *job = (struct enl_job){.conn = conn,
+                            .id = request->id,
+                            .left = request->count,
+                            .ordinal = request->ordinal,
+                            .has_turn = (request->present & BCRI_HAS(turn)) != 0,
+                            .turn = request->turn,
+                            .attached = enl_attached_move(attached),
+                            .wants_ids = (request->flags & BCRI_ENLIST_IDS) != 0,
+                            .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
+                                      .archtype = request->archtype,
+                                      .length = request->data.length}};
+    job->command = (struct enl_cce_command){.path = job->path, .core = core};
+    memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
+    if (job->birth.length != 0)
+        memcpy(job->birth.bytes, request->data.bytes, job->birth.length);
+    bcri_view_copy(request->object, job->object, sizeof job->object);
+    if (!make_command(jobs, job, code_out, reason, reason_size)) {
+        enl_job_free(job);
+        return NULL;
+    }
+    job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
+                                       job->reason, sizeof job->reason) == 0;
+    if (job->has_path ||
+        (job->attached.strings == NULL && enl_conn_waiting(jobs->conns, job->object) != NULL))
+        return job;
+    *code_out = bcrE_NOPROG;
+    snprintf(reason, reason_size, "%s", job->reason);
+    enl_job_free(job);
+    return NULL;
+}
+
+void enl_job_free(struct enl_job *job)
+{
+    enl_attached_close(&job->attached);
+    free(job->list);
+    free(job->environment);
+    free(job->failed);
+    free(job);
+}
