@@ -27,7 +27,7 @@ for page in guide handlers; do
             next
         }
         inside { body = body $0 "\n" }
-        END { print "#include <bcr.h>\n#include <stddef.h>\n" pieces > (dir "/samples.c") }
+        END { print "#include <bcr.h>\n#include <bcr/program.h>\n#include <stddef.h>\n" pieces > (dir "/samples.c") }
     ' "$source_dir/docs/$page.md"
     grep -q '^#line' "$scratch/$page/samples.c" || { echo "FAIL found no samples in $page.md"; failed=1; }
 done

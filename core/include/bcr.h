@@ -147,6 +147,7 @@ BCR_API int bcr_init(int flags, const char *ccename);
  * obj. A started CCE has obj as argv[0] and no other arguments; enl(1) tells its directory,
  * environment, limits and standard files. rgid is NULL, or a region of at most 64 bytes for cell 0
  * of each new CCE. The caller does not learn their IDs: they know it as bcr_enlistor and tell it.
+ * bcr_start, in <bcr/program.h>, gives arguments to CCEs, and tells their IDs.
  * Owns: nofree 0: takes rgid. bcr_NOFREE: shares it. On failure the caller keeps it either way.
  * Returns: 0 if at least one CCE could be started. Each failure is a line with its reason in the
  *     log and on the root's stderr; one that comes later, or to some of several, is under

@@ -110,6 +110,14 @@ file_nr == 1 && state == "block" {
     next
 }
 
+# A struct that a routine of the block is given.
+file_nr == 1 && state == "decl" && /^struct bcr_[a-z]+ \{$/ { in_struct = 1 }
+file_nr == 1 && in_struct {
+    decls[b] = decls[b] $0 "\n"
+    if (/^};$/) in_struct = 0
+    next
+}
+
 file_nr == 1 && state == "decl" && /^(BCR_API|#define|  )/ {
     rest = $0
     if (rest ~ /^#define/) {
@@ -450,7 +458,7 @@ function page(b,    out, i, n, k, list, rest)
     rest = decls[b]
     gsub(/\\/, "\\e", rest)
     n = split(rest, list, "\n")
-    for (i = 1; i < n; i++) print ".B " list[i] > out
+    for (i = 1; i < n; i++) print (list[i] ~ /^ / ? ".B \"" list[i] "\"" : ".B " list[i]) > out
     print ".fi\n.PP\nCompile and link with the output of \\fBpkg\\-config \\-\\-cflags \\-\\-libs bcr\\fR." > out
     for (i = 1; i <= labels; i++) {
         k = label[i]

@@ -22,7 +22,8 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
         if ((message->present & BCRI_HAS(id)) == 0 || call->id != message->id)
             continue;
         *at = call->next;
-        call->code = (int)message->status;
+        call->code = message->type == BCRI_MSG_reply ? (int)message->status : bcrE_ENLIST;
+        call->count = message->count;
         call->answered = true;
         break;
     }
@@ -53,13 +54,14 @@ bool bcri_client_lost(struct bcri_client *client)
     return true;
 }
 
-static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
+static int send_request(struct bcri_client *client, struct bcri_control *request, const int *fds,
+                        unsigned fd_count)
 {
     if (bcri_client_lost(client))
         return note_disconnected();
     request->id = ++client->last_id;
     request->present |= BCRI_HAS(id);
-    int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
+    int error = bcri_channel_send(client->fd, request, fds, fd_count, true);
     if (error == -EMSGSIZE)
         return bcrE_ARG;
     return error == 0 ? 0 : note_disconnected();
@@ -68,7 +70,7 @@ static int send_request(struct bcri_client *client, struct bcri_control *request
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in)
 {
-    int error = send_request(client, request, fd_out);
+    int error = send_request(client, request, &fd_out, fd_out >= 0 ? 1 : 0);
     while (error == 0) {
         if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
             return note_disconnected();
@@ -101,14 +103,29 @@ static bool read_answers(struct bcri_event *event)
     return call->answered;
 }
 
-int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request)
+int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request,
+                      const int *fds, unsigned fd_count)
 {
     *call = (struct bcri_client_call){.event = {read_answers}, .client = client, .next = client->calls};
-    int error = send_request(client, request, -1);
+    int error = send_request(client, request, fds, fd_count);
     if (error != 0)
         return error;
     call->id = request->id;
     client->calls = call;
+    return 0;
+}
+
+int bcri_client_finish(struct bcri_client_call *call)
+{
+    struct bcri_client *client = call->client;
+    struct bcri_incoming in;
+    while (!call->answered) {
+        if (bcri_channel_recv(client->fd, &in, true) <= 0 || in.wrong != NULL) {
+            client->calls = NULL; /* nothing is answered any more */
+            return note_disconnected();
+        }
+        keep_for_its_call(client, &in);
+    }
     return 0;
 }
 

@@ -7,6 +7,8 @@
 #ifndef BCR_PROGRAM_H
 #define BCR_PROGRAM_H
 
+#include <stddef.h>
+
 #include <bcr.h>
 
 #ifdef __cplusplus
@@ -34,6 +36,48 @@ enum bcr_kind {
  * Returns: a value of enum bcr_kind, 0 or more.
  * Errors: bcrE_RGID, bcrE_PENDING */
 BCR_API int bcr_rgkind(bcr_region rgid);
+
+/* bcr_start -- start new CCEs with arguments, environment and directory, and learn their IDs.
+ * It does what bcr_enlist does, which is its short form, and more. machine, program, region and nofree
+ * of spec are mach, obj, rgid and nofree there. size is the size of the struct, by which a later
+ * version with more fields is told from this one; fields that this library does not know must be 0.
+ * core is the core of all of the CCEs, or -1: each is pinned to the next one in turn; a program that
+ * does not set it has 0, the first core. count is how many CCEs are to be started, at least 1; their
+ * ordinals count from ordinal on, which is not negative, to at most INT_MAX.
+ *
+ * arguments are the strings behind argv[0], which is program; environment are strings "NAME=value",
+ * added to the environment that a CCE gets anyway, in the places of variables of these names. NULL
+ * ends each of the two; NULL instead of them: none. In directory, unless it is NULL or "", the CCEs
+ * start; a relative one counts from the root's working directory, from which program is looked up all
+ * the same. Each host gets all this once, however many CCEs start there. A process that waits under
+ * enl --join has its own: none is taken if one of the three is given.
+ *
+ * ids is NULL, or has room for count IDs: there come those of the CCEs that were started, those with
+ * lower ordinals first; -1 if no memory was left for one. They are good at once, before the CCE calls
+ * bcr_init: but it has no cells until it makes some (bcrE_NOCELL), and may not come up at all
+ * (bcrE_DEAD).
+ * Owns: as bcr_enlist.
+ * Returns: how many CCEs could be started, at least 1. Failures are told as by bcr_enlist.
+ * Errors: as bcr_enlist.
+ *         bcrE_ARG     Also: a size that is none, or fields set that are not known; a string of
+ *                      environment without a name; one of 128 KiB or more; all together, with 8 bytes
+ *                      more for each, over 6 MiB, or more than the machine takes (ulimit -s there).
+ *         bcrE_NOPROG  Also: directory is none on that machine, or may not be entered.
+ * Blocks, Order: as bcr_enlist. */
+struct bcr_startspec {
+    size_t size;
+    const char *machine;
+    int core;
+    int count;
+    int ordinal;
+    const char *program;
+    const char *const *arguments;
+    const char *const *environment;
+    const char *directory;
+    bcr_region region;
+    int nofree;
+};
+BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <bcr.h>
+#include <bcr/program.h>
 
 /* ---- malloc: in place of the C library's, for libbcr too */
 
@@ -315,8 +316,20 @@ static void enlist(void)
     others[other_count++] = bcr_cce;
     must(bcr_enlist(NULL, -1, 1, own_path, NULL, 0) == 0, "bcr_enlist");
     hear_birth();
-    bcr_region birth = number(7);
-    must(bcr_enlist(other_host, -1, 2, own_path, birth, bcr_FREE) == 0, "bcr_enlist elsewhere");
+    static char word[5000];
+    memset(word, 'x', sizeof word - 1);
+    const char *const words[] = {word, NULL};
+    bcr_cce_id ids[1];
+    const struct bcr_startspec spec = {.size = sizeof spec,
+                                       .machine = other_host,
+                                       .core = -1,
+                                       .count = 1,
+                                       .ordinal = 2,
+                                       .program = own_path,
+                                       .arguments = words,
+                                       .region = number(7),
+                                       .nofree = bcr_FREE};
+    must(bcr_start(&spec, ids) == 1 && ids[0] > 1, "bcr_start elsewhere");
     hear_birth();
 }
 

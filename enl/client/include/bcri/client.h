@@ -27,7 +27,8 @@ struct bcri_client_call {
     struct bcri_client_call *next;
     uint32_t id;
     bool answered;
-    int code; /* the answer's status */
+    int code;       /* the answer's status */
+    uint32_t count; /* and its count, if it has one */
 };
 
 struct bcri_client {
@@ -72,10 +73,16 @@ void bcri_client_watch_crashes(struct bcri_client *client);
  * would take its place. Returns at last if the program has prevented that. */
 void bcri_client_wait_for_crash(void);
 
-/* Sends the request of a call that does not block. Returns 0 or a bcrE_ code; with 0, `call` is the
- * client's until its event has happened. */
-int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
-                      struct bcri_control *request);
+/* Sends the request of a call that does not block, with `fd_count` descriptors (borrowed). Returns 0 or a bcrE_ code;
+ * with 0, `call` is the client's until its event has happened. */
+int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request,
+                      const int *fds, unsigned fd_count);
+/* Blocks until that is answered. Returns 0, or bcrE_ENLIST: there will be no answer. */
+int bcri_client_finish(struct bcri_client_call *call);
+
+struct bcr_startspec;
+/* bcr_start, in the name of `routine`, which a sentence may have to name. */
+int bcri_client_start(const struct bcr_startspec *spec, int *ids, const char *routine);
 
 /* Sends a message that is not answered; unless `waits`, only if the socket has room for it. If it
  * cannot be sent, the daemon is gone, and this process will be gone in a moment, too. */

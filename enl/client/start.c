@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c -- bcr_start, and bcr_enlist, its short form.
+ *
+ * The birth region is copied into the request, since it has at most 64 bytes and the daemon makes one of it for each new
+ * CCE. Region IDs are looked up by the public routines, so that bad ones get the same codes as everywhere. What is
+ * longer goes beside the request, in memory files of this process's own: start strings, of which the daemon makes a copy,
+ * and room for the identities of the new CCEs, into which it writes. So when the request has been sent nothing can fail here
+ * any more but the way to the daemon. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bcr.h>
+#include <bcr/program.h>
+
+#include "bcri/cces.h"
+#include "bcri/client.h"
+#include "bcri/enter.h"
+#include "bcri/heap.h"
+#include "bcri/host.h"
+#include "bcri/one_thread.h"
+#include "bcri/scheduler.h"
+#include "bcri/segment.h"
+#include "bcri/self.h"
+#include "bcri/start_strings.h"
+
+/* A later version's struct may be longer, and is still read to its end, but no longer than this. */
+enum { SPEC_BYTES_MAX = 4096 };
+
+/* A memory file that goes beside the request. */
+struct file {
+    int fd; /* -1: none */
+    void *bytes;
+    size_t length;
+};
+
+/* What the request leads to beside itself. */
+struct beside {
+    struct file strings, ids;
+    uint8_t room[BCRI_STRINGS_INLINE_MAX]; /* of start strings that need no file */
+};
+
+static int refuse_call(int code)
+{
+    bcri_set_errno(code);
+    return -1;
+}
+
+/* Returns 0 or bcrE_NOMEM. */
+static int open_file(struct file *file, size_t length)
+{
+    const size_t whole = (length + BCRI_PAGE_BYTES - 1) / BCRI_PAGE_BYTES * BCRI_PAGE_BYTES;
+    const int fd = bcri_segment_create(whole);
+    if (fd < 0)
+        return bcrE_NOMEM;
+    void *bytes = bcri_segment_reserve(fd, 0, whole) == 0
+                      ? mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                      : MAP_FAILED;
+    if (bytes == MAP_FAILED) {
+        close(fd);
+        return bcrE_NOMEM;
+    }
+    *file = (struct file){fd, bytes, whole};
+    return 0;
+}
+
+static void close_file(struct file *file)
+{
+    if (file->fd < 0)
+        return;
+    munmap(file->bytes, file->length);
+    close(file->fd);
+    file->fd = -1;
+}
+
+/* ------------------------------------------------------------------------------ start strings --- */
+
+/* Adds the strings of a list to a block's length. False: one is too long, or names no variable. */
+static bool add_lengths(const char *const *list, bool are_variables, uint32_t *count_out, uint64_t *length)
+{
+    *count_out = 0;
+    for (; list != NULL && *list != NULL; list++) {
+        const size_t one = strnlen(*list, BCRI_STRING_MAX + 1);
+        *length += one + 1 + BCRI_STRINGS_POINTER_BYTES;
+        if (one > BCRI_STRING_MAX || *length > BCRI_STRINGS_MAX ||
+            (are_variables && ((*list)[0] == '=' || memchr(*list, '=', one) == NULL)))
+            return false;
+        ++*count_out;
+    }
+    return true;
+}
+
+static uint8_t *write_strings(uint8_t *at, const char *const *list)
+{
+    for (; list != NULL && *list != NULL; list++) {
+        const size_t size = strlen(*list) + 1;
+        memcpy(at, *list, size);
+        at += size;
+    }
+    return at;
+}
+
+/* Puts the start strings into the request, or into a file beside it. Returns 0 or a code. */
+static int add_strings(const struct bcr_startspec *spec, struct bcri_control *request, struct beside *beside)
+{
+    struct file *file = &beside->strings;
+    const char *const directory = spec->directory != NULL ? spec->directory : "", *const alone[] = {directory,
+                                                                                                    NULL};
+    uint64_t length = BCRI_STRINGS_HEAD_BYTES + strlen(directory) + 1;
+    uint32_t arguments, variables;
+    if (!add_lengths(spec->arguments, false, &arguments, &length) ||
+        !add_lengths(spec->environment, true, &variables, &length))
+        return bcrE_ARG;
+    if (arguments + variables == 0 && directory[0] == '\0')
+        return 0;
+    length -= (uint64_t)(arguments + variables) * BCRI_STRINGS_POINTER_BYTES;
+    const int code = length > BCRI_STRINGS_INLINE_MAX ? open_file(file, length) : 0;
+    if (code != 0)
+        return code;
+    uint8_t *block = file->fd >= 0 ? file->bytes : beside->room;
+    bcri_strings_write_u32(block, arguments);
+    bcri_strings_write_u32(block + 4, variables);
+    write_strings(write_strings(write_strings(block + BCRI_STRINGS_HEAD_BYTES, alone), spec->arguments),
+                  spec->environment);
+    if (file->fd >= 0) {
+        request->present |= BCRI_HAS(size);
+        request->size = length;
+    } else {
+        request->present |= BCRI_HAS(bytes);
+        request->bytes = (struct bcri_view){(const char *)block, (uint32_t)length};
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------- the request --- */
+
+/* The whole struct, of whichever version: 0 or bcrE_ARG. */
+static int check_size(const struct bcr_startspec *spec)
+{
+    if (spec == NULL || spec->size < sizeof *spec || spec->size > SPEC_BYTES_MAX)
+        return bcrE_ARG;
+    for (size_t i = sizeof *spec; i < spec->size; i++)
+        if (((const char *)spec)[i] != 0)
+            return bcrE_ARG; /* something that this library does not know is wanted */
+    return 0;
+}
+
+/* What no message to the daemon has room for: 0 or a code. */
+static int check_lengths(const struct bcr_startspec *spec, const char *routine)
+{
+    if (spec->machine != NULL && strlen(spec->machine) > 255) {
+        bcri_client_complain("%s: no machine has so long a name", routine);
+        return bcrE_NOHOST;
+    }
+    if (strlen(spec->program) >= PATH_MAX) {
+        bcri_client_complain("%s: no program has so long a name", routine);
+        return bcrE_NOPROG;
+    }
+    if (spec->directory != NULL && strlen(spec->directory) >= PATH_MAX) {
+        bcri_client_complain("%s: no directory has so long a name", routine);
+        return bcrE_NOPROG;
+    }
+    if (spec->count > (int)BCRI_CCE_MAX) {
+        bcri_client_complain("%s: a program has at most %u CCEs", routine, BCRI_CCE_MAX);
+        return bcrE_ENLIST;
+    }
+    return 0;
+}
+
+/* Sends the request, and waits for the answer; in a CCE that has handlers, these run meanwhile. Returns its status, or
+ * a code. */
+static int ask_to_start(struct bcri_client *client, struct bcri_control *request, const struct beside *beside,
+                        uint32_t *count_out)
+{
+    struct bcri_client_call call;
+    int fds[2];
+    unsigned count = 0;
+    if (beside->strings.fd >= 0)
+        fds[count++] = beside->strings.fd;
+    if (beside->ids.fd >= 0)
+        fds[count++] = beside->ids.fd;
+    int code = bcri_client_begin(client, &call, request, fds, count);
+    if (code != 0)
+        return code;
+    if (client->ctx.hooks == NULL)
+        code = bcri_client_finish(&call);
+    else
+        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call.event);
+    *count_out = call.count;
+    return code != 0 ? code : call.code;
+}
+
+/* There was room for so many IDs, but handlers that ran meanwhile may have met other CCEs, too. */
+static void read_ids(struct bcri_ctx *ctx, const struct file *file, uint32_t count, bcr_cce_id *ids)
+{
+    const uint8_t *identity = file->bytes;
+    for (uint32_t i = 0; i < count; i++, identity += BCRI_IDENTITY_BYTES)
+        if (bcri_cce_decode(ctx, identity, &ids[i]) != 0)
+            ids[i] = -1;
+}
+
+static int start_with(struct bcri_ctx *ctx, const struct bcr_startspec *spec, struct bcri_control *request,
+                      struct beside *beside, bcr_cce_id *ids)
+{
+    uint32_t count = 0;
+    int code = add_strings(spec, request, beside);
+    if (code == 0 && ids != NULL) {
+        request->present |= BCRI_HAS(flags);
+        request->flags = BCRI_ENLIST_IDS;
+        code = open_file(&beside->ids, (size_t)spec->count * BCRI_IDENTITY_BYTES);
+        if (code == 0)
+            code = bcri_cce_reserve(ctx, request->count);
+    }
+    if (code == 0)
+        code = ask_to_start(ctx->client, request, beside, &count);
+    if (code != 0)
+        return refuse_call(code);
+    if (count > request->count)
+        count = request->count;
+    if (ids != NULL)
+        read_ids(ctx, &beside->ids, count, ids);
+    return (int)count;
+}
+
+int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const char *routine)
+{
+    struct bcri_ctx *ctx = bcri_enter();
+    struct beside beside;
+    beside.strings.fd = beside.ids.fd = -1;
+    if (ctx == NULL)
+        return -1;
+    if (check_size(spec) != 0 || spec->program == NULL || spec->program[0] == '\0' || spec->ordinal < 0 ||
+        spec->count < 1 || spec->count - 1 > INT_MAX - spec->ordinal)
+        return refuse_call(bcrE_ARG);
+    struct bcri_control request = {.type = BCRI_MSG_enlist,
+                                   .present = BCRI_HAS(machine) | BCRI_HAS(core) | BCRI_HAS(count) |
+                                              BCRI_HAS(ordinal) | BCRI_HAS(object),
+                                   .machine = bcri_view_of(spec->machine != NULL ? spec->machine : ""),
+                                   .core = spec->core >= 0 ? spec->core : -1,
+                                   .count = (uint32_t)spec->count,
+                                   .ordinal = (uint32_t)spec->ordinal,
+                                   .object = bcri_view_of(spec->program)};
+    if (spec->region != NULL) {
+        int archtype;
+        const int length = bcr_rglen(spec->region, &archtype);
+        if (length < 0)
+            return -1;
+        if (length > (int)BCRI_BIRTH_BYTES_MAX)
+            return refuse_call(bcrE_ARG);
+        const bcri_ref ref =
+            bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)spec->region)->word));
+        request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
+        request.data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
+        request.archtype = (uint32_t)archtype;
+    }
+    /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have
+     * freed. */
+    bcri_heap_collect(ctx);
+    const int code = check_lengths(spec, routine);
+    if (code != 0)
+        return refuse_call(code);
+    const int started = start_with(ctx, spec, &request, &beside, ids);
+    close_file(&beside.strings);
+    close_file(&beside.ids);
+    if (started > 0 && spec->region != NULL && spec->nofree == bcr_FREE)
+        bcr_rgfree(spec->region);
+    return started;
+}
+
+int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids)
+{
+    BCRI_CALL_COMPOSED;
+    return bcri_client_start(spec, ids, __func__);
+}
