@@ -106,14 +106,11 @@ static int append_to_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
 }
 
 /* Model: cell.inc */
-struct bcri_result bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
-                                     bcri_ref waiting)
+static struct bcri_result append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
+                                 bcri_ref waiting, bool handed_on)
 {
     const CELL *cell = resolved->cell;
     const bool waited_for = bcri_load(&cell->c.list_first) != 0;
-    const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
-    if (!handed_on && !room_for(ctx, resolved, waiting))
-        return bcri_outcome(BCRI_NO_ROOM);
     const bool due = !handed_on && bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     int error = 0;
     if (waited_for && bcri_unlikely(!bcri_waiters_mapped(ctx, resolved, false)))
@@ -126,6 +123,30 @@ struct bcri_result bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved 
         error = append_to_back(ctx, resolved, region, waiting, due);
     bcri_requests_told(ctx, resolved, due && error == 0);
     return bcri_result(error);
+}
+
+/* Whether a waiting get takes what is added now. */
+static bool is_handed_on(const struct bcri_resolved *resolved)
+{
+    return bcri_load(&resolved->cell->c.list_first) != 0 && bcri_load(&resolved->cell->c.takes) != 0;
+}
+
+struct bcri_result bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
+                                     bcri_ref waiting)
+{
+    const bool handed_on = is_handed_on(resolved);
+    if (!handed_on && !room_for(ctx, resolved, waiting))
+        return bcri_outcome(BCRI_NO_ROOM);
+    return append(ctx, resolved, region, waiting, handed_on);
+}
+
+struct bcri_result bcri_queue_append_beyond(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                            bcri_ref region)
+{
+    const bool handed_on = is_handed_on(resolved);
+    if (!handed_on)
+        (void)bcri_credit_for_one(ctx, resolved); /* takes credits if it can */
+    return append(ctx, resolved, region, BCRI_REF_NONE, handed_on);
 }
 
 /* Model: cell.inc */

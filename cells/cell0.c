@@ -6,19 +6,10 @@
 #include <string.h>
 
 #include "bcr/error.h"
-#include "bcri/addition.h"
 #include "bcri/archtype.h"
-#include "bcri/bell.h"
-#include "bcri/both_locks.h"
 #include "bcri/cell.h"
-#include "bcri/corrupt.h"
-#include "bcri/heap.h"
-#include "bcri/journal.h"
-#include "bcri/lock.h"
 #include "bcri/lookup.h"
-#include "bcri/put.h"
-#include "bcri/region.h"
-#include "bcri/result.h"
+#include "bcri/made.h"
 
 #define RING_LOG2 3u
 
@@ -58,62 +49,14 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     bcri_store_release(&record->id.first_area, ref);
 }
 
-/* Whether a region's data lies in its segment. Its header is shared memory that may be corrupt, and
- * the daemon is about to write the data. */
-static bool reaches(const struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_region_shm *region)
-{
-    const uint64_t end = (uint64_t)region->data_16 * 16 + region->length;
-    return end <= ctx->map[bcri_ref_seg(ref)].units * BCRI_REF_UNIT;
-}
-
-/* Puts a region whose open journal says ALLOC (counted once, held by no ID). The journal becomes
- * PUT with the hold already counted as the cell's, so that a death at any point either drops the
- * hold or leaves the region in the cell. */
-static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region)
-{
-    bcri_store(&ctx->journal->put_held, BCRI_HELD);
-    bcri_step();
-    bcri_store(&ctx->journal->op, BCRI_OP_PUT);
-    bcri_step();
-    struct bcri_result result = bcri_cell_enter(ctx, resolved);
-    if (result.outcome == BCRI_STALE || result.error == bcrE_INTERNAL)
-        result = bcri_result(bcrE_DEAD); /* the CCE has ended, or the cell is condemned */
-    if (bcri_is_done(result)) {
-        result = bcri_queue_append(ctx, resolved, region, BCRI_REF_NONE);
-        bcri_cell_leave(ctx, resolved);
-    }
-    if (!bcri_is_done(result))
-        bcri_cell_unhold(ctx, region);
-    return bcri_error_or(result, bcrE_FULL);
-}
-
 static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uint32_t code, const void *data,
                     uint32_t length)
 {
-    bcri_ref ref;
-    struct bcri_region_shm *region;
-    int error = bcri_heap_alloc_reserve(ctx, length, archtype, &ref, &region);
-    if (error != 0)
-        return error;
-    if (!reaches(ctx, ref, region)) {
-        bcri_corrupt(ctx, "the header of a free block", ref);
-        bcri_heap_free(ctx, ref, region);
-        return bcrE_INTERNAL;
-    }
-    memcpy((void *)bcri_region_data(ctx, ref), data, length);
-    region->kind = (uint16_t)code;
+    const struct bcri_made made = {.archtype = archtype, .kind = code, .data = data, .length = length};
     struct bcri_resolved resolved;
-    error = bcri_resolved_at(ctx, cell0_ref(ctx, index) + offsetof(struct cell0, cell) / BCRI_REF_UNIT,
-                             &resolved);
-    if (error != 0) {
-        bcri_heap_free(ctx, ref, region);
-        return error;
-    }
-    bcri_journal_open(ctx, BCRI_OP_ALLOC, resolved.ref, ref, BCRI_REF_NONE);
-    bcri_store_release(&region->count, BCRI_COUNT_ONE);
-    error = put_region(ctx, &resolved, ref);
-    bcri_journal_close(ctx);
-    return error;
+    const int error = bcri_resolved_at(
+        ctx, cell0_ref(ctx, index) + offsetof(struct cell0, cell) / BCRI_REF_UNIT, &resolved);
+    return error != 0 ? error : bcri_made_put(ctx, &resolved, &made, false);
 }
 
 int bcri_birth_put(struct bcri_ctx *enl, uint32_t index, uint32_t archtype, const void *data, uint32_t length)

@@ -206,7 +206,9 @@ int bcr_rgkind(bcr_region rgid)
 {
     BCRI_CALL;
     const struct bcri_region_shm *region = region_of(rgid);
-    return region == NULL ? -1 : region->kind != 0 ? bcr_ERROR : bcr_DATA;
+    if (region == NULL)
+        return -1;
+    return region->kind == 0 ? bcr_DATA : region->kind <= BCRI_KIND_ERROR_MAX ? bcr_ERROR : bcr_END;
 }
 
 int bcr_rgshared(bcr_region rgid)

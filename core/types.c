@@ -15,6 +15,13 @@ const int bcrT_1FLOAT[3] = {0, bcrT_FLOAT | bcrT_END, 1};
 const int bcrT_1DOUBLE[3] = {0, bcrT_DOUBLE | bcrT_END, 1};
 const int bcrT_1CCE[3] = {0, bcrT_CCE | bcrT_END, 1};
 
+const int bcrT_1END[6] = {
+    0, bcrT_CCE,
+    1, /* the CCE that has ended */
+    0, bcrT_INT | bcrT_END,
+    3, /* its ordinal, how it has ended, status or signal */
+};
+
 const int bcrT_1ERROR[9] = {
     0, bcrT_INT,
     2, /* code, operation */

@@ -37,11 +37,19 @@ static void on_asked(struct enl_program *program, const struct enl_cce *cce)
         enl_signals_row_passed(&program->jobs, enl_cce_text(cce));
 }
 
+static void want_host(struct enl_program *program, uint32_t number)
+{
+    if (enl_introduce_name(program, number) == NULL)
+        enl_introduce_want(program, number);
+}
+
 static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
                                              .dress = enl_session_wrap,
                                              .debugger_started = enl_session_started,
                                              .network_bell = enl_links_bell,
                                              .outbox_made = enl_links_outbox,
+                                             .send_notice = enl_links_notice,
+                                             .want_host = want_host,
                                              .send_to_host = enl_tree_send,
                                              .asked = on_asked,
                                              .outcome_of_end = enl_meaning_of_end,

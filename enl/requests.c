@@ -181,6 +181,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, fd_set): return enl_memory_fd_set(conn, in);
     case ON(CONTROL, fd_ring): return enl_memory_fd_ring(conn, message);
     case ON(CONTROL, crashed): return enl_crash_begun(&program->crashes, conn->cce, in);
+    case ON(CONTROL, watch): return enl_watches_ask(conn, message);
     case ON(CONTROL, note): write_note(conn, message); return NULL;
     case ON(CONTROL, blocked_by):
         enl_blocked_by(&program->here, message->index, conn->cce->index);

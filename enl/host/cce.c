@@ -27,11 +27,6 @@
 #include "host/worker.h"
 #include "wire/wire.h"
 
-struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index)
-{
-    return index < here->cce_room ? here->cces[index] : NULL;
-}
-
 const char *enl_cce_text(const struct enl_cce *cce)
 {
     enum { OBJECT_SHOWN = 300 };

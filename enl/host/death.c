@@ -29,7 +29,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <bcr.h>
 #include <bcr/program.h>
 
 #include "base/status.h"
@@ -134,9 +133,11 @@ static void repair(struct enl_cce *cce)
     struct enl_here *here = cce->here;
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
     cce->repairing = enl_worker_add(here->worker, &work);
-    if (!cce->repairing)
+    if (!cce->repairing) {
         enl_report(here->self, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
                    enl_cce_text(cce));
+        enl_watches_ended(cce);
+    }
 }
 
 void enl_cce_forgotten(struct enl_cce *cce)
@@ -165,6 +166,7 @@ static void finish_cce(struct enl_cce *cce)
     here->ops->crash_dropped(cce);
     bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
     bcri_cce_dying(here->host, cce->index);
+    enl_watches_forget(cce);
     if (here->self->phase != ENL_RUNNING)
         return;
     /* The agent first: it passes on holds that the repair would drop. */
@@ -178,6 +180,7 @@ static void finish_cce(struct enl_cce *cce)
 
 void enl_cce_drop(struct enl_cce *cce)
 {
+    cce->how = bcr_NEVERUP;
     finish_cce(cce);
     finish_life(cce);
 }
@@ -312,6 +315,8 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
                        verdict.ends ? verdict.says : "");
     }
     bcri_host_count_end(here->host, blamed, blamed && end.signalled && is_crash(end.number));
+    cce->how = !end.known ? bcr_UNKNOWN : end.signalled ? bcr_KILLED : bcr_EXITED;
+    cce->how_number = (uint8_t)end.number;
     if (end.known) /* for enl why, as long as no other CCE has the record */
         bcri_store(&cce->record->id.exit_status,
                    (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
@@ -417,6 +422,7 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
                    "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
                    enl_cce_text(cce));
     cce->repairing = false;
+    enl_watches_ended(cce);
     enl_cce_release(cce);
 }
 

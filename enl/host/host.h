@@ -11,10 +11,12 @@
 #include <uv.h>
 
 #include "base/self.h"
+#include "base/table.h"
 #include "bcri/channel.h"
 #include "bcri/control.h"
 #include "bcri/ctx.h"
 #include "bcri/host.h"
+#include "bcri/notice.h"
 #include "bcri/ref.h"
 #include "host/output.h"
 #include "wire/wire.h"
@@ -25,6 +27,7 @@ struct enl_cce;
 struct enl_here;
 struct enl_spawn;
 struct enl_worker;
+LIST_HEAD(enl_watchers, enl_watcher);
 
 /* cores.c -- The core that a CCE runs on when its enlistor leaves that to BCR: of the cores that enl itself may
  * use, the one to which the fewest CCEs of this program are pinned; of several such, the next in turn. */
@@ -88,6 +91,10 @@ struct enl_here_ops {
     bool (*outbox_made)(struct enl_links *links, uint32_t index, bcri_ref outbox);
     /* A CCE has said hello with flags that concern the whole program. */
     void (*asked)(struct enl_program *program, const struct enl_cce *cce);
+    /* Tells another host that a CCE here has ended which one there watches. False: no memory. */
+    bool (*send_notice)(struct enl_links *links, const struct bcri_notice *notice);
+    /* Asks for a link to that host, unless there is one; enl_watches_host_lost is called if it is lost. */
+    void (*want_host)(struct enl_program *program, uint32_t number);
     /* Sends a message to another host's daemon. */
     void (*send_to_host)(struct enl_program *program, uint32_t number, const struct bcri_control *message);
 
@@ -127,6 +134,8 @@ struct enl_here {
     SLIST_HEAD(, enl_audit) audits; /* that wait until there are none, or look again soon */
     uv_timer_t audit_pause;         /* between two looks of the audits in `audits` */
     struct enl_lines lines;
+    struct table watches;            /* all, by who is watched (watches.c) */
+    struct enl_watchers far_watches; /* those by CCEs of other hosts */
 };
 
 /* Before all else. */
@@ -214,6 +223,8 @@ struct enl_cce {
     bool finished;                /* it no longer counts as alive */
     bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
+    uint8_t how, how_number;      /* it has ended: enum bcr_how, with its status or the signal */
+    struct enl_watchers watches;  /* of it, of others */
     struct enl_crash *crash;      /* what is being found out, or is known, of its crash; NULL: it has none */
     struct enl_output output;
 };
@@ -294,7 +305,10 @@ void enl_cce_answer(struct enl_conn *conn, const struct bcri_control *reply);
 /* The same with a status, and a sentence unless `text` is NULL. */
 void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
 
-struct enl_cce *enl_cce_at(struct enl_here *here, uint32_t index);
+static inline struct enl_cce *enl_cce_at(const struct enl_here *here, uint32_t index)
+{
+    return index < here->cce_room ? here->cces[index] : NULL;
+}
 /* Sends a signal to the CCE alone, whatever it runs under. Returns 0, or an errno: ESRCH if it is no CCE yet or has
  * ended. */
 int enl_cce_signal_itself(const struct enl_cce *cce, int signal);
@@ -317,6 +331,22 @@ const char *enl_memory_pages_take(struct enl_conn *conn, const struct bcri_contr
 const char *enl_memory_pages_back(struct enl_conn *conn, const struct bcri_control *message);
 const char *enl_memory_fd_set(struct enl_conn *conn, struct bcri_incoming *in);
 const char *enl_memory_fd_ring(struct enl_conn *conn, const struct bcri_control *message);
+
+/* watches.c -- Who is to be told that a CCE has ended (bcr_watch). */
+
+/* watch: a CCE begins or ends a watch. Returns NULL, or why its connection must end. */
+const char *enl_watches_ask(struct enl_conn *conn, const struct bcri_control *message);
+/* watched: one of another host does; the root's daemon passes on what is for another. The same. */
+const char *enl_watches_far(struct enl_here *here, const struct bcri_control *message);
+/* What a CCE left is repaired. */
+void enl_watches_ended(struct enl_cce *cce);
+/* Another host says so of one of its CCEs, behind all that this one has ordered of the watcher. */
+void enl_watches_notice(struct enl_here *here, const struct bcri_notice *notice);
+/* That host is lost. */
+void enl_watches_host_lost(struct enl_here *here, uint32_t host);
+/* A CCE has ended: nobody is to tell it anything. */
+void enl_watches_forget(struct enl_cce *cce);
+void enl_watches_stop(struct enl_here *here);
 
 /* rows.c -- What enl ps and looks are told of this host's CCEs. */
 

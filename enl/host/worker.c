@@ -102,7 +102,9 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
     case ENL_WORK_REPAIR: return do_repair(worker, work);
     case ENL_WORK_BLOCKED_BY: return true;
     case ENL_WORK_POOL: work->code = bcri_heap_piece_reserve(context(worker), &work->piece); return true;
-    case ENL_WORK_CALL: work->code = work->call->perform(work->call, context(worker)); return true;
+    case ENL_WORK_CALL:
+        work->code = work->call->perform(work->call, context(worker));
+        return work->code != bcrE_TIMEOUT;
     case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
     }
     return true;

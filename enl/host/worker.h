@@ -39,7 +39,8 @@ enum enl_work_kind {
 
 /* The first member of a structure of the owner's, on the heap. */
 struct enl_call {
-    int (*perform)(struct enl_call *call, struct bcri_ctx *ctx);          /* in the thread */
+    int (*perform)(struct enl_call *call,
+                   struct bcri_ctx *ctx); /* in the thread; bcrE_TIMEOUT: it is parked */
     void (*done)(struct enl_here *here, struct enl_call *call, int code); /* on the loop; takes the call */
     void (*drop)(struct enl_call *call);                                  /* instead of `done`, at the end */
 };

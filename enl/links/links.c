@@ -175,6 +175,7 @@ static void take_news(struct enl_links *links, const struct bcri_link_news *news
     case BCRI_TOLD_WAY: enl_ways_changed(links, news); break;
     case BCRI_TOLD_QUIET: links->ops->is_quiet(program, news->number, news->quiet, news->messages); break;
     case BCRI_TOLD_NOTE: log_note(links, news); break;
+    case BCRI_TOLD_ENDED: enl_watches_notice(links->here, &news->notice); break;
     }
 }
 
@@ -336,4 +337,15 @@ bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox)
 bool enl_links_forget(struct enl_links *links, uint32_t index)
 {
     return links->thread != NULL && bcri_link_thread_forget(links->thread, index);
+}
+
+bool enl_links_notice(struct enl_links *links, const struct bcri_notice *notice)
+{
+    return links->thread != NULL && bcri_link_thread_notice(links->thread, notice);
+}
+
+void enl_links_lost(struct enl_links *links, uint32_t host)
+{
+    bcri_link_thread_lost(links->thread, host);
+    enl_watches_host_lost(links->here, host);
 }

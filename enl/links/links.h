@@ -87,6 +87,13 @@ bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox);
  * more. False: the agent has never known it. */
 bool enl_links_forget(struct enl_links *links, uint32_t index);
 
+/* A CCE that the agent has forgotten has ended: for one on another host that watches it. False: no memory, or no
+ * thread. */
+bool enl_links_notice(struct enl_links *links, const struct bcri_notice *notice);
+
+/* That host is lost: what CCEs here have ordered there fails, and those that watch CCEs there are told. */
+void enl_links_lost(struct enl_links *links, uint32_t host);
+
 /* A piece of the receive pool is reserved, or cannot be. */
 void enl_links_grown(struct enl_links *links, const struct bcri_heap_piece *piece, bool reserved);
 

@@ -58,7 +58,8 @@ void enl_forwards_drop(struct enl_forwards *forwards);
 
 /* A request of a neighbour's, which is served as a CCE's is. Returns NULL, or what is wrong with it. */
 const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control *message);
-/* unstarted has come: an enlistor of this host, or of one below it, learns that. The same. */
+/* watched has come, of a CCE of this host or one below it; unstarted has come: an enlistor of this host, or of one below it, learns that. The same. */
+const char *enl_forward_watched(struct enl_program *program, const struct bcri_control *message);
 const char *enl_forward_unstarted(struct enl_program *program, const struct bcri_control *message);
 
 /* child.c, child_begin.c, child_frames.c -- One daemon on another host, from the root's view: the process by which

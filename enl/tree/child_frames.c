@@ -223,6 +223,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         return NULL;
     case BCRI_MSG_asked: take_asked(child, message); return NULL;
     case BCRI_MSG_failed: enl_program_abort(child->program, (int)message->status); return NULL;
+    case BCRI_MSG_watched: return enl_forward_watched(child->program, message);
     case BCRI_MSG_unstarted: return enl_forward_unstarted(child->program, message);
     case BCRI_MSG_enlist:
     case BCRI_MSG_host_name:

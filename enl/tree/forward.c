@@ -141,6 +141,11 @@ const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control
     return conn->conns->ops->request(conn, &in);
 }
 
+const char *enl_forward_watched(struct enl_program *program, const struct bcri_control *message)
+{
+    return enl_watches_far(&program->here, message);
+}
+
 const char *enl_forward_unstarted(struct enl_program *program, const struct bcri_control *message)
 {
     struct enl_origin origin;

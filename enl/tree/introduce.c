@@ -37,7 +37,7 @@ static void absent(void *owner, uint32_t host, bool is_unknown)
     if (is_unknown)
         bcri_link_thread_unknown(((struct enl_program *)owner)->links.thread, host);
     else
-        bcri_link_thread_lost(((struct enl_program *)owner)->links.thread, host);
+        enl_links_lost(&((struct enl_program *)owner)->links, host);
 }
 
 static void give_up_link(void *owner, uint32_t host)
@@ -72,7 +72,7 @@ static const struct enl_introductions_ops ops = {send_to,      make_link_now, ab
 void enl_introduce_want(struct enl_program *program, uint32_t host)
 {
     if (program->introductions == NULL || host == program->self.host_number)
-        bcri_link_thread_lost(program->links.thread, host);
+        enl_links_lost(&program->links, host);
     else if (program->self.is_child)
         enl_introduced_want(program->introductions, host);
     else

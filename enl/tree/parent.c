@@ -155,6 +155,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
         enl_lines_resume(&program->here.lines);
         return NULL;
     case BCRI_MSG_beat: return enl_uplink_answered(program, message);
+    case BCRI_MSG_watched: return enl_forward_watched(program, message);
     case BCRI_MSG_unstarted: return enl_forward_unstarted(program, message);
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:

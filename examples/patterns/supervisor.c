@@ -2,15 +2,17 @@
 /*
  * supervisor -- notices which worker has died, enlists another in its place, and gives that one its task again.
  *
- *     supervisor: bcr_rgwaitm over ----> a pending get at its own cell of results
- *                                  `---> a pending get at the LIFE cell of each worker
+ *     supervisor: bcr_deq of RESULTS <---- results of the workers
+ *                                    <---- for each worker that has ended, a region of kind bcr_END (bcr_watch)
  *
- * Nobody ever puts anything into a LIFE cell.  So a get that waits there ends with bcrE_DEAD, when its worker does, and
- * in no other way.  That needs no time-out and no message that says "I am alive".
+ * The region that tells of an end comes behind all that the worker has put.  So no result of a dead worker is waited for,
+ * none is overlooked, and no message has to say "I am alive".
  */
 #define _POSIX_C_SOURCE 200809L
 #include "args.h"
 #include "must.h"
+
+#include <bcr/program.h>
 #include <signal.h>
 
 static const char USAGE[] =
@@ -18,8 +20,8 @@ static const char USAGE[] =
     "Has tasks done by workers of which some are killed at work.  Without `onfail isolate`\n"
     "the first of them ends the whole program.\n";
 
-enum { CRIES = 1, RESULTS = 2 };       /* the supervisor's cells */
-enum { TASK = 1, LIFE = 2 /* out */ }; /* a worker's cells */
+enum { CRIES = 1, RESULTS = 2 }; /* the supervisor's cells */
+enum { TASK = 1 };               /* a worker's cell */
 enum { MAX_WORKERS = 100, MOST_ATTEMPTS = 3, FATAL = 7, REGION_BYTES = 64 };
 enum { PATIENCE_MSEC = 60000 }; /* for the birthcry of a worker, on however busy a machine */
 
@@ -49,7 +51,7 @@ static struct task take_task(void)
 static void work(void)
 {
     const struct cry me = {.cce = bcr_cce, .ord = bcr_cceord};
-    must(bcr_cagrow(TASK, 0, 1, 1, 0, 1, 4096), "grow its cells");
+    must(bcr_cagrow(TASK, 0, 1, 0, 0, 1, 4096), "grow its cell");
     must(bcr_send(&me, sizeof me, CRY, 1, bcr_enlistor, CRIES, 1, 0), "tell its ID");
     for (struct task task; (task = take_task()).number != 0;) {
         if (task.number % FATAL == 0 && task.attempt == 1)
@@ -66,7 +68,6 @@ static void work(void)
 struct worker {
     bcr_cce_id cce;
     int ord;
-    bcr_region life; /* the pending get at its LIFE cell */
     struct task task;
 };
 
@@ -74,12 +75,11 @@ static struct {
     const char *program;
     int workers, tasks;
     struct worker worker[MAX_WORKERS];
-    bcr_region result; /* the pending get at RESULTS */
     int enlisted, given, finished, deaths;
     long sum;
 } boss;
 
-/* Gives a task to a worker.  It may be dead by now: then its life tells, and the task is still its task. */
+/* Gives a task to a worker.  It may be dead by now: its end is told, and the task is still its task. */
 static void give(struct worker *worker, struct task task)
 {
     worker->task = task;
@@ -99,7 +99,7 @@ static void give_next(struct worker *worker)
         give(worker, (struct task){.number = ++boss.given, .attempt = 1});
 }
 
-/* Waits for the birthcry of this worker.  False if none comes, or if the worker has died since. */
+/* Waits for the birthcry of this worker.  False if none comes. */
 static bool is_born(struct worker *worker)
 {
     for (;;) {
@@ -110,13 +110,9 @@ static bool is_born(struct worker *worker)
         must_copy(copied, "hear from a worker");
         worker->cce = from.cce;
         if (from.ord == worker->ord)
-            break;
+            return true;
         give(worker, (struct task){0}); /* one that was given up too early: it is sent home */
     }
-    worker->life = bcr_deq(worker->cce, LIFE, bcr_PENDING);
-    if (worker->life == NULL && bcr_errno != bcrE_DEAD)
-        must_end("watch a worker", bcr_strerror(bcr_errno));
-    return worker->life != NULL;
 }
 
 static void hire(struct worker *worker)
@@ -125,18 +121,13 @@ static void hire(struct worker *worker)
         worker->ord = ++boss.enlisted;
         must(bcr_enlist(NULL, -1, worker->ord, boss.program, NULL, bcr_FREE), "enlist a worker");
     } while (!is_born(worker));
+    must(bcr_watch(worker->cce, RESULTS), "watch a worker"); /* that it has died already is told, too */
 }
 
-static void await_result(void)
+static void take_result(bcr_region region)
 {
-    boss.result = must_have(bcr_deq(bcr_cce, RESULTS, bcr_PENDING), "wait for results");
-}
-
-static void take_result(void)
-{
-    const struct result result = *(struct result *)*boss.result;
-    must(bcr_rgfree(boss.result), "free a result");
-    await_result();
+    const struct result result = *(struct result *)*region;
+    must(bcr_rgfree(region), "free a result");
     boss.finished++;
     boss.sum += result.square;
     for (int i = 0; i < boss.workers; i++)
@@ -144,14 +135,22 @@ static void take_result(void)
             give_next(&boss.worker[i]);
 }
 
+/* The worker of which that region tells; NULL: of none that works still. */
+static struct worker *ended(bcr_region region)
+{
+    int end[4];
+    must_copy(bcr_copyfm(bcrT_1END, 1, region, 0, end, sizeof end), "read of an end");
+    must(bcr_rgfree(region), "free what tells of an end");
+    for (int i = 0; i < boss.workers; i++)
+        if (boss.worker[i].cce == end[0])
+            return &boss.worker[i];
+    return NULL;
+}
+
 static void replace(struct worker *worker)
 {
-    must_hold(bcr_rgwait(worker->life, 0, 0) < 0 && bcr_errno == bcrE_DEAD, "a life ends by death only");
-    /* What it has put before it died is there by now.  So its last result is not waited for a second time. */
-    while (must(bcr_rgwait(boss.result, 0, 0), "look for results") == 1)
-        take_result();
-    boss.deaths++;
     struct task task = worker->task;
+    boss.deaths++;
     hire(worker);
     must_hold(++task.attempt <= MOST_ATTEMPTS, "a task that kills every worker is not tried for ever");
     if (task.number != 0)
@@ -164,24 +163,23 @@ static void supervise(void)
         hire(&boss.worker[i]);
         give_next(&boss.worker[i]);
     }
-    await_result();
     while (boss.finished < boss.tasks) {
-        bcr_region first_of[1 + MAX_WORKERS] = {boss.result};
-        for (int i = 0; i < boss.workers; i++)
-            first_of[1 + i] = boss.worker[i].life;
-        const int ready = must(bcr_rgwaitm(1 + boss.workers, first_of, bcr_BLOCK, 0), "wait") - 1;
-        if (ready > 0)
-            replace(&boss.worker[ready - 1]);
-        else if (must(bcr_rgwait(boss.result, 0, 0), "take a result") == 1)
-            take_result();
+        bcr_region region = must_have(bcr_deq(bcr_cce, RESULTS, bcr_BLOCK), "wait for news");
+        struct worker *dead = NULL;
+        if (bcr_rgkind(region) != bcr_END)
+            take_result(region);
+        else if ((dead = ended(region)) != NULL)
+            replace(dead);
     }
 }
 
-static void dismiss(struct worker *worker)
+static void dismiss(void)
 {
-    give(worker, (struct task){0});
-    must_hold(bcr_rgwait(worker->life, bcr_BLOCK, 0) < 0 && bcr_errno == bcrE_DEAD,
-              "a life ends by death only");
+    for (int i = 0; i < boss.workers; i++)
+        give(&boss.worker[i], (struct task){0});
+    for (int i = 0; i < boss.workers; i++)
+        must_hold(ended(must_have(bcr_deq(bcr_cce, RESULTS, bcr_BLOCK), "wait for ends")) != NULL,
+                  "each of them is told once");
 }
 
 int main(int argc, char **argv)
@@ -199,8 +197,7 @@ int main(int argc, char **argv)
     must(bcr_cagrow(CRIES, 0, 2, 0, 0, 2 * boss.workers, 4 * (boss.workers + 4) * REGION_BYTES),
          "grow its cells");
     supervise();
-    for (int i = 0; i < boss.workers; i++)
-        dismiss(&boss.worker[i]);
+    dismiss();
     printf("supervisor: %d tasks done, %d workers died at work and were replaced\n", boss.finished,
            boss.deaths);
     long sum = 0;

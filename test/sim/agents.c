@@ -47,8 +47,16 @@ static void note(void *owner, uint32_t about, const char *sentence)
     snprintf(host->note, sizeof host->note, "%s", sentence);
 }
 
+/* The first time there is no memory for it. */
+static bool ended(void *owner, const struct bcri_notice *notice)
+{
+    struct world_host *host = owner;
+    host->heard = *notice;
+    return host->ends++ != 0;
+}
+
 static const struct bcri_agent_events events = {
-    .wants_link = wants_link, .forgotten = forgotten, .note = note};
+    .wants_link = wants_link, .forgotten = forgotten, .ended = ended, .note = note};
 
 static void outbox(void *context, uint32_t member, bcri_ref at)
 {

@@ -28,9 +28,10 @@ struct world_host {
     struct sim_end end;
     struct bcri_ctx *cce[WORLD_CCES];
     struct world *world;
-    unsigned forgotten, notes;
-    char note[320];         /* the last */
-    unsigned wants_unknown; /* the host it wants a link to, which is none of these; 0 */
+    unsigned forgotten, notes, ends; /* ends: notices of the other host */
+    struct bcri_notice heard;        /* the last */
+    char note[320];                  /* the last */
+    unsigned wants_unknown;          /* the host it wants a link to, which is none of these; 0 */
     bool wants_link, gone;
 };
 

@@ -118,8 +118,15 @@ static void ignore_note(void *owner, uint32_t host, const char *sentence)
     (void)sentence;
 }
 
+static bool ignore_end(void *owner, const struct bcri_notice *notice)
+{
+    (void)owner;
+    (void)notice;
+    return true;
+}
+
 static const struct bcri_agent_events events = {
-    .wants_link = wants_link, .forgotten = ignore_index, .note = ignore_note};
+    .wants_link = wants_link, .forgotten = ignore_index, .ended = ignore_end, .note = ignore_note};
 
 static void outbox(void *context, uint32_t member, bcri_ref at)
 {

@@ -627,6 +627,43 @@ TEST(puts_of_a_cce_that_ends_are_carried_out)
     end();
 }
 
+/* Whether the notice has been taken in, at the second try. The agents have been run by then. */
+static bool has_heard(const struct world_host *host)
+{
+    pthread_mutex_lock(&world.mutex);
+    const bool heard = host->ends >= 2;
+    pthread_mutex_unlock(&world.mutex);
+    return heard;
+}
+
+TEST(a_notice_comes_behind_all_that_the_ended_one_has_ordered_of_the_watcher)
+{
+    enum { MANY = 3000 };
+    begin_with(0, 4096);
+    for (int i = 0; i < MANY; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+    struct bcri_notice notice = {.ordinal = 17, .how = 2, .number = 9};
+    memcpy(notice.ended, world.host[0].cce[0]->record->id.identity, sizeof notice.ended);
+    memcpy(notice.watcher, owner->record->id.identity, sizeof notice.watcher);
+    world_kill(&world, 0, 0);
+    pthread_mutex_lock(&world.mutex);
+    CHECK(bcri_agent_notice(world.host[0].agent, &notice));
+    pthread_mutex_unlock(&world.mutex);
+    as(owner);
+    while (!has_heard(&world.host[1]))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), MANY);
+    const struct bcri_notice *told = &world.host[1].heard;
+    CHECK(memcmp(told->ended, notice.ended, sizeof notice.ended) == 0);
+    CHECK_UINT(bcri_identity_index(told->watcher), owner->index);
+    CHECK_INT(told->ordinal, 17);
+    CHECK_INT(told->how, 2);
+    CHECK_INT(told->number, 9);
+    for (int i = 0; i < MANY; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), i);
+    end();
+}
+
 TEST(a_host_that_is_lost_fails_what_is_ordered_there)
 {
     begin();

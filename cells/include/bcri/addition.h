@@ -16,6 +16,10 @@
  * put at slot `waiting`. BCRI_DONE; BCRI_NO_ROOM; bcrE_NOMEM. */
 struct bcri_result bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                                      bcri_ref waiting);
+/* The same for a region that needs no room, as one that is given back (bcri_queue_prepend): it may lie there beyond the
+ * area's bound. BCRI_DONE or bcrE_NOMEM. */
+struct bcri_result bcri_queue_append_beyond(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                            bcri_ref region);
 /* Puts `region` before everything else. The same transaction frees `slot`, an ID that names only
  * this region, or none. `anew`: the region had been handed to a waiting get and counted as not
  * queued, so this is an addition that may request the handler (watermark.h). */

@@ -25,8 +25,18 @@ enum bcr_program_flag {
 
 /* What a region is: the result of bcr_rgkind. */
 enum bcr_kind {
-    bcr_DATA = 0, /* what a CCE has allocated, or the birth region of bcr_enlist */
-    bcr_ERROR = 1 /* an error region: bcr_rgerror */
+    bcr_DATA = 0,  /* what a CCE has allocated, or the birth region of bcr_enlist */
+    bcr_ERROR = 1, /* an error region: bcr_rgerror */
+    bcr_END = 2    /* a CCE has ended: bcr_watch */
+};
+
+/* How a CCE has ended: the third item of an end region. */
+enum bcr_how {
+    bcr_UNKNOWN = 0,  /* it ended before anybody asked, and nobody knows how any more; or it left no status */
+    bcr_EXITED = 1,   /* by exit or by returning from main, with a status */
+    bcr_KILLED = 2,   /* by a signal */
+    bcr_HOSTLOST = 3, /* its host is lost to the program */
+    bcr_NEVERUP = 4   /* it was started, and did not become a CCE */
 };
 
 /* bcr_rgkind -- tell what a region is: data of a CCE, or news from BCR itself.
@@ -78,6 +88,26 @@ struct bcr_startspec {
     int nofree;
 };
 BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
+
+/* bcr_watch, bcr_unwatch -- be told when a CCE has ended, however it ends; give that up.
+ * cce is the ID of any other CCE, here or on another host. cell is a number in the caller's own areas.
+ * When that CCE has ended, a region of kind bcr_END comes into the cell, once for each pair of CCE and
+ * cell, however often that was watched; at once if the CCE has ended already. It is read by
+ * bcr_copyfm with bcrT_1END. A get that waits there gets it, and a handler is requested, as by a put.
+ * bcr_unwatch without a watch is no error; an end region that is in the cell already stays there. A
+ * watch ends with the region, with bcr_cafree of the cell, and with the caller. Nothing of the CCE
+ * that is watched changes, and it does not learn of it.
+ * Errors: bcrE_NOCCE, bcrE_NOMEM, bcrE_NOCELL, bcrE_RESERVED
+ *         bcrE_ARG     cce is the caller itself.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: until enl has answered, here; never for the other CCE or its host.
+ * Order: the region comes after all that the CCE has put into cells of the caller, save puts that
+ *     waited for room, and save what was on its way when its host was lost. It needs no room: it
+ *     comes also when the cells hold their nrgns, and counts there until it is taken.
+ * Crash: a CCE killed at any instruction is told of like one that exits. Only if the watcher's host has
+ *     no memory left is the region lost, which the log says. */
+BCR_API int bcr_watch(bcr_cce_id cce, int cell);
+BCR_API int bcr_unwatch(bcr_cce_id cce, int cell);
 
 #ifdef __cplusplus
 }

@@ -159,6 +159,19 @@ BCR_API extern const int bcrT_1CCE[3];
  */
 BCR_API extern const int bcrT_1ERROR[9];
 
+/* The content of an end region (one for which bcr_rgkind returns bcr_END), to be read with bcr_copyfm
+ * into four ints:
+ *
+ *     int end[4];
+ *     bcr_copyfm(bcrT_1END, 1, rgid, 0, end, sizeof end);
+ *
+ *     end[0]  the CCE that has ended
+ *     end[1]  its ordinal; -1 if that is not known any more
+ *     end[2]  how it has ended: a value of enum bcr_how in <bcr/program.h>
+ *     end[3]  bcr_EXITED: its exit status; bcr_KILLED: the signal; else 0
+ */
+BCR_API extern const int bcrT_1END[6];
+
 #ifdef __cplusplus
 }
 #endif

@@ -280,7 +280,7 @@ void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
     order->sent = false;
     if (order->region != NULL)
         bcri_order_let_go(order);
-    if (order->op == ORDER_ENDED || order->op == ORDER_DATA)
+    if (order_has_no_answer(order))
         order->answered = true;
     if (order->done && !order->answered && outcome == BCRI_LINK_ARRIVED)
         bcri_ask_answer(order, 0, 0, NULL);

@@ -16,8 +16,7 @@ enum { TAKEN_TOGETHER = 32 }; /* entries, before their CCE is told */
 
 /* ---- taking entries ---- */
 
-/* The way to an owner. NULL: no memory. */
-static struct stream_out *stream_to(struct requester *requester, const uint8_t *owner)
+struct stream_out *bcri_stream_to(struct requester *requester, const uint8_t *owner)
 {
     struct bcri_agent *agent = requester->agent;
     const uint32_t host = bcri_identity_host(owner), target = bcri_identity_index(owner);
@@ -121,7 +120,7 @@ static bool take_order(struct requester *requester, struct bcri_slot_shm *slot, 
     const uint64_t identity[2] = {bcri_load(&slot->next), bcri_load(&slot->prev)};
     uint8_t owner[BCRI_IDENTITY_BYTES];
     memcpy(owner, identity, sizeof owner);
-    struct stream_out *stream = stream_to(requester, owner);
+    struct stream_out *stream = bcri_stream_to(requester, owner);
     struct order *order = stream != NULL ? bcri_order_new(requester, op, stream) : NULL;
     if (order == NULL)
         return false;

@@ -56,8 +56,9 @@ struct share {
 };
 
 /* No orders of the CCE's. */
-#define ORDER_ENDED BCRI_ORDER_OPS       /* tells the other host of its end */
-#define ORDER_DATA  (BCRI_ORDER_OPS + 1) /* the region of a share */
+#define ORDER_ENDED  BCRI_ORDER_OPS       /* tells the other host of its end */
+#define ORDER_DATA   (BCRI_ORDER_OPS + 1) /* the region of a share */
+#define ORDER_NOTICE (BCRI_ORDER_OPS + 2) /* tells one that watches it of its end (notice.c) */
 
 /* An order on its way. It is over when it is answered, and the link does not need it any more. */
 struct order {
@@ -66,7 +67,7 @@ struct order {
     STAILQ_ENTRY(order) waiting; /* for the link */
     struct requester *requester;
     struct stream_out *stream; /* NULL: SYNC */
-    uint32_t op;               /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */
+    uint32_t op;               /* enum bcri_order_op, ORDER_ENDED, ORDER_DATA, or ORDER_NOTICE */
     bcri_ref slot_ref;         /* the CCE's ID; none: a put that it does not wait for, or the CCE has ended */
     uint64_t key;              /* as the ID said */
     int cell;
@@ -94,6 +95,12 @@ struct untold {
     uint8_t owner[BCRI_IDENTITY_BYTES];
 };
 
+/* Whether it is over as soon as the link has done with it. */
+static inline bool order_has_no_answer(const struct order *order)
+{
+    return order->op == ORDER_ENDED || order->op == ORDER_DATA || order->op == ORDER_NOTICE;
+}
+
 /* Whether it is carried out though its CCE has ended. */
 static inline bool order_outlives(const struct order *order)
 {
@@ -112,6 +119,8 @@ void bcri_ask_fail(struct peer *peer, int code);
 
 /* ---- ask.c ---- */
 
+/* The stream to an owner. NULL: no memory. */
+struct stream_out *bcri_stream_to(struct requester *requester, const uint8_t *owner);
 void bcri_ask_take_all(struct bcri_agent *agent);
 /* Those whose ring may have been meant by `low`. */
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);

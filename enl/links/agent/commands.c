@@ -181,6 +181,14 @@ bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bc
     return send_command(thread, (struct command *)command);
 }
 
+bool bcri_link_thread_notice(struct bcri_link_thread *thread, const struct bcri_notice *notice)
+{
+    struct notice_command *command = malloc(sizeof *command);
+    if (command != NULL)
+        *command = (struct notice_command){{.what = NOTICE}, *notice};
+    return send_command(thread, (struct command *)command);
+}
+
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
                             bool reserved)
 {
@@ -223,6 +231,11 @@ bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_new
     return true;
 }
 
+static bool ended(void *owner, const struct bcri_notice *notice)
+{
+    return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_ENDED, .notice = *notice});
+}
+
 static bool wants_pool(void *owner, const struct bcri_heap_piece *piece)
 {
     return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_POOL, .piece = *piece});
@@ -247,6 +260,7 @@ void bcri_thread_note(void *owner, uint32_t host, const char *sentence)
 
 const struct bcri_agent_events bcri_thread_events = {.wants_link = bcri_thread_wants_link,
                                                      .forgotten = forgotten,
+                                                     .ended = ended,
                                                      .note = bcri_thread_note,
                                                      .wants_pool = wants_pool};
 
@@ -257,6 +271,7 @@ void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
     switch (command->what) {
     case INTRODUCE: bcri_secret_free(command, sizeof(struct introduce_command)); break;
     case LANE: bcri_lane_gone(thread, (struct parcel *)command); break;
-    case OUTBOX: free(command); break;
+    case OUTBOX:
+    case NOTICE: free(command); break;
     }
 }

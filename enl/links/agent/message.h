@@ -13,6 +13,9 @@
  *        its host and index, 12 bytes
  *    36  SAME: the number of the DATA, 8 bytes
  *
+ * A NOTICE has the ordinal of the CCE that has ended in place of the cell, how and by what number it has ended in place of msec,
+ * and that CCE's identity in place of the owner's.
+ *
  * The value of a put that has failed is 1 more than the ordinal of the cell's owner; 0: unknown.
  * All numbers are big-endian. An order goes in the stream from the CCE that orders to the owner of
  * the cell; its answer goes back in the stream of answers of these two (BCRI_ANSWERS), so that
@@ -42,6 +45,7 @@ enum bcri_message_kind {
     BCRI_MESSAGE_DATA,   /* body: a region that SAMEs put; goes to BCRI_DATA_TARGET; flags: _AT_ONCE */
     BCRI_MESSAGE_SAME,   /* a put of the region of a DATA; flags: BCRI_MESSAGE_WRITE, _AT_ONCE */
     BCRI_MESSAGE_FORGET, /* no further SAME names the DATA with this number; goes among the answers */
+    BCRI_MESSAGE_NOTICE, /* the CCE that orders has ended, and the owner watches it: see notice.c */
     BCRI_MESSAGE_KINDS
 };
 #define BCRI_MESSAGE_WRITE  1u /* it replaces what is there */

@@ -50,7 +50,8 @@ static struct bcri_message message_of(const struct order *order, const struct bc
                     [BCRI_ORDER_ZAP] = {BCRI_MESSAGE_ZAP, 0},
                     [BCRI_ORDER_LENGTH] = {BCRI_MESSAGE_LENGTH, 0},
                     [ORDER_ENDED] = {BCRI_MESSAGE_ENDED, 0},
-                    [ORDER_DATA] = {BCRI_MESSAGE_DATA, 0}};
+                    [ORDER_DATA] = {BCRI_MESSAGE_DATA, 0},
+                    [ORDER_NOTICE] = {BCRI_MESSAGE_NOTICE, 0}};
     struct bcri_message message = {.kind = messages[order->op].kind,
                                    .flags = messages[order->op].flags,
                                    .request = order->request,
@@ -87,6 +88,9 @@ static void send_order(struct order *order)
         return;
     }
     order->sent = false;
+    if (order->op == ORDER_NOTICE)
+        bcri_agent_note(order->requester->agent, order->stream->peer->host,
+                        "there was no memory to tell it of the end of a CCE that is watched there");
     bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
 }
 
@@ -130,7 +134,7 @@ void bcri_ask_fail(struct peer *peer, int code)
     for (struct order *order; (order = STAILQ_FIRST(&peer->waiting)) != NULL;) {
         STAILQ_REMOVE_HEAD(&peer->waiting, waiting);
         order->sent = false;
-        if (order->op == ORDER_ENDED)
+        if (order->op == ORDER_ENDED || order->op == ORDER_NOTICE)
             order->answered = true;
         if (order->answered)
             bcri_order_end_if_over(order);

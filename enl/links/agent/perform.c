@@ -190,6 +190,7 @@ static enum performed perform_order(struct stream_in *stream, struct arrival *ar
             return PERFORM_PARKED;
         bcri_serve_stream_end(stream);
         return PERFORMED;
+    case BCRI_MESSAGE_NOTICE: return bcri_notice_perform(stream, message) ? PERFORMED : PERFORM_PARKED;
     case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
     default: return zap_or_length(stream, arrival);
     }

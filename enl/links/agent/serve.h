@@ -180,6 +180,8 @@ void bcri_serve_answer_puts(struct bcri_agent *agent);
 /* PARKED: nothing has happened, and a lock that a CCE holds is needed. BLOCKED: nothing has happened, and the
  * stream stands at a cell, or at a payload, in `blocked`. */
 enum performed { PERFORMED, PERFORM_PARKED, PERFORM_BLOCKED };
+/* notice.c: a notice has come, behind what it follows. False: it could not be told now. */
+bool bcri_notice_perform(const struct stream_in *stream, const struct bcri_message *message);
 enum performed bcri_perform(struct stream_in *stream, struct arrival *arrival);
 
 /* ---- payload.c ---- */

@@ -68,6 +68,7 @@ static bool execute(struct bcri_link_thread *thread, struct command *command)
         done = bcri_agent_outbox(thread->agent, command->number,
                                  ((struct outbox_command *)command)->outbox) == 0;
         break;
+    case NOTICE: done = bcri_agent_notice(thread->agent, &((struct notice_command *)command)->notice); break;
     case LANE: return send_in_lane(thread, (struct parcel *)command);
     }
     if (done)

@@ -14,7 +14,7 @@
 #include "bcri/udp.h"
 
 /* What another thread wants: the first member of what it brings. */
-enum what { INTRODUCE, OUTBOX, LANE };
+enum what { INTRODUCE, OUTBOX, LANE, NOTICE };
 struct command {
     struct enl_mail mail;
     enum what what;
@@ -27,6 +27,10 @@ struct introduce_command { /* in memory for secrets */
 struct outbox_command {
     struct command command;
     bcri_ref outbox;
+};
+struct notice_command {
+    struct command command;
+    struct bcri_notice notice;
 };
 /* Bytes on their way between the loop and a link: a message of the tree's lane, or a packet that goes over the tree. */
 struct parcel {

@@ -140,7 +140,9 @@ static void cells(struct actor *self)
         list[2 * i] = any_cce();
         list[2 * i + 1] = any_cell();
     }
-    switch (below(14)) {
+    switch (below(16)) {
+    case 13: bcr_watch(any_cce(), any_cell()); return;
+    case 14: bcr_unwatch(any_cce(), any_cell()); return;
     case 0:
     case 1: bcr_put(any_int(), any_id(self), any_cce(), any_cell(), any_int()); return;
     case 2:

@@ -19,6 +19,8 @@ TEST(cce_routines_have_the_guides_signatures)
     CHECK(IS(&bcr_cagrow, int (*)(int, int, int, int, int, int, int)));
     CHECK(IS(&bcr_cafree, int (*)(int)));
     CHECK(IS(&bcr_arch, int (*)(int)));
+    CHECK(IS(&bcr_watch, int (*)(int, int)));
+    CHECK(IS(&bcr_unwatch, int (*)(int, int)));
 }
 
 TEST(region_routines_have_the_guides_signatures)

@@ -19,6 +19,7 @@
  *   fd_set        CCE      id cell                              its eventfd?    reply
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
+ *   watch         CCE      id enlistor cell generation kind                     reply
  *   note          CCE      text (for the log)                                   none
  *   crashed       CCE      kind code pid address context        its end: the    none
  *                          coroutines                           CCE may end
@@ -133,6 +134,7 @@
     X(public, BIN, BCRI_CONTROL_SECRET_MAX)     \
     X(to, U32, BCRI_HOST_NUMBER_MAX)            \
     X(from, U32, BCRI_HOST_NUMBER_MAX)          \
+    X(generation, U32, UINT32_MAX)              \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
@@ -147,6 +149,7 @@
     X(segment_freed, K(seg), 0, 0)                                                                   \
     X(fd_set, K(id) | K(cell), 0, 1)                                                                 \
     X(fd_ring, K(cell), 0, 0)                                                                        \
+    X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                          \
     X(blocked_by, K(index), 0, 0)                                                                    \
     X(note, K(text), 0, 0)                                                                           \
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)           \
@@ -183,6 +186,7 @@
     X(alive, K(count), K(isolated), 0)                                                               \
     X(asked, K(ordinal) | K(flags), 0, 0)                                                            \
     X(pass, K(kind), 0, 0)                                                                           \
+    X(watched, K(enlistor) | K(bytes) | K(kind), 0, 0)                                               \
     X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                          \
     X(window, K(size), 0, 0)                                                                         \
     X(report, K(kind) | K(bytes), 0, 0)                                                              \

@@ -19,6 +19,7 @@
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
 #include "bcri/link.h"
+#include "bcri/notice.h"
 
 struct bcri_agent;
 
@@ -33,6 +34,9 @@ struct bcri_agent_events {
     /* The CCE that bcri_agent_forget named is forgotten: the agent will not touch its IDs again, and
      * its puts will be carried out. */
     void (*forgotten)(void *owner, uint32_t index);
+    /* A CCE elsewhere has ended, which one here watches; all that it ordered of that one is performed, or waits for room.
+     * False: it could not be told; it is told again. */
+    bool (*ended)(void *owner, const struct bcri_notice *notice);
     /* A sentence for the log. It is about that host, which it calls "it" and "there", or BCRI_NO_HOST. */
     void (*note)(void *owner, uint32_t host, const char *sentence);
     /* The receive pool needs this piece; bcri_agent_grown is to be called when it is reserved, or
@@ -52,6 +56,10 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
 /* CCE `index` of this host has ended (its record says DYING): what stands in its outbox is carried
  * out, its gets are cancelled. Then `forgotten` is told, perhaps within this call. */
 void bcri_agent_forget(struct bcri_agent *agent, uint32_t index);
+
+/* A CCE of this host has ended, and its agent has forgotten it: tells the host of one that watches it, behind all that the
+ * ended one has ordered there. False: not now, for want of memory. */
+bool bcri_agent_notice(struct bcri_agent *agent, const struct bcri_notice *notice);
 
 /* A link to `host` as the introduction says; NULL: no memory, or there is one already. Whoever runs
  * the agent carries its packets and asks for its deadline, and calls nothing else of it. */

@@ -15,6 +15,7 @@
 
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
+#include "bcri/notice.h"
 #include "bcri/seal.h"
 
 #define BCRI_INTRODUCED_MAX 8u          /* addresses of a host */
@@ -80,6 +81,9 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
 bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox);
 bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 
+/* A CCE of this host, which the agent has forgotten, has ended: for one on another host that watches it. False: no memory. */
+bool bcri_link_thread_notice(struct bcri_link_thread *thread, const struct bcri_notice *notice);
+
 /* Whether anything is under way: answered by BCRI_TOLD_QUIET, for a moment after this call. `question` is not
  * 0. A question that a later one overtakes has no answer. */
 void bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question);
@@ -114,7 +118,8 @@ enum bcri_link_told {
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
     BCRI_TOLD_WAY, /* `number`: the host to which packets go in another way; `way`, `bytes`; `text`: its address */
     BCRI_TOLD_QUIET, /* `number`: the question; `quiet` and `messages` answer it */
-    BCRI_TOLD_NOTE   /* `text`, for the log */
+    BCRI_TOLD_NOTE,  /* `text`, for the log */
+    BCRI_TOLD_ENDED  /* `notice`: a CCE of another host */
 };
 /* In which way the packets to a host go. */
 enum bcri_way {
@@ -132,6 +137,7 @@ struct bcri_link_news {
     bool quiet;        /* nothing is under way in the agent and its links (bcri_agent_rests) */
     uint64_t messages; /* sent and begun so far */
     struct bcri_heap_piece piece;
+    struct bcri_notice notice;
     char text[480];
 };
 /* The oldest; false: there is none. */

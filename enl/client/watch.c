@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c -- bcr_watch and bcr_unwatch: the daemon keeps who is to be told (enl/host/watches.c). */
+#include <bcr/program.h>
+
+#include "bcri/cces.h"
+#include "bcri/client.h"
+#include "bcri/lookup.h"
+#include "bcri/one_thread.h"
+#include "bcri/self.h"
+
+static int ask(bcr_cce_id cce, int cell, bool begins)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_resolved *resolved;
+    struct bcri_incoming in;
+    if (ctx == NULL)
+        return -1;
+    const struct bcri_cce *entry = bcri_cce_lookup(ctx, cce);
+    int code = entry == NULL ? bcrE_NOCCE : cce == 1 ? bcrE_ARG : cell == 0 ? bcrE_RESERVED : 0;
+    if (code == 0)
+        code = bcri_resolved_find(ctx, 1, cell, &resolved); /* 1 is this CCE itself */
+    if (code == 0 && ctx->client == NULL)
+        code = bcrE_ENLIST;
+    if (code == 0) {
+        struct bcri_control request = {.type = BCRI_MSG_watch,
+                                       .present = BCRI_HAS(enlistor) | BCRI_HAS(cell) | BCRI_HAS(generation) |
+                                                  BCRI_HAS(kind),
+                                       .enlistor = {(const char *)entry->identity, BCRI_IDENTITY_BYTES},
+                                       .cell = resolved->ref,
+                                       .generation = (uint32_t)(resolved->open >> 32),
+                                       .kind = begins};
+        code = bcri_client_ask(ctx->client, &request, -1, &in);
+    }
+    if (code == 0)
+        return 0;
+    bcri_set_errno(code);
+    return -1;
+}
+
+int bcr_watch(bcr_cce_id cce, int cell)
+{
+    BCRI_CALL;
+    return ask(cce, cell, true);
+}
+
+int bcr_unwatch(bcr_cce_id cce, int cell)
+{
+    BCRI_CALL;
+    return ask(cce, cell, false);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* sys_watch.c -- bcr_watch: a root that watches, CCEs that end as they are told, and some that watch each other.
+ *
+ *     sys_watch SCENARIO [MACHINE [MACHINE]]
+ *
+ * The CCEs run on the machines, or here. A scenario that goes wrong ends the root with status 1 and a sentence. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr/program.h>
+
+enum { MANY = 3000, CELLS = 1000 };
+enum {
+    EXIT,
+    RAISE,
+    WATCH
+}; /* what a CCE is told: to exit with a status, to raise a signal, to watch another */
+
+#define MUST(condition)                                                                                      \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "sys_watch: line %d: not %s (bcr_errno %d)\n", __LINE__, #condition, bcr_errno); \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+#define FAILS(call, code) MUST((call) == -1 && bcr_errno == (code))
+
+static const int order_desc[] = {0, bcrT_INT, 3, 0, bcrT_CCE | bcrT_END, 1}; /* what, number, puts; whom */
+static const int cry_desc[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 3}; /* who; cell, pid, parent's pid */
+
+struct child {
+    int cce, cell, pid, daemon;
+};
+
+static const char *machines[2];
+static int cries, numbers, watched; /* the root's cells */
+
+static bcr_region made(const int *descriptor, int count, const int *values, int bytes)
+{
+    bcr_region rgid = bcr_rgalloc(0, 0);
+    MUST(rgid != NULL);
+    const int length = bcr_copytosz(descriptor, 1, 0, 0, values, bytes);
+    MUST(length > 0 && bcr_rgrealloc(rgid, length) == 0);
+    MUST(bcr_copyto(descriptor, 1, rgid, 0, values, bytes) >= 0);
+    (void)count;
+    return rgid;
+}
+
+/* ---- the CCEs ---- */
+
+static void tell_of_end(bcr_region end)
+{
+    int told[4];
+    MUST(bcr_rgkind(end) == bcr_END);
+    MUST(bcr_copyfm(bcrT_1END, 1, end, 0, told, sizeof told) >= 0);
+    bcr_region rgid = bcr_rgalloc(3 * (int)sizeof(int), 0);
+    MUST(rgid != NULL);
+    memcpy(*rgid, told + 1, 3 * sizeof(int));
+    MUST(bcr_enq(rgid, bcr_enlistor, 3, bcr_FREE) == 0); /* the root's `numbers` is 2, ... */
+}
+
+static _Noreturn void be_told(void)
+{
+    const int cell = bcr_cagrow(1, 0, 1, 0, 0, 16, 1 << 20);
+    MUST(cell == 1);
+    const int cry[4] = {bcr_cce, cell, (int)getpid(), (int)getppid()};
+    MUST(bcr_enq(made(cry_desc, 4, cry, sizeof cry), bcr_enlistor, 1, bcr_FREE) == 0);
+    for (;;) {
+        int order[4];
+        bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_BLOCK);
+        MUST(rgid != NULL);
+        if (bcr_rgkind(rgid) == bcr_END) {
+            tell_of_end(rgid);
+            bcr_rgfree(rgid);
+            continue;
+        }
+        MUST(bcr_copyfm(order_desc, 1, rgid, 0, order, sizeof order) >= 0);
+        bcr_rgfree(rgid);
+        for (int i = 0; i < order[2]; i++) {
+            int *data;
+            while ((rgid = bcr_rgalloc(sizeof i, 0)) == NULL)
+                MUST(bcr_errno == bcrE_NBYTES); /* others hold what was put */
+            data = *rgid;
+            *data = i;
+            MUST(bcr_enq(rgid, bcr_enlistor, 2, bcr_FREE) == 0);
+        }
+        switch (order[0]) {
+        case EXIT: exit(order[1]);
+        case RAISE: raise(order[1]); break;
+        default: MUST(bcr_watch(order[3], cell) == 0);
+        }
+    }
+}
+
+/* ---- the root ---- */
+
+static struct child start(int machine, const char *program)
+{
+    int cry[4];
+    static int ordinal;
+    MUST(bcr_enlist(machines[machine], -1, ++ordinal, program, NULL, 0) == 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cries, bcr_BLOCK);
+    MUST(rgid != NULL && bcr_copyfm(cry_desc, 1, rgid, 0, cry, sizeof cry) >= 0);
+    bcr_rgfree(rgid);
+    return (struct child){cry[0], cry[1], cry[2], cry[3]};
+}
+
+static void tell(const struct child *child, int what, int number, int puts, int whom)
+{
+    const int order[4] = {what, number, puts, whom};
+    MUST(bcr_enq(made(order_desc, 4, order, sizeof order), child->cce, child->cell, bcr_FREE) == 0);
+}
+
+static void is_end(bcr_region rgid, const struct child *child, int how, int number)
+{
+    int told[4];
+    MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_END && bcr_rgerror(rgid) == 0);
+    MUST(bcr_copyfm(bcrT_1END, 1, rgid, 0, told, sizeof told) >= 0);
+    MUST(told[0] == child->cce);
+    MUST(told[2] == how && told[3] == number);
+    MUST(how == bcr_HOSTLOST || told[1] > 0);
+    MUST(bcr_rgfree(rgid) == 0);
+}
+
+/* What was told before has come, since a watch that begins now ends behind it. */
+static void settle(const char *program)
+{
+    struct child child = start(0, program);
+    MUST(bcr_watch(child.cce, cries) == 0);
+    tell(&child, EXIT, 0, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, cries, bcr_BLOCK), &child, bcr_EXITED, 0);
+}
+
+static void ends(const char *program)
+{
+    static const struct {
+        int what, number, how, told;
+    } ways[] = {{EXIT, 0, bcr_EXITED, 0},
+                {EXIT, 7, bcr_EXITED, 7},
+                {EXIT, 255, bcr_EXITED, 255},
+                {RAISE, SIGKILL, bcr_KILLED, SIGKILL},
+                {RAISE, SIGTERM, bcr_KILLED, SIGTERM}};
+    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct child child = start(0, program);
+        for (int again = 0; again < 3; again++)
+            MUST(bcr_watch(child.cce, watched) == 0);
+        MUST(bcr_celllen(bcr_cce, watched) == 0);
+        tell(&child, ways[i].what, ways[i].number, 0, bcr_cce);
+        is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &child, ways[i].how, ways[i].told);
+        MUST(bcr_watch(child.cce, watched) == 0); /* it has ended already */
+        bcr_region rgid = bcr_deq(bcr_cce, watched, bcr_BLOCK);
+        MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_END);
+        bcr_rgfree(rgid);
+        settle(program);
+        MUST(bcr_celllen(bcr_cce, watched) == 0);
+    }
+}
+
+/* All that a CCE has put is there before its end, whichever way it ends. */
+static void order(const char *program)
+{
+    for (int way = 0; way < 4; way++) {
+        struct child child = start(0, program);
+        MUST(bcr_watch(child.cce, numbers) == 0);
+        tell(&child, way % 2 == 0 ? EXIT : RAISE, way % 2 == 0 ? 3 : SIGKILL, MANY, bcr_cce);
+        for (int i = 0; i < MANY; i++) {
+            bcr_region rgid = bcr_deq(bcr_cce, numbers, bcr_BLOCK);
+            MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_DATA);
+            MUST(**(int **)rgid == i);
+            bcr_rgfree(rgid);
+        }
+        is_end(bcr_deq(bcr_cce, numbers, bcr_BLOCK), &child, way % 2 == 0 ? bcr_EXITED : bcr_KILLED,
+               way % 2 == 0 ? 3 : SIGKILL);
+    }
+}
+
+/* It comes though there is no room, and counts while it lies there. */
+static void full(const char *program)
+{
+    const int cell = bcr_cagrow(0, 0, 1, 0, 0, 2, 100);
+    struct child child = start(0, program);
+    MUST(cell > 0);
+    for (int i = 0; i < 2; i++)
+        MUST(bcr_enq(bcr_rgalloc(1, 0), bcr_cce, cell, bcr_FREE) == 0);
+    MUST(bcr_watch(child.cce, cell) == 0);
+    MUST(bcr_watch(child.cce, watched) == 0);
+    tell(&child, EXIT, 0, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &child, bcr_EXITED, 0);
+    settle(program);
+    MUST(bcr_celllen(bcr_cce, cell) == 3);
+    bcr_region extra = bcr_rgalloc(1, 0);
+    FAILS(bcr_enq(extra, bcr_cce, cell, bcr_FREE), bcrE_FULL);
+    for (int i = 0; i < 2; i++)
+        MUST(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)) == 0);
+    MUST(bcr_enq(extra, bcr_cce, cell, bcr_FREE) == 0);
+    is_end(bcr_deq(bcr_cce, cell, 0), &child, bcr_EXITED, 0);
+    MUST(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)) == 0);
+    for (int i = 0; i < 2; i++)
+        MUST(bcr_enq(bcr_rgalloc(1, 0), bcr_cce, cell, bcr_FREE) == 0);
+    FAILS(bcr_enq(extra = bcr_rgalloc(1, 0), bcr_cce, cell, bcr_FREE), bcrE_FULL);
+}
+
+static void given_up(const char *program)
+{
+    struct child child = start(0, program);
+    const int cell = bcr_cagrow(100, 0, 1, 0, 0, 2, 100);
+    MUST(bcr_unwatch(child.cce, watched) == 0);
+    MUST(bcr_watch(child.cce, watched) == 0);
+    MUST(bcr_unwatch(child.cce, watched) == 0);
+    MUST(bcr_watch(child.cce, cell) == 0);
+    MUST(bcr_cafree(cell) == 0);
+    MUST(bcr_cagrow(100, 0, 1, 0, 0, 2, 100) == cell); /* another cell with that number */
+    MUST(bcr_watch(child.cce, numbers) == 0);
+    tell(&child, EXIT, 0, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, numbers, bcr_BLOCK), &child, bcr_EXITED, 0);
+    settle(program);
+    MUST(bcr_celllen(bcr_cce, watched) == 0 && bcr_celllen(bcr_cce, cell) == 0);
+}
+
+static int requested;
+
+static void on_end(int cell)
+{
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_BLOCK);
+    MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_END && bcr_rgfree(rgid) == 0);
+    requested++;
+}
+
+static void handler(const char *program)
+{
+    struct child child = start(0, program);
+    MUST(bcr_handler(watched, on_end, 1, 0, 0) == 0);
+    MUST(bcr_watch(child.cce, watched) == 0);
+    tell(&child, RAISE, SIGKILL, 0, bcr_cce);
+    while (requested == 0)
+        MUST(bcr_deq(bcr_cce, numbers, 20) == NULL && bcr_errno == bcrE_TIMEOUT);
+    settle(program);
+    MUST(requested == 1 && bcr_handler(watched, NULL, 0, 0, 0) == 0);
+}
+
+/* One end, told in a thousand cells. */
+static void thousand(const char *program)
+{
+    struct child child = start(0, program);
+    const int first = bcr_cagrow(0, 0, CELLS, 0, 0, 1, 100);
+    MUST(first > 0);
+    for (int i = 0; i < CELLS; i++)
+        MUST(bcr_watch(child.cce, first + i) == 0);
+    tell(&child, EXIT, 1, 0, bcr_cce);
+    for (int i = 0; i < CELLS; i++)
+        is_end(bcr_deq(bcr_cce, first + i, bcr_BLOCK), &child, bcr_EXITED, 1);
+}
+
+/* Many CCEs, some of which are watched before they end, some about then, some later. */
+static void crowd(const char *program)
+{
+    enum { CROWD = 60 };
+    struct child children[CROWD];
+    int ended[CROWD] = {0}, puts = 0;
+    for (int i = 0; i < CROWD; i++)
+        children[i] = start(i % 2, program);
+    for (int i = 0; i < CROWD; i++) {
+        const int what = i % 3 == 0 ? RAISE : EXIT;
+        if (i % 2 == 0)
+            MUST(bcr_watch(children[i].cce, watched) == 0);
+        tell(&children[i], what, what == RAISE ? SIGKILL : 0, i, bcr_cce);
+        puts += i;
+    }
+    for (int i = 1; i < CROWD; i += 2)
+        MUST(bcr_watch(children[i].cce, watched) == 0);
+    for (int i = 0; i < CROWD; i++) {
+        int told[4], which = 0;
+        bcr_region rgid = bcr_deq(bcr_cce, watched, bcr_BLOCK);
+        MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_END);
+        MUST(bcr_copyfm(bcrT_1END, 1, rgid, 0, told, sizeof told) >= 0 && bcr_rgfree(rgid) == 0);
+        while (which < CROWD && children[which].cce != told[0])
+            which++;
+        MUST(which < CROWD && ended[which]++ == 0);
+    }
+    MUST(bcr_celllen(bcr_cce, numbers) == puts); /* all came before the ends */
+    settle(program);
+    MUST(bcr_celllen(bcr_cce, watched) == 0);
+}
+
+static void lost(const char *program)
+{
+    struct child one = start(0, program), other = start(0, program);
+    MUST(bcr_watch(one.cce, watched) == 0);
+    kill(one.daemon, SIGKILL);
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &one, bcr_HOSTLOST, 0);
+    MUST(bcr_watch(other.cce, watched) == 0); /* the host is lost already */
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &other, bcr_HOSTLOST, 0);
+}
+
+/* A CCE on the first machine watches one on the second, and tells what it is told. A watcher that ends is told nothing. */
+static void between(const char *program)
+{
+    struct child watcher = start(0, program), brief = start(0, program), child = start(1, program);
+    int *told;
+    tell(&brief, WATCH, 0, 0, child.cce);
+    tell(&brief, EXIT, 0, 0, bcr_cce);
+    MUST(bcr_watch(brief.cce, watched) == 0);
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &brief, bcr_EXITED, 0);
+    tell(&watcher, WATCH, 0, 1, child.cce);
+    MUST(bcr_rgfree(bcr_deq(bcr_cce, numbers, bcr_BLOCK)) == 0);
+    tell(&child, EXIT, 9, 0, bcr_cce);
+    bcr_region rgid = bcr_deq(bcr_cce, watched, bcr_BLOCK);
+    MUST(rgid != NULL && bcr_rglen(rgid, NULL) == 3 * (int)sizeof *told);
+    told = *rgid;
+    MUST(told[1] == bcr_EXITED && told[2] == 9);
+    tell(&watcher, EXIT, 0, 0, bcr_cce);
+}
+
+static void refused(const char *program)
+{
+    struct child child = start(0, program);
+    FAILS(bcr_watch(bcr_cce, watched), bcrE_ARG);
+    FAILS(bcr_watch(0, watched), bcrE_NOCCE);
+    FAILS(bcr_watch(-1, watched), bcrE_NOCCE);
+    FAILS(bcr_watch(12345, watched), bcrE_NOCCE);
+    FAILS(bcr_watch(child.cce, 0), bcrE_RESERVED);
+    FAILS(bcr_watch(child.cce, 77), bcrE_NOCELL);
+    FAILS(bcr_watch(child.cce, -1), bcrE_NOCELL);
+    FAILS(bcr_unwatch(12345, watched), bcrE_NOCCE);
+    FAILS(bcr_unwatch(child.cce, 77), bcrE_NOCELL);
+    tell(&child, EXIT, 0, 0, bcr_cce);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(const char *program);
+    } scenarios[] = {{"ends", ends},       {"order", order},       {"full", full},   {"given_up", given_up},
+                     {"handler", handler}, {"thousand", thousand}, {"crowd", crowd}, {"lost", lost},
+                     {"between", between}, {"refused", refused}};
+    if (bcr_init(bcr_handlers, NULL) != 0)
+        return 2;
+    if (bcr_enlistor != -1)
+        be_told();
+    cries = bcr_cagrow(1, 0, 1, 0, 0, 16, 1 << 16);
+    numbers = bcr_cagrow(2, 0, 1, 0, 0, MANY, 1 << 20);
+    watched = bcr_cagrow(3, 0, 1, 0, 0, 16, 1 << 16);
+    MUST(cries == 1 && numbers == 2 && watched == 3);
+    machines[0] = argc > 2 ? argv[2] : NULL;
+    machines[1] = argc > 3 ? argv[3] : machines[0];
+    for (unsigned i = 0; argc > 1 && i < sizeof scenarios / sizeof scenarios[0]; i++)
+        if (strcmp(argv[1], scenarios[i].name) == 0) {
+            scenarios[i].run(argv[0]);
+            printf("%s is as it should be\n", argv[1]);
+            return 0;
+        }
+    fprintf(stderr, "sys_watch: no scenario\n");
+    return 2;
+}
