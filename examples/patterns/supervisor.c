@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervisor -- notices which worker has died, enlists another in its place, and gives that one its task again.
+ * supervisor -- notices which worker has died, starts another in its place, and gives that one its task again.
  *
- *     supervisor: bcr_deq of RESULTS <---- results of the workers
- *                                    <---- for each worker that has ended, a region of kind bcr_END (bcr_watch)
+ *     supervisor: bcr_deq of NEWS <---- results of the workers
+ *                                 <---- for each worker that has ended, a region of kind bcr_END (bcr_watch)
  *
  * The region that tells of an end comes behind all that the worker has put.  So no result of a dead worker is waited for,
- * none is overlooked, and no message has to say "I am alive".
+ * none is overlooked, and no message has to say "I am alive".  A worker is watched from before its first instruction.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "args.h"
@@ -20,23 +20,17 @@ static const char USAGE[] =
     "Has tasks done by workers of which some are killed at work.  Without `onfail isolate`\n"
     "the first of them ends the whole program.\n";
 
-enum { CRIES = 1, RESULTS = 2 }; /* the supervisor's cells */
-enum { TASK = 1 };               /* a worker's cell */
+enum { NEWS = 1 }; /* the supervisor's cell */
+enum { TASK = 1 }; /* a worker's cell */
 enum { MAX_WORKERS = 100, MOST_ATTEMPTS = 3, FATAL = 7, REGION_BYTES = 64 };
-enum { PATIENCE_MSEC = 60000 }; /* for the birthcry of a worker, on however busy a machine */
 
 struct task {
     int number, attempt; /* number 0: there are no more */
 };
 struct result {
-    int ord, number;
+    int ord, number; /* number 0: of no task; the worker can be given its first one */
     long square;
 };
-struct cry {
-    bcr_cce_id cce;
-    int ord;
-};
-static const int CRY[] = {bcrD_STRUCT(struct cry, (CCE, cce), (INT, ord))};
 
 /* --- a worker --- */
 
@@ -48,18 +42,22 @@ static struct task take_task(void)
     return task;
 }
 
+static void report(int number)
+{
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a result");
+    *(struct result *)*region =
+        (struct result){.ord = bcr_cceord, .number = number, .square = (long)number * number};
+    must(bcr_enq(region, bcr_enlistor, NEWS, bcr_FREE), "report a result");
+}
+
 static void work(void)
 {
-    const struct cry me = {.cce = bcr_cce, .ord = bcr_cceord};
     must(bcr_cagrow(TASK, 0, 1, 0, 0, 1, 4096), "grow its cell");
-    must(bcr_send(&me, sizeof me, CRY, 1, bcr_enlistor, CRIES, 1, 0), "tell its ID");
+    report(0);
     for (struct task task; (task = take_task()).number != 0;) {
         if (task.number % FATAL == 0 && task.attempt == 1)
             raise(SIGKILL); /* what one would rather not plan for */
-        bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a result");
-        *(struct result *)*region = (struct result){
-            .ord = bcr_cceord, .number = task.number, .square = (long)task.number * task.number};
-        must(bcr_enq(region, bcr_enlistor, RESULTS, bcr_FREE), "report a result");
+        report(task.number);
     }
 }
 
@@ -68,118 +66,87 @@ static void work(void)
 struct worker {
     bcr_cce_id cce;
     int ord;
-    struct task task;
+    struct task task; /* number 0: it has none */
 };
 
 static struct {
     const char *program;
     int workers, tasks;
     struct worker worker[MAX_WORKERS];
-    int enlisted, given, finished, deaths;
+    int started, given, finished, deaths;
     long sum;
 } boss;
 
-/* Gives a task to a worker.  It may be dead by now: its end is told, and the task is still its task. */
-static void give(struct worker *worker, struct task task)
+static void hire(struct worker *worker)
 {
-    worker->task = task;
+    worker->ord = ++boss.started;
+    const struct bcr_startspec spec = {
+        .size = sizeof spec, .core = -1, .count = 1, .ordinal = worker->ord, .program = boss.program};
+    must(bcr_start(&spec, &worker->cce), "start a worker");
+    must(bcr_watch(worker->cce, NEWS), "watch it");
+}
+
+static struct worker *worker_by(bcr_cce_id cce, int ord)
+{
+    int i = 0;
+    while (i < boss.workers && boss.worker[i].cce != cce && boss.worker[i].ord != ord)
+        i++;
+    must_hold(i < boss.workers, "news are of a worker");
+    return &boss.worker[i];
+}
+
+/* Gives a worker its task.  It may be dead by now: then its end will be told, and the task is still its task. */
+static void give(const struct worker *worker)
+{
     bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a task");
-    *(struct task *)*region = task;
+    *(struct task *)*region = worker->task;
     if (bcr_enq(region, worker->cce, TASK, bcr_FREE) == 0)
         return;
-    if (bcr_errno != bcrE_DEAD)
-        must_end("give a task", bcr_strerror(bcr_errno));
+    must_hold(bcr_errno == bcrE_DEAD, "only to the dead nothing can be given");
     must(bcr_rgfree(region), "free a task"); /* a put that fails leaves the region with its caller */
 }
 
-static void give_next(struct worker *worker)
+/* A worker has done its task, or is new and gets that of the one before it. */
+static void take_result(const struct result *result)
 {
-    worker->task.number = 0;
-    if (boss.given < boss.tasks)
-        give(worker, (struct task){.number = ++boss.given, .attempt = 1});
-}
-
-/* Waits for the birthcry of this worker.  False if none comes. */
-static bool is_born(struct worker *worker)
-{
-    for (;;) {
-        struct cry from;
-        const int copied = bcr_recv(&from, sizeof from, CRY, 1, bcr_cce, CRIES, 1, PATIENCE_MSEC);
-        if (copied < 0 && bcr_errno == bcrE_TIMEOUT)
-            return false;
-        must_copy(copied, "hear from a worker");
-        worker->cce = from.cce;
-        if (from.ord == worker->ord)
-            return true;
-        give(worker, (struct task){0}); /* one that was given up too early: it is sent home */
+    struct worker *worker = worker_by(-1, result->ord);
+    if (result->number != 0) {
+        worker->task = (struct task){0};
+        boss.finished++;
+        boss.sum += result->square;
     }
+    if (worker->task.number == 0 && boss.given < boss.tasks)
+        worker->task = (struct task){.number = ++boss.given, .attempt = 1};
+    give(worker);
 }
 
-static void hire(struct worker *worker)
-{
-    do {
-        worker->ord = ++boss.enlisted;
-        must(bcr_enlist(NULL, -1, worker->ord, boss.program, NULL, bcr_FREE), "enlist a worker");
-    } while (!is_born(worker));
-    must(bcr_watch(worker->cce, RESULTS), "watch a worker"); /* that it has died already is told, too */
-}
-
-static void take_result(bcr_region region)
-{
-    const struct result result = *(struct result *)*region;
-    must(bcr_rgfree(region), "free a result");
-    boss.finished++;
-    boss.sum += result.square;
-    for (int i = 0; i < boss.workers; i++)
-        if (boss.worker[i].ord == result.ord)
-            give_next(&boss.worker[i]);
-}
-
-/* The worker of which that region tells; NULL: of none that works still. */
-static struct worker *ended(bcr_region region)
+/* Whether a worker has gone home.  One that has died is replaced. */
+static int has_gone(bcr_region region)
 {
     int end[4];
-    must_copy(bcr_copyfm(bcrT_1END, 1, region, 0, end, sizeof end), "read of an end");
-    must(bcr_rgfree(region), "free what tells of an end");
-    for (int i = 0; i < boss.workers; i++)
-        if (boss.worker[i].cce == end[0])
-            return &boss.worker[i];
-    return NULL;
-}
-
-static void replace(struct worker *worker)
-{
-    struct task task = worker->task;
+    must_copy(bcr_copyfm(bcrT_1END, 1, region, 0, end, sizeof end), "read how a worker has ended");
+    if (end[2] == bcr_EXITED && end[3] == 0)
+        return 1;
+    struct worker *worker = worker_by(end[0], -1);
     boss.deaths++;
+    must_hold(++worker->task.attempt <= MOST_ATTEMPTS,
+              "a task that kills every worker is not tried for ever");
     hire(worker);
-    must_hold(++task.attempt <= MOST_ATTEMPTS, "a task that kills every worker is not tried for ever");
-    if (task.number != 0)
-        give(worker, task);
+    return 0;
 }
 
 static void supervise(void)
 {
-    for (int i = 0; i < boss.workers; i++) {
+    for (int i = 0; i < boss.workers; i++)
         hire(&boss.worker[i]);
-        give_next(&boss.worker[i]);
+    for (int working = boss.workers; working > 0;) {
+        bcr_region news = must_have(bcr_deq(bcr_cce, NEWS, bcr_BLOCK), "wait for news");
+        if (bcr_rgkind(news) == bcr_END)
+            working -= has_gone(news);
+        else
+            take_result(*news);
+        must(bcr_rgfree(news), "free news");
     }
-    while (boss.finished < boss.tasks) {
-        bcr_region region = must_have(bcr_deq(bcr_cce, RESULTS, bcr_BLOCK), "wait for news");
-        struct worker *dead = NULL;
-        if (bcr_rgkind(region) != bcr_END)
-            take_result(region);
-        else if ((dead = ended(region)) != NULL)
-            replace(dead);
-    }
-}
-
-static void dismiss(void)
-{
-    for (int i = 0; i < boss.workers; i++)
-        give(&boss.worker[i], (struct task){0});
-    for (int i = 0; i < boss.workers; i++)
-        must_hold(ended(must_have(bcr_deq(bcr_cce, RESULTS, bcr_BLOCK), "wait for ends")) != NULL,
-                  "each of them is told once");
 }
 
 int main(int argc, char **argv)
@@ -194,10 +161,9 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
 
-    must(bcr_cagrow(CRIES, 0, 2, 0, 0, 2 * boss.workers, 4 * (boss.workers + 4) * REGION_BYTES),
-         "grow its cells");
+    must(bcr_cagrow(NEWS, 0, 1, 0, 0, 2 * boss.workers, 4 * (boss.workers + 4) * REGION_BYTES),
+         "grow its cell");
     supervise();
-    dismiss();
     printf("supervisor: %d tasks done, %d workers died at work and were replaced\n", boss.finished,
            boss.deaths);
     long sum = 0;

@@ -285,6 +285,26 @@ static void crowd(const char *program)
     MUST(bcr_celllen(bcr_cce, watched) == 0);
 }
 
+/* One that is no CCE, and ends; and one that is killed as soon as it can be. */
+static void never_up(const char *program)
+{
+    struct child child = {0};
+    const struct bcr_startspec spec = {.size = sizeof spec,
+                                       .machine = machines[0],
+                                       .core = -1,
+                                       .count = 1,
+                                       .ordinal = 5,
+                                       .program = "/bin/true"};
+    MUST(bcr_start(&spec, &child.cce) == 1);
+    MUST(bcr_watch(child.cce, watched) == 0);
+    bcr_region rgid = bcr_deq(bcr_cce, watched, bcr_BLOCK);
+    int told[4];
+    MUST(rgid != NULL && bcr_copyfm(bcrT_1END, 1, rgid, 0, told, sizeof told) >= 0 && bcr_rgfree(rgid) == 0);
+    MUST(told[0] == child.cce && told[1] == 5 && (told[2] == bcr_NEVERUP || told[2] == bcr_UNKNOWN));
+    settle(program);
+    MUST(bcr_celllen(bcr_cce, watched) == 0);
+}
+
 static void lost(const char *program)
 {
     struct child one = start(0, program), other = start(0, program);
@@ -334,9 +354,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(const char *program);
-    } scenarios[] = {{"ends", ends},       {"order", order},       {"full", full},   {"given_up", given_up},
-                     {"handler", handler}, {"thousand", thousand}, {"crowd", crowd}, {"lost", lost},
-                     {"between", between}, {"refused", refused}};
+    } scenarios[] = {{"ends", ends},         {"order", order},       {"full", full},
+                     {"given_up", given_up}, {"handler", handler},   {"thousand", thousand},
+                     {"crowd", crowd},       {"never_up", never_up}, {"lost", lost},
+                     {"between", between},   {"refused", refused}};
     if (bcr_init(bcr_handlers, NULL) != 0)
         return 2;
     if (bcr_enlistor != -1)
