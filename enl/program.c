@@ -111,6 +111,14 @@ void enl_program_check_end(struct enl_program *program)
     }
 }
 
+/* They may be stopped, or wait in bcr_init. */
+static void kill_cces(struct enl_program *program)
+{
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &program->here.all, entry)
+        enl_cce_signal(cce, SIGKILL, true);
+}
+
 void enl_program_abort(struct enl_program *program, int status)
 {
     if (program->self.phase == ENL_ENDED &&
@@ -132,9 +140,27 @@ void enl_program_abort(struct enl_program *program, int status)
     enl_enlist_drop(&program->jobs);
     enl_tree_kill(program);
     enl_session_kill(&program->session);
-    struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &program->here.all, entry)
-        enl_cce_signal(cce, SIGKILL, true);
+    kill_cces(program);
+    enl_program_check_end(program);
+}
+
+/* No end is blamed from here on, and unlike an abort this does not give up hosts whose output is still being read. A
+ * program that a signal has ended, and that heeds it in this way, may still say with which status. */
+void enl_program_finish(struct enl_program *program, int status, const char *who)
+{
+    if ((program->self.phase != ENL_RUNNING && program->self.phase != ENL_ENDING) || program->jobs.is_set)
+        return;
+    bcri_log_write(&program->self.log, BCRI_LOG_INFO, "program %s is ended with status %d by %s (bcr_end)",
+                   program->self.name, status, who);
+    enl_signals_start_again(&program->jobs);
+    enl_crash_flush(&program->crashes);
+    program->self.phase = ENL_ENDING;
+    program->jobs.is_quiet = true;
+    enl_jobs_decide(&program->jobs, status, true);
+    enl_enlist_drop(&program->jobs);
+    enl_tree_finish(program, status);
+    enl_session_kill(&program->session);
+    kill_cces(program);
     enl_program_check_end(program);
 }
 

@@ -73,5 +73,7 @@ void enl_program_check_end(struct enl_program *program);
 /* Kills all processes of the program. `status` becomes enl's exit status; the first caller's
  * wins. */
 void enl_program_abort(struct enl_program *program, int status);
+/* The same for bcr_end, which `who` has called: nothing is reported, and all output is waited for. */
+void enl_program_finish(struct enl_program *program, int status, const char *who);
 
 #endif

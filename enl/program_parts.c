@@ -21,8 +21,10 @@ static void on_end_due(struct enl_program *program)
     enl_program_abort(program, program->jobs.status);
 }
 
-static const struct enl_program_ops program_ops = {
-    .abort = enl_program_abort, .end_is_due = on_end_due, .something_ended = enl_program_check_end};
+static const struct enl_program_ops program_ops = {.abort = enl_program_abort,
+                                                   .finish = enl_program_finish,
+                                                   .end_is_due = on_end_due,
+                                                   .something_ended = enl_program_check_end};
 
 /* The root's daemon alone passes signals: those that reach another one mean what they always do. */
 static void on_asked(struct enl_program *program, const struct enl_cce *cce)
@@ -172,6 +174,7 @@ static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
                                              .turn = turn_of_machine,
                                              .pass_on = enl_tree_signal,
                                              .signal_others = enl_tree_pass,
+                                             .ask_host = enl_tree_ask,
                                              .stop = stop_others,
                                              .go_on = enl_tree_go_on,
                                              .kill = kill_others,

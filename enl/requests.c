@@ -168,6 +168,10 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, enlist): return enl_enlist(&program->jobs, conn, in);
     case ON(PARENT, strings):
     case ON(CHILD, strings): return enl_enlist_strings(&program->jobs, conn, message);
+    case ON(PARENT, signal_cce):
+    case ON(CHILD, signal_cce):
+    case ON(CONTROL, signal_cce): return enl_asked_signal(&program->jobs, conn, message);
+    case ON(CONTROL, finish): enl_asked_end(&program->jobs, conn, message); return NULL;
     case ON(CHILD, host_name):
     case ON(CONTROL, host_name): return host_name(conn, message);
     case ON(CHILD, host_arch):

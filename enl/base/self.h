@@ -32,6 +32,9 @@ enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
 /* What any part asks of the program as a whole (program.h). */
 struct enl_program_ops {
     void (*abort)(struct enl_program *program, int status);
+    /* All CCEs are killed, on all hosts, and what they have printed is shown. `who` has asked for it. The first status that
+     * is decided stays. */
+    void (*finish)(struct enl_program *program, int status, const char *who);
     void (*end_is_due)(
         struct enl_program *program); /* it was deferred (enl_crash_defers_end), and need not be any more */
     void (*something_ended)(struct enl_program *program);

@@ -10,6 +10,7 @@
 #include <bcr/error.h>
 
 #include "bcri/client.h"
+#include "bcri/scheduler.h"
 #include "bcri/self.h"
 
 /* Gives an answer to the call that waits for it. If none does, since a signal handler's longjmp has
@@ -127,6 +128,19 @@ int bcri_client_finish(struct bcri_client_call *call)
         keep_for_its_call(client, &in);
     }
     return 0;
+}
+
+int bcri_client_ask_long(struct bcri_client *client, struct bcri_control *request)
+{
+    struct bcri_client_call call;
+    int code = bcri_client_begin(client, &call, request, NULL, 0);
+    if (code != 0)
+        return code;
+    if (client->ctx.hooks == NULL)
+        code = bcri_client_finish(&call);
+    else
+        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call.event);
+    return code != 0 ? code : call.code;
 }
 
 void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits)

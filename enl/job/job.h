@@ -105,6 +105,9 @@ struct enl_jobs_ops {
     void (*kill)(struct enl_program *program); /* and the processes that hold a debugging session */
     void (*cut)(struct enl_program *program);  /* gives those up that have not ended */
 
+    /* Passes a request for a CCE of that host on, whose answer goes to `conn`. Returns 0, or the answer: a code. */
+    int (*ask_host)(struct enl_conn *conn, uint32_t host, const struct bcri_control *request);
+
     /* ---- ends ---- */
     /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
     bool (*reaped)(struct enl_program *program, pid_t pid, int wait_status);
@@ -126,6 +129,7 @@ struct enl_jobs {
 
     int status;                     /* enl's exit status */
     bool is_set;                    /* that is decided, and the root's end does not change it */
+    bool is_quiet;                  /* a CCE has ended the program by bcr_end: no end is complained of */
     bool insists;                   /* the user wants the program to end, and has said so again since */
     enum enl_signal_row signal_row; /* what signals mean now */
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
@@ -199,6 +203,14 @@ void enl_arrival_free(struct enl_arrival *arrival);
 /* That daemon is gone, or, with NULL, the program ends: the requests are dropped. */
 void enl_arrivals_forget(struct enl_jobs *jobs, const struct enl_conn *conn);
 
+/* asked.c -- What a CCE asks for other CCEs: bcr_signal and bcr_end. */
+
+/* signal_cce, of a CCE or another daemon. Answers, now or later. Returns NULL, or what is malformed. */
+const char *enl_asked_signal(struct enl_jobs *jobs, struct enl_conn *conn,
+                             const struct bcri_control *request);
+/* finish, of a CCE here: the root's daemon ends the program. */
+void enl_asked_end(struct enl_jobs *jobs, const struct enl_conn *conn, const struct bcri_control *request);
+
 /* scripts.c -- startscript and endscript of bcrrc. */
 
 /* Runs `script` (as configured; NULL: none) with the guide's four arguments, of which the first is
@@ -219,6 +231,8 @@ int enl_signals_start(struct enl_jobs *jobs);
 void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal);
 void enl_signals_stop_cces(struct enl_jobs *jobs);
 void enl_signals_continue_cces(struct enl_jobs *jobs);
+/* A program that was about to be stopped goes on. */
+void enl_signals_start_again(struct enl_jobs *jobs);
 /* Gives all CCEs that signal, and no process that is none; if it came from the terminal, not to the root, which has it. */
 void enl_signals_pass(struct enl_jobs *jobs, int signal, bool from_terminal);
 /* `who`, a CCE, has asked that signals be passed from now on. */

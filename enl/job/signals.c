@@ -122,6 +122,12 @@ static void continue_all(struct enl_jobs *jobs)
     jobs->ops->go_on(jobs->self->program);
 }
 
+void enl_signals_start_again(struct enl_jobs *jobs)
+{
+    if (jobs->stop_signal != 0)
+        continue_all(jobs);
+}
+
 static void on_grace(uv_timer_t *timer)
 {
     struct enl_jobs *jobs = timer->data;
@@ -137,8 +143,7 @@ void enl_signals_start_grace(struct enl_jobs *jobs)
 
 void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
-    if (jobs->stop_signal != 0)
-        continue_all(jobs); /* it was about to be stopped */
+    enl_signals_start_again(jobs);
     if (jobs->script != 0) {
         kill(-jobs->script, SIGTERM);
         enl_signals_start_grace(jobs);
@@ -221,10 +226,9 @@ static void on_signal(void *data)
                 jobs->self->ops->something_ended(jobs->self->program);
             break;
         case ENL_MEANS_STOP: stop_all(jobs, signal, from_terminal); break;
-        case ENL_MEANS_GO_ON: /* else it has come while the daemon was stopped */
-            if (jobs->stop_signal != 0)
-                continue_all(jobs);
-            break;
+        case ENL_MEANS_GO_ON:
+            enl_signals_start_again(jobs);
+            break; /* or it came while the daemon was stopped */
         case ENL_MEANS_END: enl_signals_end(jobs, signal, from_terminal); break;
         }
     }

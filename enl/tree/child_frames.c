@@ -137,7 +137,9 @@ static void take_output(struct enl_child *child, const struct bcri_control *mess
         on_passed(child, text.cost);
 }
 
-/* What the daemon there says to a person, with its host unless that is in the text. */
+/* What the daemon there says to a person, with its host unless that is in the text. Once the program is ended by bcr_end,
+ * CCEs of a host that does not know it yet may fail for want of others: such errors, and what CCEs have printed last, are
+ * not shown, but warnings are. */
 static void take_report(struct enl_child *child, const struct bcri_control *message)
 {
     const char *host = child->host->name;
@@ -145,12 +147,14 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
     size_t length = text_of(message, text);
     if (length == 0)
         return;
+    const bool is_shown = !child->program->jobs.is_quiet || message->kind == BCRI_LOG_WARN;
     static const char enl[] = "enl: ";
     const size_t skip = sizeof enl - 1;
     const char *own =
         length >= skip && memcmp(text, enl, skip) == 0 && strstr(text, host) == NULL ? text + skip : NULL;
-    enl_report_shown(&child->program->self, "%s%s%s%s", own != NULL ? "enl: host " : "",
-                     own != NULL ? host : "", own != NULL ? ": " : "", own != NULL ? own : text);
+    if (is_shown)
+        enl_report_shown(&child->program->self, "%s%s%s%s", own != NULL ? "enl: host " : "",
+                         own != NULL ? host : "", own != NULL ? ": " : "", own != NULL ? own : text);
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
     bcri_log_write(enl_report_log(&child->program->self),
@@ -201,6 +205,13 @@ static void take_asked(const struct enl_child *child, const struct bcri_control 
         enl_signals_row_passed(&child->program->jobs, who);
 }
 
+static void take_finish(const struct enl_child *child, const struct bcri_control *message)
+{
+    char who[300];
+    snprintf(who, sizeof who, "a CCE on host %s", child->host->name);
+    enl_program_finish(child->program, (int)message->status, who);
+}
+
 static const char *take_up(struct enl_child *child, const struct bcri_control *message)
 {
     switch (message->type) {
@@ -222,10 +233,16 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         enl_session_far_started(&child->program->session, child->number, message);
         return NULL;
     case BCRI_MSG_asked: take_asked(child, message); return NULL;
-    case BCRI_MSG_failed: enl_program_abort(child->program, (int)message->status); return NULL;
+    case BCRI_MSG_failed:
+        if (!child->program->jobs
+                 .is_quiet) /* else its daemon is told to end already, and may take its time */
+            enl_program_abort(child->program, (int)message->status);
+        return NULL;
     case BCRI_MSG_watched: return enl_forward_watched(child->program, message);
     case BCRI_MSG_unstarted: return enl_forward_unstarted(child->program, message);
+    case BCRI_MSG_finish: take_finish(child, message); return NULL;
     case BCRI_MSG_enlist:
+    case BCRI_MSG_signal_cce:
     case BCRI_MSG_host_name:
     case BCRI_MSG_host_arch: return take_request(child, message);
     case BCRI_MSG_announce:

@@ -176,6 +176,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
         enl_signals_continue_cces(&program->jobs);
         return NULL;
     case BCRI_MSG_signal:
+    case BCRI_MSG_finish:
     case BCRI_MSG_end:
     case BCRI_MSG_kill: break;
     default: return enl_forward_request(program->parent, message);
@@ -187,6 +188,8 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     if (message->type == BCRI_MSG_signal)
         enl_signals_end(&program->jobs, (int)message->kind, false);
     program->dismissed = true;
+    if (message->type == BCRI_MSG_finish)
+        enl_program_finish(program, (int)message->status, "the root's daemon");
     enl_program_check_end(program);
     return NULL;
 }

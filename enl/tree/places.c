@@ -127,6 +127,22 @@ enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *r
     return ENL_WAY_ELSEWHERE;
 }
 
+int enl_tree_ask(struct enl_conn *conn, uint32_t host, const struct bcri_control *request)
+{
+    struct enl_program *program = enl_program_of(conn);
+    if (program->self.is_child)
+        return enl_parent_ask(conn, request, NULL) ? 0 : bcrE_ENLIST;
+    struct enl_child *child = enl_tree_child(program, host);
+    if (program->tree == NULL || host > program->tree->last_number)
+        return bcrE_NOCCE;
+    if (child == NULL || child->state != ENL_CHILD_UP)
+        return bcrE_DEAD;
+    if (!enl_forward_add(&child->forwards, conn, request, NULL))
+        return bcrE_NOMEM;
+    enl_child_ask(child);
+    return 0;
+}
+
 void enl_tree_start_all(struct enl_program *program)
 {
     char address[600], error[2048];
@@ -195,7 +211,9 @@ static void fail_forwards(struct enl_child *child, const char *sentence)
 {
     struct bcri_control request;
     for (struct enl_forward *forward; (forward = enl_forward_take(&child->forwards, &request)) != NULL;) {
-        if (forward->conn != NULL && sentence[0] != '\0')
+        if (forward->conn != NULL && request.type != BCRI_MSG_enlist)
+            enl_cce_reply(forward->conn, request.id, bcrE_DEAD, NULL);
+        else if (forward->conn != NULL && sentence[0] != '\0')
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name,
                               child->was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
         else if (forward->conn != NULL)

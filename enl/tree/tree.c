@@ -184,6 +184,13 @@ void enl_tree_kill(struct enl_program *program)
     end_all(program, &kill, END_MSEC);
 }
 
+void enl_tree_finish(struct enl_program *program, int status)
+{
+    const struct bcri_control finish = {
+        .type = BCRI_MSG_finish, .present = BCRI_HAS(status), .status = (uint32_t)status};
+    end_all(program, &finish, END_MSEC);
+}
+
 void enl_tree_cut(struct enl_program *program)
 {
     struct enl_child *next;

@@ -27,6 +27,9 @@ void enl_tree_take_own(struct enl_program *program);
 enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request,
                              struct enl_attached *attached, int *code_out, char *reason, size_t reason_size);
 
+/* Passes a request for a CCE of that other host on, whose answer goes to `conn`. Returns 0, or the answer: a code. */
+int enl_tree_ask(struct enl_conn *conn, uint32_t host, const struct bcri_control *request);
+
 /* Starts the daemons of all hosts, if `starthosts` says so. */
 void enl_tree_start_all(struct enl_program *program);
 
@@ -48,6 +51,8 @@ void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn);
 bool enl_tree_over(struct enl_program *program);
 /* Kills all CCEs of other hosts, whose daemons end then. Those that do not are given up in the end, with a sentence. */
 void enl_tree_kill(struct enl_program *program);
+/* The same for bcr_end: none is given up while its output is still on its way. */
+void enl_tree_finish(struct enl_program *program, int status);
 /* Gives up those that have not ended: their daemons end by themselves, but nobody waits for them. */
 void enl_tree_cut(struct enl_program *program);
 /* Passes a signal on to them; they have killafter to heed it. */

@@ -35,6 +35,7 @@
     X(RANGE, 11, "a number does not fit where it is copied to; use a wider type there, or smaller values") \
     X(NBYTES, 12,                                                                                          \
       "the comm heap of this CCE is used up; free regions, or give bcr_cagrow more nbytes or nrgns")       \
+    X(NOTEAM, 13, "this CCE is in no team; name a CCE, or bcr_ALL for the whole program")                  \
     X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")   \
     X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")        \
     X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")   \

@@ -249,7 +249,8 @@ static const enum bcri_control_type of_parent[] = {
     BCRI_MSG_resume,      BCRI_MSG_introduce,    BCRI_MSG_introduced, BCRI_MSG_lost,    BCRI_MSG_relay,
     BCRI_MSG_relay_bytes, BCRI_MSG_relay_window, BCRI_MSG_relay_end,  BCRI_MSG_look,    BCRI_MSG_deadlock,
     BCRI_MSG_carry,       BCRI_MSG_begin,        BCRI_MSG_cut,        BCRI_MSG_ps,      BCRI_MSG_pass,
-    BCRI_MSG_strings,     BCRI_MSG_strings_next, BCRI_MSG_started,    BCRI_MSG_watched,
+    BCRI_MSG_strings,     BCRI_MSG_strings_next, BCRI_MSG_started,    BCRI_MSG_watched, BCRI_MSG_signal_cce,
+    BCRI_MSG_finish,
 };
 static const enum bcri_control_type before_start[] = {BCRI_MSG_setting, BCRI_MSG_environ, BCRI_MSG_start};
 static const enum bcri_control_type of_client[] = {BCRI_MSG_hello, BCRI_MSG_ps,    BCRI_MSG_host_next,
@@ -402,9 +403,10 @@ static void say_any(const enum bcri_control_type *types, size_t count)
     const size_t length = make_of(&play.feed, &play.scene, types, count, made);
     const char *wrong = length > BCRI_CONTROL_BYTES_MAX ? "longer than a message may be"
                                                         : bcri_control_decode(made, length, &read_again);
-    play.dismissed = play.dismissed ||
-                     (wrong == NULL && (read_again.type == BCRI_MSG_end || read_again.type == BCRI_MSG_kill ||
-                                        read_again.type == BCRI_MSG_signal));
+    play.dismissed =
+        play.dismissed ||
+        (wrong == NULL && (read_again.type == BCRI_MSG_end || read_again.type == BCRI_MSG_kill ||
+                           read_again.type == BCRI_MSG_signal || read_again.type == BCRI_MSG_finish));
     put_frame(made, length);
     if (!well || wrong == NULL || play.dismissed)
         return;

@@ -77,7 +77,7 @@ static struct bcri_view bytes_of(struct feed *feed, const struct scene *scene, u
     size_t length = lengths[byte % COUNT(lengths)];
     uint32_t random = byte * 2654435761u + 1;
     if (key != BCRI_KEY_bytes && key != BCRI_KEY_data && key != BCRI_KEY_addresses && byte < 240)
-        length = key == BCRI_KEY_enlistor ? BCRI_IDENTITY_BYTES : 32;
+        length = key == BCRI_KEY_enlistor || key == BCRI_KEY_target ? BCRI_IDENTITY_BYTES : 32;
     if (length > limit)
         length = (size_t)limit;
     for (size_t i = 0; i < length; i++) {
@@ -88,7 +88,7 @@ static struct bcri_view bytes_of(struct feed *feed, const struct scene *scene, u
         length = byte % 2 * (sizeof loopback - 1);
         memcpy(room, loopback, sizeof loopback - 1);
     }
-    if (key == BCRI_KEY_enlistor && length >= 4)
+    if ((key == BCRI_KEY_enlistor || key == BCRI_KEY_target) && length >= 4)
         bcri_identity_name((uint8_t *)room, byte < 60 ? 0 : scene->host + (byte & 1u), byte % 3);
     return (struct bcri_view){room, (uint32_t)length};
 }

@@ -50,7 +50,8 @@ static const enum bcri_control_type of_cce[] = {
     BCRI_MSG_segment_add, BCRI_MSG_segment_again, BCRI_MSG_pages_take, BCRI_MSG_pages_back,
     BCRI_MSG_segment_fd,  BCRI_MSG_segment_freed, BCRI_MSG_fd_set,     BCRI_MSG_fd_ring,
     BCRI_MSG_blocked_by,  BCRI_MSG_note,          BCRI_MSG_crashed,    BCRI_MSG_enlist,
-    BCRI_MSG_host_name,   BCRI_MSG_host_arch,     BCRI_MSG_watch,
+    BCRI_MSG_host_name,   BCRI_MSG_host_arch,     BCRI_MSG_watch,      BCRI_MSG_signal_cce,
+    BCRI_MSG_finish,
 };
 static const enum bcri_control_type of_helper[] = {BCRI_MSG_segment_fd, BCRI_MSG_ps, BCRI_MSG_way_next,
                                                    BCRI_MSG_pane, BCRI_MSG_attach};
@@ -168,12 +169,13 @@ static void be_helper(int fd)
 /* -------------------------------------------------------------------- a daemon on another host --- */
 
 static const enum bcri_control_type of_child[] = {
-    BCRI_MSG_present,   BCRI_MSG_reply,     BCRI_MSG_alive,        BCRI_MSG_output,       BCRI_MSG_report,
-    BCRI_MSG_died,      BCRI_MSG_debugged,  BCRI_MSG_failed,       BCRI_MSG_unstarted,    BCRI_MSG_enlist,
-    BCRI_MSG_host_name, BCRI_MSG_host_arch, BCRI_MSG_announce,     BCRI_MSG_want,         BCRI_MSG_agreed,
-    BCRI_MSG_carry,     BCRI_MSG_still,     BCRI_MSG_ended,        BCRI_MSG_said,         BCRI_MSG_closed,
-    BCRI_MSG_beat,      BCRI_MSG_resume,    BCRI_MSG_relay_bytes,  BCRI_MSG_relay_window, BCRI_MSG_relay_end,
-    BCRI_MSG_asked,     BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,      BCRI_MSG_watched,
+    BCRI_MSG_present,    BCRI_MSG_reply,     BCRI_MSG_alive,        BCRI_MSG_output,       BCRI_MSG_report,
+    BCRI_MSG_died,       BCRI_MSG_debugged,  BCRI_MSG_failed,       BCRI_MSG_unstarted,    BCRI_MSG_enlist,
+    BCRI_MSG_host_name,  BCRI_MSG_host_arch, BCRI_MSG_announce,     BCRI_MSG_want,         BCRI_MSG_agreed,
+    BCRI_MSG_carry,      BCRI_MSG_still,     BCRI_MSG_ended,        BCRI_MSG_said,         BCRI_MSG_closed,
+    BCRI_MSG_beat,       BCRI_MSG_resume,    BCRI_MSG_relay_bytes,  BCRI_MSG_relay_window, BCRI_MSG_relay_end,
+    BCRI_MSG_asked,      BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,      BCRI_MSG_watched,
+    BCRI_MSG_signal_cce, BCRI_MSG_finish,
 };
 
 static void put(const void *bytes, size_t length)
@@ -211,10 +213,10 @@ static enum bcri_control_type listen_for(int patience_ms)
             const struct bcri_control reply = {
                 .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message.id};
             if (message.type == BCRI_MSG_stop || message.type == BCRI_MSG_enlist ||
-                message.type == BCRI_MSG_kill)
+                message.type == BCRI_MSG_kill || message.type == BCRI_MSG_signal_cce)
                 say(&reply);
             if (message.type == BCRI_MSG_start || message.type == BCRI_MSG_end ||
-                message.type == BCRI_MSG_kill)
+                message.type == BCRI_MSG_kill || message.type == BCRI_MSG_finish)
                 return last;
         }
         if (poll(&look, 1, patience_ms) <= 0)
@@ -269,7 +271,8 @@ static void be_child(void)
         put(made, length);
         came = listen_for(feed_byte(&feed) % 16 == 0 ? PATIENCE_MS : 0);
     }
-    while (came != BCRI_MSG_COUNT && came != BCRI_MSG_end && came != BCRI_MSG_kill && came != BCRI_MSG_row)
+    while (came != BCRI_MSG_COUNT && came != BCRI_MSG_end && came != BCRI_MSG_kill &&
+           came != BCRI_MSG_finish && came != BCRI_MSG_row)
         came = listen_for(PATIENCE_MS);
     if (came == BCRI_MSG_row)
         (void)listen_for(PATIENCE_MS);

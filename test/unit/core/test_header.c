@@ -115,6 +115,12 @@ TEST(region_and_cce_ids_are_the_guides_types)
     CHECK(IS(&cce, int *));
 }
 
+TEST(the_routines_for_the_whole_program_have_the_signatures_that_were_announced)
+{
+    CHECK(IS(&bcr_signal, int (*)(int, int)));
+    CHECK(IS(&bcr_end, int (*)(int, int)));
+}
+
 TEST(constants_have_the_values_that_programs_are_compiled_with)
 {
     CHECK_INT(bcr_BLOCK, -1);
@@ -124,6 +130,8 @@ TEST(constants_have_the_values_that_programs_are_compiled_with)
     CHECK_INT(bcr_op_enlist, 1);
     CHECK_INT(bcr_op_put, 2);
     CHECK_INT(bcr_op_putm, 3);
+    CHECK_INT(bcr_ALL, -2);
+    CHECK_INT(bcr_TEAM, -3);
 }
 
 TEST(each_flag_is_a_bit_of_its_own_and_all_are_implemented)
@@ -138,6 +146,12 @@ TEST(each_flag_is_a_bit_of_its_own_and_all_are_implemented)
         all |= flags[i];
     }
     CHECK_INT(bcr_implemented, all);
+    static const int of_program[] = {bcr_anystatus, bcr_isolate, bcr_passsignals};
+    for (size_t i = 0; i < sizeof of_program / sizeof of_program[0]; i++) {
+        CHECK(of_program[i] > 0 && (of_program[i] & (of_program[i] - 1)) == 0);
+        CHECK((all & of_program[i]) == 0);
+        all |= of_program[i];
+    }
 }
 
 /* The preprocessor can decide by them. */

@@ -60,6 +60,9 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
 int bcri_client_ask(struct bcri_client *client, struct bcri_control *request, int fd_out,
                     struct bcri_incoming *in);
 
+/* The same for an answer that may take long: in a CCE that has handlers, these run until it is there. */
+int bcri_client_ask_long(struct bcri_client *client, struct bcri_control *request);
+
 /* Whether the program has closed the private socket, or opened another file in its place: nothing
  * may be sent there. Says so on stderr the first time. */
 bool bcri_client_lost(struct bcri_client *client);

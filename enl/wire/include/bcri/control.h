@@ -26,6 +26,8 @@
  *   enlist        CCE      id machine core count ordinal object data? archtype? turn? reply
  *   host_name     CCE      id index                                             reply: text count
  *   host_arch     CCE      id host                                              reply: archtype
+ *   signal_cce    CCE      id kind target?                                      reply
+ *   finish        CCE      status                                               none
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
@@ -132,6 +134,7 @@
     X(had_output, U64, UINT64_MAX)              \
     X(clock, U64, UINT64_MAX)                   \
     X(public, BIN, BCRI_CONTROL_SECRET_MAX)     \
+    X(target, BIN, BCRI_IDENTITY_BYTES)         \
     X(to, U32, BCRI_HOST_NUMBER_MAX)            \
     X(from, U32, BCRI_HOST_NUMBER_MAX)          \
     X(generation, U32, UINT32_MAX)              \
@@ -160,6 +163,8 @@
     X(started, K(id) | K(bytes), 0, 0)                                                               \
     X(host_name, K(id) | K(index), 0, 0)                                                             \
     X(host_arch, K(id) | K(host), 0, 0)                                                              \
+    X(signal_cce, K(id) | K(kind), K(target), 0)                                                     \
+    X(finish, K(status), 0, 0)                                                                       \
     X(ps, K(id) | K(index), 0, 0)                                                                    \
     X(kill, K(id), 0, 0)                                                                             \
     X(audit, K(id), 0, 0)                                                                            \

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* ends.c -- bcr_signal and bcr_end: what a CCE asks for other CCEs, and for the program as a whole.
+ *
+ * The daemon sends signals, also to CCEs of its own host: it alone knows whether a process is still the CCE. */
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <bcr.h>
+#include <bcr/program.h>
+
+#include "bcri/cces.h"
+#include "bcri/client.h"
+#include "bcri/enter.h"
+#include "bcri/one_thread.h"
+#include "bcri/self.h"
+
+static int refuse_call(int code)
+{
+    bcri_set_errno(code);
+    return -1;
+}
+
+/* Between the last of the old signals and the first real-time one the C library has some for itself. */
+static bool is_signal(int signal)
+{
+    return (signal >= 0 && signal <= SIGSYS) || (signal >= SIGRTMIN && signal <= SIGRTMAX);
+}
+
+int bcr_signal(bcr_cce_id which, int signal)
+{
+    BCRI_CALL;
+    struct bcri_ctx *ctx = bcri_enter();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_control request = {
+        .type = BCRI_MSG_signal_cce, .present = BCRI_HAS(kind), .kind = (uint32_t)signal};
+    int code = !is_signal(signal) ? bcrE_ARG : which == bcr_TEAM ? bcrE_NOTEAM : 0;
+    if (code == 0 && which != bcr_ALL) {
+        const struct bcri_cce *cce = bcri_cce_lookup(ctx, which);
+        code = cce != NULL ? bcri_cce_check(cce) : bcrE_NOCCE;
+        if (code == 0) {
+            request.present |= BCRI_HAS(target);
+            request.target = (struct bcri_view){(const char *)cce->identity, BCRI_IDENTITY_BYTES};
+        }
+    }
+    if (code == 0)
+        code = bcri_client_ask_long(ctx->client, &request);
+    return code == 0 ? 0 : refuse_call(code);
+}
+
+int bcr_end(int status, int which)
+{
+    BCRI_CALL;
+    struct bcri_ctx *ctx = bcri_enter();
+    if (ctx == NULL)
+        return -1;
+    if (status < 0 || status > 255 || (which != bcr_ALL && which != bcr_TEAM))
+        return refuse_call(bcrE_ARG);
+    if (which == bcr_TEAM)
+        return refuse_call(bcrE_NOTEAM);
+    if (bcri_client_lost(ctx->client))
+        return refuse_call(bcrE_ENLIST);
+    fflush(stdout);
+    fflush(stderr);
+    bcri_client_tell(ctx->client,
+                     &(const struct bcri_control){
+                         .type = BCRI_MSG_finish, .present = BCRI_HAS(status), .status = (uint32_t)status},
+                     true);
+    for (;;) /* until the daemon kills this process, or ends itself */
+        pause();
+}
