@@ -78,6 +78,8 @@ BCR_API int bcr_rgkind(bcr_region rgid);
  *         bcrE_ARG     Also: a size that is none, or fields set that are not known; a string of
  *                      environment without a name; one of 128 KiB or more; all together, with 8 bytes
  *                      more for each, over 6 MiB, or more than the machine takes (ulimit -s there).
+ *         bcrE_NOMEM   Also: the starts that a host has under way, or passes on, have over 64 MiB of
+ *                      arguments and environments together.
  *         bcrE_NOPROG  Also: directory is none on that machine, or may not be entered.
  * Blocks, Order: as bcr_enlist. */
 struct bcr_startspec {

@@ -187,11 +187,14 @@ static void variables(void)
     start(&spec, NULL);
 }
 
-/* A list of so many arguments of so many bytes each, behind `first`. */
+/* A list of so many arguments of so many bytes each, behind `first`; until the next call. */
 static const char *const *list_of(const char *first, size_t count, size_t bytes)
 {
-    const char **list = calloc(count + 2, sizeof *list);
-    char *text = malloc(count * (bytes + 1));
+    static const char **list;
+    static char *texts;
+    list = realloc(list, (count + 2) * sizeof *list);
+    texts = realloc(texts, count * (bytes + 1));
+    char *text = texts;
     if (list == NULL || text == NULL)
         _exit(94);
     list[0] = first;
@@ -201,6 +204,7 @@ static const char *const *list_of(const char *first, size_t count, size_t bytes)
         text[bytes] = '\0';
         list[i + 1] = text;
     }
+    list[count + 1] = NULL;
     return list;
 }
 
