@@ -45,7 +45,7 @@ static void ends_quietly(int status, int count, const int *watches)
 /* A root, CCE 1 beside it, 2 and 3 on local1, 4 on local2, which local1 starts; `who` calls bcr_end, the others compute. */
 static void one_of_five_ends(int who, const char *status, const char *onfail, int *watches)
 {
-    char name[16], words[64];
+    char name[32], words[64];
     setenv("SYS_CHILD", "tell spin", 1);
     snprintf(name, sizeof name, "SYS_CHILD%d", who);
     snprintf(words, sizeof words, "tell wait end %s", status);
@@ -157,7 +157,7 @@ TEST(what_cces_have_left_running_goes_with_the_program)
 TEST(of_several_that_call_at_once_the_first_decides)
 {
     int watches[9];
-    char name[16], words[32];
+    char name[32], words[32];
     for (int i = 1; i <= 8; i++) {
         snprintf(name, sizeof name, "SYS_CHILD%d", i);
         snprintf(words, sizeof words, "tell wait end %d", 10 + i);

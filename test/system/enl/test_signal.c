@@ -53,7 +53,7 @@ static void all_there(int count, pid_t *pids)
 /* CCE 1 is here, 2 and 3 are on local1, 4 on local2; `sends` sends, all wait and catch. Its words are `words`. */
 static void five(int sends, const char *words)
 {
-    char text[512], name[16];
+    char text[512], name[32];
     pid_t pids[5];
     setenv("SYS_CHILD", "catch grow cry learn tell pause", 1);
     snprintf(text, sizeof text, "catch grow cry learn tell %s", words);
