@@ -195,11 +195,11 @@ static bool will_end(struct enl_here *here, const uint8_t identity[BCRI_IDENTITY
            (cce->life != ENL_OVER || cce->repairing);
 }
 
+/* The watch of that CCE for that cell, or for one that was there before it and is gone. */
 static struct enl_watcher *find(const struct enl_here *here, const struct enl_watcher *wanted)
 {
     struct enl_watcher *watch = next_of(here, NULL, wanted->watched);
-    while (watch != NULL && (!is_same(watch->watcher, wanted->watcher) || watch->cell != wanted->cell ||
-                             watch->generation != wanted->generation))
+    while (watch != NULL && (watch->cell != wanted->cell || !is_same(watch->watcher, wanted->watcher)))
         watch = next_of(here, watch, wanted->watched);
     return watch;
 }
@@ -253,9 +253,12 @@ static int begin_watch(struct enl_cce *cce, const struct enl_watcher *wanted)
     struct enl_here *here = cce->here;
     if (here->self->phase != ENL_RUNNING)
         return bcrE_ENLIST;
-    if (find(here, wanted) != NULL)
+    struct enl_watcher *watch = find(here, wanted);
+    if (watch != NULL) { /* the cell that it was for may be gone: so there are no more watches than cells */
+        watch->generation = wanted->generation;
         return 0;
-    struct enl_watcher *watch = add(here, wanted, &cce->watches);
+    }
+    watch = add(here, wanted, &cce->watches);
     if (watch == NULL)
         return bcrE_NOMEM;
     if (!is_here(here, watch->watched)) {

@@ -34,10 +34,13 @@ static bool make_link_now(void *owner, struct bcri_link_introduction *introducti
 
 static void absent(void *owner, uint32_t host, bool is_unknown)
 {
-    if (is_unknown)
-        bcri_link_thread_unknown(((struct enl_program *)owner)->links.thread, host);
-    else
-        enl_links_lost(&((struct enl_program *)owner)->links, host);
+    struct enl_program *program = owner;
+    if (is_unknown) {
+        bcri_link_thread_unknown(program->links.thread, host);
+        enl_watches_host_lost(&program->here, host); /* so its CCEs are none, and have ended */
+    } else {
+        enl_links_lost(&program->links, host);
+    }
 }
 
 static void give_up_link(void *owner, uint32_t host)

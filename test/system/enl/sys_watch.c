@@ -220,6 +220,67 @@ static void given_up(const char *program)
     MUST(bcr_celllen(bcr_cce, watched) == 0 && bcr_celllen(bcr_cce, cell) == 0);
 }
 
+/* KiB that the daemon has. */
+static long kept_by_daemon(void)
+{
+    char path[64];
+    long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)getppid());
+    FILE *file = fopen(path, "r");
+    MUST(file != NULL && fscanf(file, "%*d %ld", &pages) == 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* Cells that come and go leave nothing at the daemon, and the last watch is told. */
+static void again(const char *program)
+{
+    enum { TIMES = 20000, MOST_KB = 1024 };
+    struct child child = start(0, program);
+    int cell = 0;
+    long before = 0;
+    for (int i = 0; i < TIMES; i++) {
+        MUST(i == 0 || bcr_cafree(cell) == 0);
+        MUST((cell = bcr_cagrow(100, 0, 1, 0, 0, 2, 100)) == 100);
+        MUST(bcr_watch(child.cce, cell) == 0);
+        if (i == TIMES / 10)
+            before = kept_by_daemon();
+    }
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+    MUST(kept_by_daemon() - before < MOST_KB);
+#endif
+    tell(&child, EXIT, 0, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, cell, bcr_BLOCK), &child, bcr_EXITED, 0);
+    settle(program);
+    MUST(bcr_celllen(bcr_cce, cell) == 0);
+}
+
+/* IDs made of bytes that no CCE has put: nobody has them, so they have ended. */
+static void nobody(const char *program)
+{
+    static const struct {
+        unsigned char host, index;
+        int how;
+    } made_up[] = {{0, 200, bcr_UNKNOWN}, {77, 3, bcr_HOSTLOST}};
+    settle(program);
+    for (unsigned i = 0; i < sizeof made_up / sizeof made_up[0]; i++) {
+        struct child none = {0};
+        bcr_region rgid = bcr_rgalloc(16, 0);
+        MUST(rgid != NULL);
+        memset(*rgid, 0, 16);
+        ((unsigned char *)*rgid)[1] = made_up[i].host;
+        ((unsigned char *)*rgid)[3] = made_up[i].index;
+        ((unsigned char *)*rgid)[8] = 1;
+        MUST(bcr_copyfm(bcrT_1CCE, 1, rgid, 0, &none.cce, sizeof none.cce) >= 0 && bcr_rgfree(rgid) == 0);
+        MUST(bcr_watch(none.cce, watched) == 0);
+        int told[4];
+        rgid = bcr_deq(bcr_cce, watched, bcr_BLOCK);
+        MUST(rgid != NULL && bcr_copyfm(bcrT_1END, 1, rgid, 0, told, sizeof told) >= 0 &&
+             bcr_rgfree(rgid) == 0);
+        MUST(told[0] == none.cce && told[1] == -1 && told[2] == made_up[i].how && told[3] == 0);
+    }
+}
+
 static int requested;
 
 static void on_end(int cell)
@@ -357,7 +418,8 @@ int main(int argc, char **argv)
     } scenarios[] = {{"ends", ends},         {"order", order},       {"full", full},
                      {"given_up", given_up}, {"handler", handler},   {"thousand", thousand},
                      {"crowd", crowd},       {"never_up", never_up}, {"lost", lost},
-                     {"between", between},   {"refused", refused}};
+                     {"between", between},   {"refused", refused},   {"again", again},
+                     {"nobody", nobody}};
     if (bcr_init(bcr_handlers, NULL) != 0)
         return 2;
     if (bcr_enlistor != -1)

@@ -21,8 +21,8 @@ static void runs(const char *scenario, const char *hosts, const char *one, const
     CHECK(strstr(run.text, "is as it should be") != NULL);
 }
 
-static const char *const scenarios[] = {"ends",    "order",    "full",     "given_up",
-                                        "handler", "thousand", "never_up", "refused"};
+static const char *const scenarios[] = {"ends",     "order",    "full",    "given_up", "handler",
+                                        "thousand", "never_up", "refused", "again",    "nobody"};
 
 TEST(an_end_is_told_once_behind_all_puts_beyond_the_bound_on_this_host)
 {
