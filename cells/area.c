@@ -350,8 +350,9 @@ static int free_area(struct bcri_ctx *ctx, int base)
     version_even(ctx);
     bcri_journal_close(ctx);
     bcri_segment_pages_back(ctx, refs);
-    if (ctx->hooks != NULL)
-        ctx->hooks->cells_gone(ctx, (uint32_t)base, cells);
+    const struct bcri_hooks *const hooks = bcri_hooks_of(ctx);
+    if (hooks != NULL)
+        hooks->cells_gone(ctx, (uint32_t)base, cells);
     return 0;
 }
 

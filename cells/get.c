@@ -111,6 +111,7 @@ BCRI_INLINE enum bcri_trace_op trace_of(enum bcri_want want)
 static __attribute__((noinline)) bcr_region note_get(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
                                                      uint64_t key, enum bcri_want want, uint32_t owner)
 {
+    BCRI_CALL_LEAVES(ctx);
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_held(ctx, region);
     bcri_counted(ctx, counter_of(want));
@@ -148,6 +149,7 @@ static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bc
 /* Gets from the start: nothing has been looked up yet. */
 static __attribute__((noinline)) bcr_region get_anew(uint64_t key, int msec, enum kind kind)
 {
+    BCRI_CALL_INSIDE;
     struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
         return NULL;
@@ -168,6 +170,7 @@ static __attribute__((noinline)) bcr_region get_on(struct bcri_ctx *ctx, struct 
                                                    struct bcri_slot_shm *slot, enum kind kind, int msec,
                                                    enum bcri_held held)
 {
+    BCRI_CALL_LEAVES(ctx);
     struct bcri_get get = {.key = resolved->key,
                            .resolved = resolved,
                            .slot = slot,
@@ -192,11 +195,12 @@ static __attribute__((noinline)) bcr_region get_wake(struct bcri_ctx *ctx,
 }
 
 /* Fetches ahead after a get that is done. */
-static __attribute__((noinline)) bcr_region get_look_ahead(const struct bcri_ctx *ctx,
+static __attribute__((noinline)) bcr_region get_look_ahead(struct bcri_ctx *ctx,
                                                            const struct bcri_resolved *resolved,
                                                            struct bcri_slot_shm *slot, uint64_t ticket)
 {
     look_ahead(ctx, resolved, ticket);
+    bcri_call_leaves(ctx);
     return bcri_id_of(slot);
 }
 
@@ -226,7 +230,10 @@ BCRI_INLINE bcr_region get_fast(enum kind kind, bcr_cce_id cce, int cell_number,
 {
     const uint64_t key = bcri_resolved_key(cce, cell_number);
     struct bcri_ctx *const ctx = bcri_self_thread;
-    if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
+    if (bcri_unlikely(ctx == NULL))
+        return get_anew(key, msec, kind);
+    bcri_call_enters(ctx);
+    if (bcri_unlikely(bcri_enters(ctx)))
         return get_anew(key, msec, kind);
     struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->get_resolved, key);
     struct bcri_slot_shm *const slot = *ctx->slot_top;
@@ -263,6 +270,7 @@ BCRI_INLINE bcr_region get_fast(enum kind kind, bcr_cce_id cce, int cell_number,
                      header->length, region);
     if (kind == TAKE && is_first_of_line(ticket))
         return get_look_ahead(ctx, resolved, slot, ticket);
+    bcri_call_leaves(ctx);
     return bcri_id_of(slot);
 }
 
@@ -282,18 +290,18 @@ static __attribute__((noinline)) bcr_region get_reading(bcr_cce_id cce, int cell
 
 bcr_region bcr_get(int qlike, bcr_cce_id cce, int cell, int msec)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     return qlike != 0 ? get_taking(cce, cell, msec) : get_reading(cce, cell, msec);
 }
 
 bcr_region bcr_acqrl(bcr_cce_id cce, int cell, int msec)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     return get_fast(READ_LOCK, cce, cell, msec);
 }
 
 bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     return get_fast(WRITE_LOCK, cce, cell, msec);
 }

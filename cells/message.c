@@ -43,6 +43,7 @@ static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *bu
     bcr_region rgid = bcr_rgalloc((size.ret < 0 ? -size.ret : size.ret) - 2, archtype);
     if (rgid == NULL)
         return -1;
+    BCRI_CALL_GOES_ON(ctx);
     struct bcri_slot_shm *slot;
     int error = bcri_id_live(ctx, rgid, &slot);
     if (error != 0)
@@ -89,6 +90,7 @@ int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int nce
         return ret;
     /* bcr_NOFREE, since bcr_putm keeps the region after some failures and frees it after others. */
     int failed = bcr_putm(qlike, rgid, ncells, cells, bcr_NOFREE);
+    BCRI_CALL_GOES_ON(ctx);
     give_up(rgid);
     return failed != 0 ? -2 : ret;
 }
@@ -113,6 +115,7 @@ int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce
     bcr_region rgid = bcr_get(qlike, cce, cell, msec);
     if (rgid == NULL)
         return -1;
+    BCRI_CALL_GOES_ON(ctx);
     struct bcri_slot_shm *slot;
     error = bcri_id_live(ctx, rgid, &slot);
     if (error != 0)

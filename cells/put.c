@@ -143,6 +143,7 @@ static __attribute__((noinline)) int put_elsewhere(struct bcri_ctx *ctx, struct 
 static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, bool write, bool nofree,
                                               const int *msec)
 {
+    BCRI_CALL_INSIDE;
     struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
         return -1;
@@ -174,6 +175,7 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
 static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                             struct bcri_slot_shm *slot, bool write, enum bcri_held held)
 {
+    BCRI_CALL_LEAVES(ctx);
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_held(ctx, region);
     struct bcri_put put = {.key = resolved->key,
@@ -195,6 +197,7 @@ static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct
                                               bcri_ref region, uint32_t length, bool write,
                                               struct bcri_slot_shm *wakes)
 {
+    BCRI_CALL_LEAVES(ctx);
     if (wakes != NULL) {
         bcri_unlock_wake(ctx);
         put_close(ctx, wakes, false);
@@ -228,7 +231,10 @@ BCRI_INLINE bool is_open(const struct bcri_resolved *resolved, struct bcri_cell_
 BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
-    if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
+    if (bcri_unlikely(ctx == NULL))
+        return put_anew(rgid, key, write, false, NULL);
+    bcri_call_enters(ctx);
+    if (bcri_unlikely(bcri_enters(ctx)))
         return put_anew(rgid, key, write, false, NULL);
     struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->put_resolved, key);
     struct bcri_id id;
@@ -258,6 +264,7 @@ BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
     bcri_counted(ctx, BCRI_COUNT_PUT);
     bcri_trace_write(ctx, seq, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, resolved->owner,
                      (uint32_t)resolved->key, length, region);
+    bcri_call_leaves(ctx);
     return 0;
 }
 
@@ -277,7 +284,7 @@ static __attribute__((noinline)) int write_giving(bcr_region rgid, bcr_cce_id cc
 
 int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     if (bcri_unlikely(nofree != 0))
         return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, true, NULL);
     return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
@@ -285,18 +292,18 @@ int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 
 int bcr_put_within(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree, int msec)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, nofree != 0, &msec);
 }
 
 int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     return write_giving(rgid, cce, cell);
 }
 
 int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     return put_anew(rgid, bcri_resolved_key(cce, cell), true, true, NULL);
 }

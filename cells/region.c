@@ -35,6 +35,7 @@ static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, stru
 /* All cases but that of a free block at hand and a length and archtype that need no check. */
 static __attribute__((noinline)) bcr_region alloc_slow(int len, int archtype)
 {
+    BCRI_CALL_INSIDE;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return NULL;
@@ -60,10 +61,11 @@ static __attribute__((noinline)) bcr_region alloc_slow(int len, int archtype)
 /* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing, as a put does: see put.c. */
 bcr_region bcr_rgalloc(int len, int archtype)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL))
         return alloc_slow(len, archtype);
+    bcri_call_enters(ctx);
     bcri_ref ref;
     struct bcri_region_shm *region;
     uintptr_t data;
@@ -76,7 +78,9 @@ bcr_region bcr_rgalloc(int len, int archtype)
     region->archtype = ctx->archtype;
     struct bcri_slot_shm *const slot = *ctx->slot_top--; /* as bcri_slot_take */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    return name_new(slot, ref, region, data);
+    const bcr_region rgid = name_new(slot, ref, region, data);
+    bcri_call_leaves(ctx);
+    return rgid;
 }
 
 int bcr_rgmod(bcr_region rgid)
@@ -116,6 +120,7 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
 
 static __attribute__((noinline)) int free_slow(bcr_region rgid)
 {
+    BCRI_CALL_INSIDE;
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return -1;
@@ -132,12 +137,16 @@ static __attribute__((noinline)) int free_slow(bcr_region rgid)
 /* Model: death.pml */
 int bcr_rgfree(bcr_region rgid)
 {
-    BCRI_CALL;
+    BCRI_CALL_FAST;
     struct bcri_ctx *const ctx = bcri_self_thread;
     struct bcri_id id;
     bcri_ref ref;
-    if (bcri_unlikely(ctx == NULL || !bcri_id_fast(ctx, rgid, &id, &ref)))
+    if (bcri_unlikely(ctx == NULL))
         return free_slow(rgid);
+    bcri_call_enters(ctx);
+    if (bcri_unlikely(!bcri_id_fast(ctx, rgid, &id, &ref)))
+        return free_slow(rgid);
+    BCRI_CALL_LEAVES(ctx);
     struct bcri_region_shm *const region = bcri_at_held(ctx, ref);
     if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as when a read lock ends */
         bcri_counted(ctx, BCRI_COUNT_FREE);

@@ -256,7 +256,9 @@ static struct bcri_answer spin_for_ticket(struct bcri_ctx *ctx, struct bcri_reso
                             .at = bcri_ring_at(resolved, number),
                             .lap = bcri_lap(number, resolved->ring_log2)};
     bcri_heap_look_waiting(ctx);
-    if (++ctx->waits_in_row > FOLLOWING && resolved->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
+    if (ctx->waits_in_row < UINT8_MAX)
+        ctx->waits_in_row++;
+    if (ctx->waits_in_row > FOLLOWING && resolved->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
         for (int i = 0; i < LEAD_PAUSES; i++)
             bcri_cpu_pause();
     struct bcri_wait_loop loop = {
@@ -321,7 +323,7 @@ struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_
 
 void bcri_request_gone(const struct bcri_ctx *ctx)
 {
-    if (ctx->hooks != NULL)
+    if (bcri_hooks_of(ctx) != NULL)
         bcri_bell_ring(ctx, ctx->record);
 }
 

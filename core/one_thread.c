@@ -35,8 +35,8 @@ static _Noreturn void end(struct bcri_ctx *ctx, uint32_t other, const char *does
                                                program_invocation_short_name, own, routine, other, in, cce)
                                     : snprintf(line, sizeof line,
                                                "bcr: %.64s: thread %u has called %s in the midst of its own "
-                                               "%s: a signal handler may not call BCR; %s "
-                                               "ends\n",
+                                               "%s: a signal handler calls BCR only after "
+                                               "bcr_sigenter; %s ends\n",
                                                program_invocation_short_name, own, routine, in, cce);
     const ssize_t written = length > 0 ? write(STDERR_FILENO, line, (size_t)length) : 0;
     (void)written; /* the end says it, too */

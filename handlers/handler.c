@@ -10,6 +10,10 @@
 
 static struct bcri_scheduler *find(struct bcri_ctx *ctx)
 {
+    if (bcri_unlikely(bcri_load(&ctx->section.open))) { /* the caller is a signal handler */
+        bcri_set_errno(bcrE_INSIDE);
+        return NULL;
+    }
     struct bcri_scheduler *sched = bcri_sched_of(ctx);
     if (sched == NULL)
         bcri_set_errno(bcrE_NOMEM);

@@ -302,6 +302,7 @@ static void body(struct bcri_coroutine *co)
             run(self->cell);
         else
             run_with(self->cell, argument);
+        bcri_call_enters(s->ctx); /* the program's own code may have called, and so has left it 0 */
         bcri_call_goes_on(s->ctx, "the end of a handler");
         end_fork_if_forked(s);
         self->handler = NULL;

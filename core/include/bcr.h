@@ -25,7 +25,8 @@
  *     others have waited for a second. A get with a time that cannot have its first lock in that
  *     time fails with bcrE_TIMEOUT, a put (bcr_putwait) with bcrE_FULL. Calls without a time, and
  *     those that have come further, wait until it goes on; nothing is lost.
- *   - Any thread may call, but never two at once, and no signal handler. Signals end no call.
+ *   - Any thread may call, but never two at once, and a signal handler where bcr_sigenter lets it.
+ *     Signals end no call.
  *   - Routines that may run handlers (bcr_handler) run them first, and while they wait.
  *   - All descriptors of the library are close-on-exec.
  *

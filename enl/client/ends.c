@@ -61,8 +61,10 @@ int bcr_end(int status, int which)
         return refuse_call(bcrE_NOTEAM);
     if (bcri_client_lost(ctx->client))
         return refuse_call(bcrE_ENLIST);
-    fflush(stdout);
-    fflush(stderr);
+    if (!bcri_load(&ctx->section.open)) { /* a signal handler may have interrupted one of their routines */
+        fflush(stdout);
+        fflush(stderr);
+    }
     bcri_client_tell(ctx->client,
                      &(const struct bcri_control){
                          .type = BCRI_MSG_finish, .present = BCRI_HAS(status), .status = (uint32_t)status},

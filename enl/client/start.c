@@ -245,6 +245,7 @@ int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const c
     if (spec->region != NULL) {
         int archtype;
         const int length = bcr_rglen(spec->region, &archtype);
+        BCRI_CALL_GOES_ON(ctx);
         if (length < 0)
             return -1;
         if (length > (int)BCRI_BIRTH_BYTES_MAX)

@@ -152,6 +152,31 @@ BCR_API int bcr_signal(bcr_cce_id which, int signal);
  * Crash: a caller that dies inside has ended the program so, or not at all. */
 BCR_API int bcr_end(int status, int which);
 
+/* bcr_sigenter, bcr_sigleave -- let a signal handler call BCR.
+ * A signal handler may call bcr_sigenter at any time. If that returns 0, it may call other routines
+ * until it calls bcr_sigleave, before it returns. The signal may have interrupted malloc: no routine
+ * of BCR needs that. bcr_errno and errno are for the program what they were, whatever the calls
+ * between did. If it fails, bcr_errno is changed, which the interrupted program may be about to
+ * read: a handler that may be refused keeps bcr_errno before, and assigns it again.
+ *
+ * No handler of a cell runs in between; what requests one meanwhile is not lost. The routines for
+ * handlers (bcr_handler, bcr_handler_arg, bcr_priority, bcr_getpriority, bcr_allow, bcr_block) fail
+ * with bcrE_INSIDE. bcr_end leaves aside what stdio buffers. A call that waits holds up the program,
+ * perhaps for ever, if that is to put or release what it waits for: give gets the time 0 and use
+ * bcr_put_within. The calls need up to 64 KiB of the stack that the signal handler runs on
+ * (sigaltstack).
+ *
+ * That two threads never call at once is true of the signal handler, too: other threads may not call
+ * before bcr_sigleave. So a program whose threads call BCR blocks the signal in all of them but the
+ * one that calls at that time (pthread_sigmask).
+ * Returns: 0.
+ * Errors: bcrE_INSIDE  A thread of this CCE is in BCR, also if a handler of a cell is running there;
+ *             or another signal handler has entered. Nothing may be called: note what is to be done
+ *             for the program to do it, or let a later signal do it.
+ *         bcrE_ARG     bcr_sigleave: no signal handler has entered. */
+BCR_API int bcr_sigenter(void);
+BCR_API int bcr_sigleave(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -127,6 +127,15 @@ struct bcri_ctx_calls {
     _Atomic(const char *) does; /* NULL: the user's handler runs */
 };
 
+/* What a signal handler does between bcr_sigenter and bcr_sigleave (handlers/section.c). */
+struct bcri_ctx_section {
+    _Atomic bool open;
+    const struct bcri_hooks *hooks; /* those of the CCE, which has none meanwhile */
+    int error, system_error;        /* bcr_errno and errno of the program that was interrupted */
+    uint32_t thread;                /* what bcri_ctx_calls said */
+    const char *does;
+};
+
 struct bcri_ctx {
     /* Each put, get and lock reads these. They fill two cache lines. */
     alignas(BCRI_CACHELINE) struct bcri_record_shm *record;
@@ -148,7 +157,8 @@ struct bcri_ctx {
     uint32_t trace_seq;
     uint32_t tag;
     uint32_t index;
-    uint32_t waits_in_row; /* number of gets since the last put that had to wait */
+    _Atomic uint8_t inside; /* a thread is in BCR (one_thread.h) */
+    uint8_t waits_in_row;   /* number of gets since the last put that had to wait, or 255 */
 
     struct bcri_ctx_handlers handlers;
 
@@ -182,6 +192,7 @@ struct bcri_ctx {
     struct bcri_ctx_kept kept;
     struct bcri_ctx_daemon daemon;
     struct bcri_ctx_calls calls;
+    struct bcri_ctx_section section;
 
     /* What this CCE has read from the directory of records; 0: nothing yet. */
     uint32_t record_seg[BCRI_RECORD_SEGS];

@@ -2,7 +2,9 @@
 /* The hooks by which the layer above the cells (handlers/) takes over in a CCE that has handlers.
  *
  * ctx->hooks is NULL as long as a CCE has no handlers; then each call costs one load more. The
- * CCE's own thread sets the table, outside every operation, and never removes it. Only that thread
+ * CCE's own thread sets the table, outside every operation, and never removes it, but for as long as a
+ * signal handler calls BCR (bcr_sigenter): then no handler is to run, and bcri_hooks_of() has the
+ * table. Only that thread
  * calls the functions. It does so with the journal closed and no lock held, except for `requested`.
  * So the functions may do what a public routine may do, and may also run handlers to their end. The
  * caller must look up again what it had looked up before (a resolved cell, an area). */
@@ -12,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bcri_ctx;
+#include "bcri/ctx.h"
+
 struct bcri_slot_shm;
 
 struct bcri_hooks {
@@ -34,5 +37,11 @@ struct bcri_hooks {
     /* The context is about to end. */
     void (*fini)(struct bcri_ctx *ctx);
 };
+
+/* The table of a CCE that has handlers, whether or not they may run now. */
+static inline const struct bcri_hooks *bcri_hooks_of(const struct bcri_ctx *ctx)
+{
+    return ctx->hooks != NULL ? ctx->hooks : ctx->section.hooks;
+}
 
 #endif

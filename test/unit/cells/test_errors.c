@@ -44,6 +44,8 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_rgshared(rgid), code);
     FAILS(bcr_rgkind(rgid), code);
     FAILS(bcr_heapleft(), code);
+    FAILS(bcr_sigenter(), code);
+    FAILS(bcr_sigleave(), code);
     FAILS(bcr_getputwait(&value), code);
     FAILS(bcr_putwait(0), code);
     FAILS(bcr_putdone(0), code);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which routines run handlers that were requested: what bcr.h says of each, "may run handlers", is
- * what it does. */
+ * what it does. While they run the CCE is in BCR (bcr_sigenter), and after each routine it is not. */
 #include <bcr/program.h>
 
 #include <stdbool.h>
@@ -17,6 +17,7 @@ static void note(int cell)
 {
     (void)cell;
     say("ran ");
+    FAILS(bcr_sigenter(), bcrE_INSIDE);
 }
 
 /* What the calls below work on. */
@@ -222,6 +223,11 @@ static void allow(void)
 {
     CHECK_INT(bcr_allow(0), 0);
 }
+static void signal_section(void)
+{
+    CHECK_INT(bcr_sigenter(), 0);
+    CHECK_INT(bcr_sigleave(), 0);
+}
 
 static const struct {
     const char *name;
@@ -275,6 +281,8 @@ static const struct {
     {"sendm", sendm},
     {"recv", recv_},
     {"allow", allow},
+    {"sigenter", signal_section},
+    {"sigleave", signal_section},
 };
 
 /* The block that names the routine: "bcr_one, bcr_other -- ...". */
@@ -368,6 +376,7 @@ TEST(those_routines_run_handlers_that_say_so)
         CHECK_INT(bcr_enq(number(1), one_of_two, HOME, bcr_FREE), 0);
         as(one);
         routines[i].call();
+        signal_section();
         if ((strcmp(told, "ran ") == 0) != says_that_it_runs_handlers(header, routines[i].name))
             FAIL("bcr_%s ran \"%s\"; bcr.h says otherwise", routines[i].name, told);
         CHECK_INT(bcr_allow(0), 0);
