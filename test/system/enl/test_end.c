@@ -12,12 +12,21 @@
 #include "check.h"
 #include "run.h"
 
-static struct run run;
+static struct run run, joined;
 
 static const char *sys_ends(void)
 {
     run_folder();
     return getenv("SYS_ENDS");
+}
+
+static const char *log_of_root(void)
+{
+    static char name[200];
+    char host[128] = "";
+    CHECK_INT(gethostname(host, sizeof host - 1), 0);
+    snprintf(name, sizeof name, "bcr.%s.%d.log", host, (int)run.pid);
+    return name;
 }
 
 /* Watches the processes of `count` CCEs that tell who they are; gives them by their ordinals. */
@@ -306,7 +315,6 @@ TEST(it_ends_what_the_root_has_left)
  * CCE there is killed, and finds both when it goes on. */
 TEST(of_a_cce_that_fails_while_its_host_is_being_told_nothing_is_said)
 {
-    char host[128] = "", log[200];
     int ordinal;
     pid_t pid, daemon = 0;
     setenv("SYS_CHILD", "parent tell pause", 1);
@@ -318,11 +326,65 @@ TEST(of_a_cce_that_fails_while_its_host_is_being_told_nothing_is_said)
     CHECK_INT(kill(pid, SIGKILL), 0);
     run_wait_for_state(pid, 'Z', true);
     run_go();
-    CHECK_INT(gethostname(host, sizeof host - 1), 0);
-    snprintf(log, sizeof log, "bcr.%s.%d.log", host, (int)run.pid);
-    run_wait_for_text(log, "is ended with status 3 by CCE 0");
+    run_wait_for_text(log_of_root(), "is ended with status 3 by CCE 0");
     CHECK_INT(kill(daemon, SIGCONT), 0);
     run_ends(&run, 3, "");
+}
+
+/* local1 has started local2. The end, and what was printed, go over the link between local2 and the root. */
+TEST(a_cce_of_a_host_whose_starter_is_lost_ends_the_program)
+{
+    pid_t daemon = 0, pid;
+    int watches[3];
+    setenv("SYS_CHILD1", "parent tell spin", 1);
+    setenv("SYS_CHILD2", "tell wait flood 5000 end 5", 1);
+    run_start(&run, run_enl(), "--onfail", "isolate", "--fanout", "1", "--local", "2", sys_ends(), "at",
+              "local1", "enlist", "1", "at", "local2", "from", "2", "enlist", "1", "tell", "spin");
+    for (int told = 0; told < 3;) {
+        int ordinal;
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "parent %d", &pid) == 1) {
+            daemon = pid;
+            continue;
+        }
+        CHECK_INT(sscanf(line, "%d %d", &ordinal, &pid), 2);
+        watches[ordinal] = run_watch(pid);
+        told++;
+    }
+    CHECK(daemon != 0);
+    CHECK_INT(kill(daemon, SIGKILL), 0);
+    run_gone(watches[1]);
+    run_wait_for_text(log_of_root(), "goes on over a link to this one");
+    run_go();
+    run_ends(&run, 5, "host local1 is lost");
+    run_gone(watches[0]);
+    run_gone(watches[2]);
+    CHECK(strstr(run.text, "\n4999\n") != NULL);
+}
+
+/* enl has not started its process. */
+TEST(a_cce_that_has_joined_ends_too)
+{
+    int watches[2];
+    setenv("SYS_CHILD", "tell spin", 1);
+    run_start(&run, run_enl(), sys_ends(), "tell", "wait", "enlist", "1", "wait", "end", "3");
+    all_there(1, watches, NULL);
+    run_start(&joined, run_enl(), "--join", run_program(), sys_ends());
+    run_wait_for_text("bcr.", "waits to be enlisted as sys_ends");
+    run_go();
+    int ordinal;
+    pid_t pid;
+    run_told_pid(&ordinal, &pid);
+    CHECK_INT(ordinal, 1);
+    watches[1] = run_watch(pid);
+    run_go();
+    run_end(&joined);
+    CHECK_INT(joined.status, 128 + SIGKILL);
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+    run_gone(watches[0]);
+    run_gone(watches[1]);
+    CHECK_PTR(strstr(run.error, "CCE"), NULL);
 }
 
 TEST(what_a_cce_runs_under_ends_with_it)

@@ -202,6 +202,19 @@ TEST(under_root_the_root_s_normal_end_ends_all_also_with_anystatus)
     root_ends("root", bcr_anystatus, &ways[STATUS], PROGRAM_ENDS, "");
 }
 
+/* enl knows the status by what the library has recorded. */
+TEST(with_anystatus_an_exit_is_normal_under_a_wrapper_too)
+{
+    char command[600];
+    set_flags("SYS_ROOT_FLAGS", bcr_anystatus);
+    snprintf(command, sizeof command, "%s exit 3; true", sys_ends());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
+    run_ends(&run, 3, "");
+    snprintf(command, sizeof command, "%s kill 9; true", sys_ends());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
+    run_ends(&run, 1, "ended without exit(); that ends the program (onfail abort)");
+}
+
 TEST(bcr_init_says_that_the_flags_are_available)
 {
     set_flags("SYS_ROOT_FLAGS", bcr_implemented | bcr_anystatus | bcr_isolate | bcr_passsignals | 1 << 20);

@@ -12,7 +12,7 @@
 #include "check.h"
 #include "run.h"
 
-static struct run run;
+static struct run run, joined;
 
 static const char *sys_ends(void)
 {
@@ -249,6 +249,31 @@ TEST(one_that_has_not_called_bcr_init_gets_it_by_its_id_and_not_with_all)
         run_ends(&run, 0, "it was killed by signal 12 (User defined signal 2) before it called bcr_init");
     }
     unsetenv("SYS_BEFORE");
+}
+
+TEST(a_cce_that_has_joined_is_signalled_too)
+{
+    pid_t pids[2];
+    setenv("SYS_CHILD", "catch grow cry learn tell pause", 1);
+    run_start(&run, run_enl(), "--onfail", "isolate", sys_ends(), "catch", "grow", "tell", "wait", "enlist",
+              "1", "hear", "1", "wait", "signal", "1", "10", "wait", "signal", "all", "12", "wait", "signal",
+              "1", "9");
+    all_there(1, pids);
+    run_start(&joined, run_enl(), "--join", run_program(), sys_ends());
+    run_wait_for_text("bcr.", "waits to be enlisted as sys_ends");
+    run_go();
+    int ordinal;
+    run_told_pid(&ordinal, &pids[1]);
+    run_go();
+    TOLD("got 10 1", "signal 0 0");
+    run_go();
+    TOLD("got 12 0", "got 12 1", "signal 0 0");
+    run_go();
+    TOLD("signal 0 0");
+    run_end(&joined);
+    CHECK_INT(joined.status, 128 + SIGKILL);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
 }
 
 TEST(signals_stop_a_cce_let_it_go_on_and_kill_it)
