@@ -39,6 +39,17 @@ static void on_asked(struct enl_program *program, const struct enl_cce *cce)
         enl_signals_row_passed(&program->jobs, enl_cce_text(cce));
 }
 
+static void names_end(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    const struct bcri_control message = {.type = BCRI_MSG_unnamed,
+                                         .present = BCRI_HAS(enlistor),
+                                         .enlistor = {(const char *)identity, BCRI_IDENTITY_BYTES}};
+    if (program->self.upward != NULL)
+        program->self.upward->send(program, &message);
+    else if (!program->self.is_child)
+        enl_names_ended(&program->jobs.names, identity, false);
+}
+
 static void want_host(struct enl_program *program, uint32_t number)
 {
     if (enl_introduce_name(program, number) == NULL)
@@ -50,6 +61,7 @@ static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
                                              .debugger_started = enl_session_started,
                                              .network_bell = enl_links_bell,
                                              .outbox_made = enl_links_outbox,
+                                             .names_end = names_end,
                                              .send_notice = enl_links_notice,
                                              .want_host = want_host,
                                              .send_to_host = enl_tree_send,
@@ -84,7 +96,8 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
 
 static bool is_quiet(const struct enl_program *program)
 {
-    return program->jobs.stop_signal == 0 && !enl_enlist_is_busy(&program->jobs);
+    return program->jobs.stop_signal == 0 && !enl_enlist_is_busy(&program->jobs) &&
+           LIST_EMPTY(&program->jobs.names.seekers);
 }
 
 static void send_down(const struct enl_program *program, const struct bcri_control *message, bool up_alone)

@@ -112,6 +112,26 @@ static const char *host_arch(struct enl_conn *conn, const struct bcri_control *m
     return NULL;
 }
 
+/* The root's daemon has the names. */
+static const char *name_request(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = enl_program_of(conn);
+    struct bcri_control whole = *message;
+    if (conn->cce != NULL) {
+        conn->cce->uses_names = true;
+        whole.present |= BCRI_HAS(enlistor);
+        whole.enlistor =
+            (struct bcri_view){(const char *)conn->cce->record->id.identity, BCRI_IDENTITY_BYTES};
+    }
+    if (program->self.is_child)
+        return ask_parent(conn, &whole, bcrE_ENLIST);
+    if (program->self.phase == ENL_RUNNING)
+        return message->type == BCRI_MSG_find ? enl_names_find(&program->jobs.names, conn, &whole)
+                                              : enl_names_publish(&program->jobs.names, conn, &whole);
+    enl_cce_reply(conn, message->id, bcrE_ENLIST, NULL);
+    return NULL;
+}
+
 static void tell_killer(struct enl_program *program, pid_t pid)
 {
     char by[64] = ", in another pid namespace";
@@ -185,6 +205,10 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, fd_set): return enl_memory_fd_set(conn, in);
     case ON(CONTROL, fd_ring): return enl_memory_fd_ring(conn, message);
     case ON(CONTROL, crashed): return enl_crash_begun(&program->crashes, conn->cce, in);
+    case ON(CHILD, publish):
+    case ON(CHILD, find):
+    case ON(CONTROL, publish):
+    case ON(CONTROL, find): return name_request(conn, message);
     case ON(CONTROL, watch): return enl_watches_ask(conn, message);
     case ON(CONTROL, note): write_note(conn, message); return NULL;
     case ON(CONTROL, blocked_by):
@@ -207,6 +231,7 @@ static void on_closing(struct enl_conn *conn)
     }
     enl_session_unseen(conn);
     enl_enlist_forget(&program->jobs, conn);
+    enl_names_forget(&program->jobs.names, conn);
     enl_tree_forget(program, conn);
     enl_proxy_forget(&program->carry, conn);
     enl_far_forget(&program->carry, conn);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
         *at = call->next;
         call->code = message->type == BCRI_MSG_reply ? (int)message->status : bcrE_ENLIST;
         call->count = message->count;
+        call->cell = message->cell;
+        if (message->enlistor.length == sizeof call->identity)
+            memcpy(call->identity, message->enlistor.bytes, sizeof call->identity);
         call->answered = true;
         break;
     }

@@ -167,6 +167,8 @@ static void finish_cce(struct enl_cce *cce)
     bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
     bcri_cce_dying(here->host, cce->index);
     enl_watches_forget(cce);
+    if (cce->uses_names)
+        here->ops->names_end(here->self->program, cce->record->id.identity);
     if (here->self->phase != ENL_RUNNING)
         return;
     /* The agent first: it passes on holds that the repair would drop. */

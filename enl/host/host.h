@@ -105,6 +105,8 @@ struct enl_here_ops {
     /* It was killed by a signal that is a crash: its report is made, before its record is repaired. */
     void (*crashed)(struct enl_crashes *crashes, struct enl_cce *cce, int signal, bool core_file);
     void (*crash_dropped)(struct enl_cce *cce);
+    /* A CCE that has published or looked for names has ended. */
+    void (*names_end)(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES]);
     /* Has the agent forget it; false: it does not know it. enl_cce_forgotten is called then. */
     bool (*forget)(struct enl_links *links, uint32_t index);
     /* The worker has a piece for the agent's pool. */
@@ -221,6 +223,7 @@ struct enl_cce {
     bool disconnect_reported;     /* and a person was told that the CCE is killed */
     uint64_t blocked_reported_ms; /* when stderr last said that others wait for it; 0: never */
     bool finished;                /* it no longer counts as alive */
+    bool uses_names;              /* it has published or looked for some */
     bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
     uint8_t how, how_number;      /* it has ended: enum bcr_how, with its status or the signal */

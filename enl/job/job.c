@@ -19,6 +19,7 @@ int enl_jobs_start(struct enl_jobs *jobs)
 {
     uv_idle_init(&jobs->self->loop, &jobs->starter);
     uv_timer_init(&jobs->self->loop, &jobs->grace);
+    enl_names_open(&jobs->names, &jobs->self->loop);
     jobs->starter.data = jobs->grace.data = jobs;
     return enl_signals_start(jobs);
 }
@@ -29,6 +30,7 @@ void enl_jobs_close(struct enl_jobs *jobs)
     jobs->signals = NULL;
     uv_close((uv_handle_t *)&jobs->starter, NULL);
     uv_close((uv_handle_t *)&jobs->grace, NULL);
+    enl_names_close(&jobs->names);
 }
 
 void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final)

@@ -88,6 +88,28 @@ struct enl_outcome enl_meaning_of_end(int onfail, int flags, bool is_root, enum 
 /* The same for all CCEs of a host that is lost: so many, of which so many have asked for bcr_isolate. */
 struct enl_outcome enl_meaning_of_lost_host(int onfail, uint32_t cces, uint32_t isolated);
 
+/* names.c -- Names of cells within the program. */
+
+#define ENL_NAME_MAX 255 /* bytes */
+/* The root's daemon has them. */
+struct enl_names {
+    LIST_HEAD(, enl_name) all;
+    LIST_HEAD(, enl_seeker) seekers; /* that wait for a name */
+    uv_timer_t timer;                /* until the time of the first of them is up */
+};
+void enl_names_open(struct enl_names *names, uv_loop_t *loop);
+void enl_names_close(struct enl_names *names);
+/* publish and find, with the identity of the CCE that asks. `conn` gets the answer, perhaps later. Return NULL, or what is
+ * malformed. */
+const char *enl_names_publish(struct enl_names *names, struct enl_conn *conn,
+                              const struct bcri_control *request);
+const char *enl_names_find(struct enl_names *names, struct enl_conn *conn,
+                           const struct bcri_control *request);
+/* That CCE has ended; `host`: its whole host is lost. */
+void enl_names_ended(struct enl_names *names, const uint8_t identity[BCRI_IDENTITY_BYTES], bool host);
+/* The connection is gone: nobody waits there. */
+void enl_names_forget(struct enl_names *names, const struct enl_conn *conn);
+
 struct enl_jobs_ops {
     /* ---- starting ---- */
     /* `request` has an enlistor. If another daemon is asked, `attached` is taken. */
@@ -126,6 +148,7 @@ struct enl_jobs {
     STAILQ_HEAD(, enl_job) queue;
     STAILQ_HEAD(, enl_arrival) arrivals; /* requests of daemons, whose start strings come */
     uv_idle_t starter;
+    struct enl_names names; /* the root's daemon's */
 
     int status;                     /* enl's exit status */
     bool is_set;                    /* that is decided, and the root's end does not change it */

@@ -290,6 +290,9 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    "%u host%s that %s started through host %s go%s on over %s to this one", below,
                    below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
                    below == 1 ? "es" : "", below == 1 ? "a link" : "links");
+    uint8_t host[BCRI_IDENTITY_BYTES] = {0};
+    bcri_identity_name(host, child->number, 0);
+    enl_names_ended(&program->jobs.names, host, true);
     enl_introduce_gone(program, child);
     fail_forwards(child, sentence);
     if (child->stops)

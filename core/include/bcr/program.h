@@ -152,6 +152,23 @@ BCR_API int bcr_signal(bcr_cce_id which, int signal);
  * Crash: a caller that dies inside has ended the program so, or not at all. */
 BCR_API int bcr_end(int status, int which);
 
+/* bcr_publish, bcr_find -- give a cell a name that all CCEs of the program can look up; look one up.
+ * name is 1 to 255 bytes of UTF-8 without control characters. cell is a number in the caller's own
+ * areas, or 0: the name is taken back, if the caller has given it. A cell may have several names, and
+ * a name may move to another cell of the same CCE. When the CCE ends, its names are free; bcr_cafree
+ * leaves them. cce and cell of bcr_find are NULL, or where the CCE's ID and the cell's number go; they
+ * stay as they are if it fails. The names of two programs have nothing in common.
+ * Errors: bcrE_ARG, bcrE_NOMEM
+ *         bcrE_BUSY    Another CCE has given that name.
+ *         bcrE_NOCELL  The caller has no such cell.
+ *         bcrE_TIMEOUT  No cell had that name in the time given; 0 only looks.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: bcr_publish until enl has answered; bcr_find up to msec. bcr_find may run handlers.
+ * Order: who finds a name finds what was published last, and may find its CCE ended all the same.
+ * Crash: as bcr_get. */
+BCR_API int bcr_publish(const char *name, int cell);
+BCR_API int bcr_find(const char *name, bcr_cce_id *cce, int *cell, int msec);
+
 /* bcr_sigenter, bcr_sigleave -- let a signal handler call BCR.
  * A signal handler may call bcr_sigenter at any time. If that returns 0, it may call other routines
  * until it calls bcr_sigleave, before it returns. The signal may have interrupted malloc: no routine

@@ -29,6 +29,8 @@ struct bcri_client_call {
     bool answered;
     int code;       /* the answer's status */
     uint32_t count; /* and its count, if it has one */
+    uint64_t cell;  /* likewise; the CCE that it names, too */
+    uint8_t identity[BCRI_IDENTITY_BYTES];
 };
 
 struct bcri_client {

@@ -20,6 +20,8 @@
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
  *   watch         CCE      id enlistor cell generation kind                     reply
+ *   publish       CCE      id text cell enlistor?                               reply
+ *   find          CCE      id text size enlistor?                               reply: enlistor cell
  *   note          CCE      text (for the log)                                   none
  *   crashed       CCE      kind code pid address context        its end: the    none
  *                          coroutines                           CCE may end
@@ -141,86 +143,89 @@
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
-#define BCRI_CONTROL_TYPES(X)                                                                        \
-    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                          \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags), 3)                             \
-    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                  \
-    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                \
-    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                       \
-    X(pages_back, K(cell) | K(rings), 0, 0)                                                          \
-    X(segment_fd, K(id) | K(seg), 0, 0)                                                              \
-    X(segment_freed, K(seg), 0, 0)                                                                   \
-    X(fd_set, K(id) | K(cell), 0, 1)                                                                 \
-    X(fd_ring, K(cell), 0, 0)                                                                        \
-    X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                          \
-    X(blocked_by, K(index), 0, 0)                                                                    \
-    X(note, K(text), 0, 0)                                                                           \
-    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)           \
-    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                      \
-      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags), 2)              \
-    X(strings_next, K(id) | K(size), 0, 0)                                                           \
-    X(strings, K(id) | K(bytes), 0, 0)                                                               \
-    X(started, K(id) | K(bytes), 0, 0)                                                               \
-    X(host_name, K(id) | K(index), 0, 0)                                                             \
-    X(host_arch, K(id) | K(host), 0, 0)                                                              \
-    X(signal_cce, K(id) | K(kind), K(target), 0)                                                     \
-    X(finish, K(status), 0, 0)                                                                       \
-    X(ps, K(id) | K(index), 0, 0)                                                                    \
-    X(kill, K(id), 0, 0)                                                                             \
-    X(audit, K(id), 0, 0)                                                                            \
-    X(pane, K(id) | K(index), 0, 0)                                                                  \
-    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                             \
-    X(finding, K(id) | K(text), 0, 0)                                                                \
-    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                                     \
-    X(relay_end, K(id) | K(status), K(text), 0)                                                      \
-    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                           \
-    X(relay_window, K(id) | K(size), 0, 0)                                                           \
-    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)        \
-    X(host_next, K(id) | K(host), 0, 0)                                                              \
-    X(host_state, K(id) | K(host) | K(state) | K(count) | K(machine), K(text), 0)                    \
-    X(way_next, K(id) | K(host), 0, 0)                                                               \
-    X(way_state, K(id) | K(host) | K(kind) | K(size), 0, 0)                                          \
-    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                                 \
-    X(setting, K(object) | K(text), 0, 0)                                                            \
-    X(environ, K(bytes), 0, 0)                                                                       \
-    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                                      \
-      K(machine) | K(folder) | K(mask) | K(bytes) | K(text) | K(public) | K(addresses) | K(random) | \
-          K(flags),                                                                                  \
-      0)                                                                                             \
-    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                         \
-    X(alive, K(count), K(isolated), 0)                                                               \
-    X(asked, K(ordinal) | K(flags), 0, 0)                                                            \
-    X(pass, K(kind), 0, 0)                                                                           \
-    X(watched, K(enlistor) | K(bytes) | K(kind), 0, 0)                                               \
-    X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                          \
-    X(window, K(size), 0, 0)                                                                         \
-    X(report, K(kind) | K(bytes), 0, 0)                                                              \
-    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0)        \
-    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                             \
-    X(failed, K(status), 0, 0)                                                                       \
-    X(signal, K(kind), 0, 0)                                                                         \
-    X(stop, K(id), 0, 0)                                                                             \
-    X(go_on, 0, 0, 0)                                                                                \
-    X(end, 0, 0, 0)                                                                                  \
-    X(beat, K(id), K(clock) | K(had) | K(had_output), 0)                                             \
-    X(resume, K(kind) | K(had) | K(had_output), 0, 0)                                                \
-    X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                      \
-    X(want, K(host) | K(random), 0, 0)                                                               \
-    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)              \
-    X(agreed, K(host) | K(random), 0, 0)                                                             \
-    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)             \
-    X(lost, K(host), K(flags), 0)                                                                    \
-    X(carry, K(host) | K(bytes), 0, 0)                                                               \
-    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)                      \
-    X(look, K(id), 0, 0)                                                                             \
-    X(deadlock, K(kind), 0, 0)                                                                       \
-    X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                   \
-    X(cut, K(host), 0, 0)                                                                            \
-    X(said, K(host) | K(bytes), 0, 0)                                                                \
-    X(closed, K(host) | K(text), K(flags), 0)                                                        \
-    X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                   \
-    X(reply, K(id) | K(status),                                                                      \
-      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) /* of host_arch */, 2)          \
+#define BCRI_CONTROL_TYPES(X)                                                                             \
+    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags), 3)                                  \
+    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
+    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
+    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                            \
+    X(pages_back, K(cell) | K(rings), 0, 0)                                                               \
+    X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
+    X(segment_freed, K(seg), 0, 0)                                                                        \
+    X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
+    X(fd_ring, K(cell), 0, 0)                                                                             \
+    X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                               \
+    X(publish, K(id) | K(text) | K(cell), K(enlistor), 0)                                                 \
+    X(find, K(id) | K(text) | K(size), K(enlistor), 0)                                                    \
+    X(unnamed, K(enlistor), 0, 0)                                                                         \
+    X(blocked_by, K(index), 0, 0)                                                                         \
+    X(note, K(text), 0, 0)                                                                                \
+    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                \
+    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                           \
+      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags), 2)                   \
+    X(strings_next, K(id) | K(size), 0, 0)                                                                \
+    X(strings, K(id) | K(bytes), 0, 0)                                                                    \
+    X(started, K(id) | K(bytes), 0, 0)                                                                    \
+    X(host_name, K(id) | K(index), 0, 0)                                                                  \
+    X(host_arch, K(id) | K(host), 0, 0)                                                                   \
+    X(signal_cce, K(id) | K(kind), K(target), 0)                                                          \
+    X(finish, K(status), 0, 0)                                                                            \
+    X(ps, K(id) | K(index), 0, 0)                                                                         \
+    X(kill, K(id), 0, 0)                                                                                  \
+    X(audit, K(id), 0, 0)                                                                                 \
+    X(pane, K(id) | K(index), 0, 0)                                                                       \
+    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                                  \
+    X(finding, K(id) | K(text), 0, 0)                                                                     \
+    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                                          \
+    X(relay_end, K(id) | K(status), K(text), 0)                                                           \
+    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                                \
+    X(relay_window, K(id) | K(size), 0, 0)                                                                \
+    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
+    X(host_next, K(id) | K(host), 0, 0)                                                                   \
+    X(host_state, K(id) | K(host) | K(state) | K(count) | K(machine), K(text), 0)                         \
+    X(way_next, K(id) | K(host), 0, 0)                                                                    \
+    X(way_state, K(id) | K(host) | K(kind) | K(size), 0, 0)                                               \
+    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                                      \
+    X(setting, K(object) | K(text), 0, 0)                                                                 \
+    X(environ, K(bytes), 0, 0)                                                                            \
+    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                                           \
+      K(machine) | K(folder) | K(mask) | K(bytes) | K(text) | K(public) | K(addresses) | K(random) |      \
+          K(flags),                                                                                       \
+      0)                                                                                                  \
+    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                              \
+    X(alive, K(count), K(isolated), 0)                                                                    \
+    X(asked, K(ordinal) | K(flags), 0, 0)                                                                 \
+    X(pass, K(kind), 0, 0)                                                                                \
+    X(watched, K(enlistor) | K(bytes) | K(kind), 0, 0)                                                    \
+    X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                               \
+    X(window, K(size), 0, 0)                                                                              \
+    X(report, K(kind) | K(bytes), 0, 0)                                                                   \
+    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0)             \
+    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                                  \
+    X(failed, K(status), 0, 0)                                                                            \
+    X(signal, K(kind), 0, 0)                                                                              \
+    X(stop, K(id), 0, 0)                                                                                  \
+    X(go_on, 0, 0, 0)                                                                                     \
+    X(end, 0, 0, 0)                                                                                       \
+    X(beat, K(id), K(clock) | K(had) | K(had_output), 0)                                                  \
+    X(resume, K(kind) | K(had) | K(had_output), 0, 0)                                                     \
+    X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                           \
+    X(want, K(host) | K(random), 0, 0)                                                                    \
+    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                   \
+    X(agreed, K(host) | K(random), 0, 0)                                                                  \
+    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                  \
+    X(lost, K(host), K(flags), 0)                                                                         \
+    X(carry, K(host) | K(bytes), 0, 0)                                                                    \
+    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)                           \
+    X(look, K(id), 0, 0)                                                                                  \
+    X(deadlock, K(kind), 0, 0)                                                                            \
+    X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                        \
+    X(cut, K(host), 0, 0)                                                                                 \
+    X(said, K(host) | K(bytes), 0, 0)                                                                     \
+    X(closed, K(host) | K(text), K(flags), 0)                                                             \
+    X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                        \
+    X(reply, K(id) | K(status),                                                                           \
+      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) /* of host_arch */ | K(enlistor), 2) \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
