@@ -265,7 +265,7 @@ int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const c
     const int started = start_with(ctx, spec, &request, &beside, ids);
     close_file(&beside.strings);
     close_file(&beside.ids);
-    if (started > 0 && spec->region != NULL && spec->nofree == bcr_FREE)
+    if (started >= 0 && spec->region != NULL && spec->nofree == bcr_FREE)
         bcr_rgfree(spec->region);
     return started;
 }

@@ -75,12 +75,15 @@ BCR_API int bcr_rgkind(bcr_region rgid);
  * Owns: as bcr_enlist.
  * Returns: how many CCEs could be started, at least 1. Failures are told as by bcr_enlist.
  * Errors: as bcr_enlist.
- *         bcrE_ARG     Also: a size that is none, or fields set that are not known; a string of
- *                      environment without a name; one of 128 KiB or more; all together, with 8 bytes
- *                      more for each, over 6 MiB, or more than the machine takes (ulimit -s there).
- *         bcrE_NOMEM   Also: the starts that a host has under way, or passes on, have over 64 MiB of
+ *         bcrE_ARG     spec is NULL, or a field is not as above: a size that is none, or with fields set
+ *                      that this library does not know; a variable without a name; a string of 128
+ *                      KiB or more; or all strings, with 8 bytes more for each, are over 6 MiB, or
+ *                      more than the machine takes (ulimit -s there).
+ *         bcrE_NOMEM   The machine or process has no memory, descriptor or process left for the call; or
+ *                      the starts that a host has under way, or passes on, have over 64 MiB of
  *                      arguments and environments together.
- *         bcrE_NOPROG  Also: directory is none on that machine, or may not be entered.
+ *         bcrE_NOPROG  No such program, not executable, or of another architecture; or directory is none
+ *                      on that machine, or may not be entered.
  * Blocks, Order: as bcr_enlist. */
 struct bcr_startspec {
     size_t size;
