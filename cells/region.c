@@ -78,7 +78,7 @@ bcr_region bcr_rgalloc(int len, int archtype)
     region->archtype = ctx->archtype;
     struct bcri_slot_shm *const slot = *ctx->slot_top--; /* as bcri_slot_take */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    const bcr_region rgid = name_new(slot, ref, region, data);
+    bcr_region rgid = name_new(slot, ref, region, data);
     bcri_call_leaves(ctx);
     return rgid;
 }

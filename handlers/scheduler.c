@@ -127,7 +127,7 @@ static void watch(const struct bcri_invocation *from)
 void bcri_sched_set_entry(struct bcri_scheduler *s)
 {
     const struct bcri_invocation *self = s->current;
-    s->ctx->handlers.stack_low = is_main(self) ? 0 : (uintptr_t)self->stack.low;
+    bcri_store(&s->ctx->handlers.stack_low, is_main(self) ? 0 : (uintptr_t)self->stack.low);
     s->ctx->handlers.stack_bytes = is_main(self) ? UINTPTR_MAX : self->stack.bytes;
     s->ctx->handlers.due = is_due(s);
 }

@@ -22,7 +22,7 @@
  * own. */
 static bool is_inside(const struct bcri_ctx *ctx)
 {
-    return bcri_load(&ctx->inside) != 0 || ctx->handlers.stack_low != 0;
+    return bcri_load(&ctx->inside) != 0 || bcri_load(&ctx->handlers.stack_low) != 0;
 }
 
 int bcr_sigenter(void)

@@ -173,7 +173,8 @@ static const struct bcri_stack *overrun(uintptr_t address, const void *context)
     if (stack != NULL && address < (uintptr_t)stack->low)
         return stack; /* in its guard */
     const struct bcri_ctx *ctx = bcri_self_thread;
-    const uintptr_t low = ctx != NULL ? ctx->handlers.stack_low : 0, pointer = stack_pointer(context);
+    const uintptr_t low = ctx != NULL ? bcri_load(&ctx->handlers.stack_low) : 0,
+                    pointer = stack_pointer(context);
     if (pointer == 0 || pointer >= low || low - pointer > BCRI_STACK_STEP_MOST || address >= low ||
         address + 4096 < pointer) /* a call stores a little below the pointer */
         return NULL;

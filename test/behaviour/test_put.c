@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_put, bcr_enq, bcr_write, bcr_putdone: what a cell holds afterwards, in which order, and which
  * waiting get is handed what. */
+#include <signal.h>
 #include <string.h>
+
+#include <bcr/program.h>
 
 #include "behave.h"
 #include "numbers.h"
@@ -288,4 +291,43 @@ BEHAVIOUR(who_sleeps_in_a_get_is_woken_by_a_put)
         CHECK_INT(result_of(third()), i);
         CHECK_INT(take(cell + 1), i);
     }
+}
+
+static int signalled_cell;
+static volatile sig_atomic_t signals_done, signals_refused;
+
+/* Also within itself, where it is refused. */
+static void on_signal(int number_of_signal)
+{
+    const int before = bcr_errno;
+    if (bcr_sigenter() != 0) {
+        CHECK_INT(bcr_errno, bcrE_INSIDE);
+        bcr_errno = before;
+        signals_refused++;
+        return;
+    }
+    CHECK_INT(bcr_put_within(1, number(signals_done), there, signalled_cell, bcr_FREE, bcr_BLOCK), 0);
+    CHECK_INT(raise(number_of_signal), 0);
+    FAILS_NULL(bcr_deq(there, signalled_cell + 1, 0), bcrE_TIMEOUT);
+    CHECK_INT(value_of(bcr_read(there, signalled_cell, bcr_BLOCK)), 0); /* the first */
+    signals_done++;
+    CHECK_INT(bcr_sigleave(), 0);
+}
+
+BEHAVIOUR(a_signal_handler_puts_and_gets)
+{
+    enum { SIGNALS = 20 };
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, was;
+    signalled_cell = grow(2, SIGNALS, 1 << 16);
+    signals_done = signals_refused = 0;
+    CHECK_INT(sigaction(SIGUSR1, &action, &was), 0);
+    bcr_errno = bcrE_FULL;
+    for (int i = 0; i < SIGNALS; i++)
+        CHECK_INT(raise(SIGUSR1), 0);
+    CHECK_INT(bcr_errno, bcrE_FULL);
+    CHECK_INT(sigaction(SIGUSR1, &was, NULL), 0);
+    CHECK_INT(signals_done, SIGNALS);
+    CHECK_INT(signals_refused, SIGNALS);
+    for (int i = 0; i < SIGNALS; i++)
+        CHECK_INT(take(signalled_cell), i);
 }

@@ -31,7 +31,7 @@ static inline uintptr_t bcri_stack_here(void)
  * handler by longjmp. */
 static inline bool bcri_in_place(const struct bcri_ctx *ctx)
 {
-    return bcri_stack_here() - ctx->handlers.stack_low < ctx->handlers.stack_bytes;
+    return bcri_stack_here() - bcri_load(&ctx->handlers.stack_low) < ctx->handlers.stack_bytes;
 }
 
 static inline bool bcri_enters(const struct bcri_ctx *ctx)

@@ -86,9 +86,11 @@ struct bcri_mapping {
 /* Its handlers. Only handlers/ knows them, except for the fields that a call reads at its beginning
  * (bcri_enter). */
 struct bcri_ctx_handlers {
-    struct bcri_scheduler *sched;     /* NULL: none */
-    uintptr_t stack_low, stack_bytes; /* of the stack in use; a thread's own: all of memory */
-    bool due;                         /* a handler may run that was taken from the queue before */
+    struct bcri_scheduler *sched; /* NULL: none */
+    /* Of the stack in use; a thread's own: all of memory. A signal handler in another thread may look at the first. */
+    _Atomic uintptr_t stack_low;
+    uintptr_t stack_bytes;
+    bool due; /* a handler may run that was taken from the queue before */
 };
 
 /* Its region IDs (core/memory/slot.c). What a look-up needs most often is cached in the context itself. */

@@ -286,6 +286,11 @@ static void failures(void)
     must(bcr_enlist("no such machine", -1, 1, "no such program", NULL, 0) < 0, "a machine that is none");
     must(bcr_enlist(NULL, -1, 1, "no such program", NULL, 0) < 0, "a program that is none");
     must(bcr_enlist(NULL, -1000000, 1, "no such program", NULL, 0) < 0, "too many");
+    must(bcr_watch(others[1], OUT) == 0 && bcr_unwatch(others[1], OUT) == 0, "bcr_watch");
+    must(bcr_watch(bcr_cce, OUT) < 0 && bcr_watch(others[1], 99) < 0, "bcr_watch in vain");
+    must(bcr_signal(others[1], 0) == 0 && bcr_signal(others[other_count - 1], 0) == 0, "bcr_signal");
+    must(bcr_signal(bcr_ALL, 0) == 0 && bcr_signal(others[1], 12345) < 0, "bcr_signal");
+    must(bcr_end(-1, bcr_ALL) < 0, "bcr_end in vain");
     must(bcr_host(0, name, sizeof name) > 0 && bcr_host(99, name, sizeof name) == 0, "bcr_host");
     must(bcr_put(1, NULL, bcr_cce, TOLD, 0) < 0 && bcr_get(1, 99, TOLD, 0) == NULL, "a wrong call");
     must(bcr_get(1, others[other_count - 1], 99, 0) == NULL && bcr_errno == bcrE_NOCELL, "no cell");
