@@ -46,7 +46,7 @@ void *bcri_private_aligned(size_t bytes)
 
 void *bcri_private_resize(void *at, size_t bytes)
 {
-    return realloc(at, bytes);
+    return realloc(at, bytes != 0 ? bytes : 1);
 }
 
 void bcri_private_free(void *at)
