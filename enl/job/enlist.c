@@ -213,10 +213,16 @@ const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri
         return "enlist: no program, or ordinals that are none";
     if (of_cce ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
         return "enlist in the name of nobody, or of another CCE";
-    if (!of_cce && (request->present & BCRI_HAS(size)) != 0 && jobs->self->phase == ENL_RUNNING)
+    if (!of_cce && (request->present & BCRI_HAS(size)) != 0) {
+        if (jobs->self->phase != ENL_RUNNING) {
+            enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_ENLIST,
+                              "the program is ending");
+            return NULL;
+        }
         waits = !(refused = !enl_arrival_begin(jobs, conn, request));
-    else
+    } else {
         wrong = enl_attached_take(&attached, in, of_cce, &refused);
+    }
     if (refused)
         enl_enlist_refuse(jobs, conn, request, jobs->self->hostname, bcrE_NOMEM,
                           "no memory for its arguments and environment, or too many of them wait");
@@ -232,6 +238,8 @@ const char *enl_enlist_strings(struct enl_jobs *jobs, struct enl_conn *conn,
     struct bcri_control request;
     struct enl_arrival *arrival;
     struct enl_attached attached = ENL_ATTACHED_NONE;
+    if (jobs->self->phase != ENL_RUNNING)
+        return NULL; /* they were on their way when all requests were dropped */
     const char *wrong = enl_arrival_take(jobs, conn, message, &arrival);
     if (arrival == NULL)
         return wrong;

@@ -103,11 +103,12 @@ BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
 /* bcr_watch, bcr_unwatch -- be told when a CCE has ended, however it ends; give that up.
  * cce is the ID of any other CCE, here or on another host. cell is a number in the caller's own areas.
  * When that CCE has ended, a region of kind bcr_END comes into the cell, once for each pair of CCE and
- * cell, however often that was watched; at once if the CCE has ended already. It is read by
- * bcr_copyfm with bcrT_1END. A get that waits there gets it, and a handler is requested, as by a put.
- * bcr_unwatch without a watch is no error; an end region that is in the cell already stays there. A
- * watch ends with the region, with bcr_cafree of the cell, and with the caller. Nothing of the CCE
- * that is watched changes, and it does not learn of it.
+ * cell, however often that was watched before; at once if the CCE has ended already, or is one that the
+ * program has never had. It is read by bcr_copyfm with bcrT_1END. A get that waits there gets it, a
+ * handler is requested, and the lock of a holder that has ended is over, as by a put. bcr_unwatch
+ * without a watch is no error; an end region that is in the cell already, or that enl is about to put
+ * there, comes all the same. A watch ends with the region, with bcr_cafree of the cell, and with the
+ * caller. Nothing of the CCE that is watched changes, and it does not learn of it.
  * Errors: bcrE_NOCCE, bcrE_NOMEM, bcrE_NOCELL, bcrE_RESERVED
  *         bcrE_ARG     cce is the caller itself.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Start strings that come to a daemon from another one, the test: it asks for no more than it has said that it would take, and
  * what it has not asked for, or is no such block, ends the connection with the reason in its log. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,35 @@ TEST(answers_to_what_was_not_asked_end_the_connection)
         tree_say(&child.end, &cases[i].message);
         ends_with(cases[i].why);
     }
+}
+
+/* They may be on their way, and so may a request. A process that heeds no SIGTERM keeps the daemon meanwhile. */
+TEST(start_strings_that_come_when_all_ends_are_of_no_use_and_no_mistake)
+{
+    static const char strings[] = "\0\0\0\2\0\0\0\0\0-c\0trap '' TERM; echo up >$SYS_TELL; exec sleep 1000";
+    begin();
+    struct bcri_control stubborn = enlist(102, 0);
+    stubborn.present = (stubborn.present & ~BCRI_HAS(size)) | BCRI_HAS(bytes);
+    stubborn.object = bcri_view_of("/bin/sh");
+    stubborn.bytes = (struct bcri_view){strings, sizeof strings};
+    tree_say(&child.end, &stubborn);
+    is_started(102);
+    CHECK_STR(run_told(), "up");
+    say_enlist(100, sizeof block);
+    is_asked(100, 0);
+    const struct bcri_control ends = {.type = BCRI_MSG_signal, .present = BCRI_HAS(kind), .kind = SIGTERM};
+    tree_say(&child.end, &ends);
+    say_strings(100, 0, 4096);
+    say_enlist(101, sizeof block);
+    say_strings(101, 0, 2048);
+    const struct bcri_control *reply = tree_hear(&child.end, BCRI_MSG_reply);
+    CHECK_UINT(reply->id, 101);
+    CHECK_UINT(reply->status, bcrE_ENLIST);
+    const struct bcri_control kill = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 17};
+    tree_say(&child.end, &kill);
+    CHECK_UINT(tree_hear(&child.end, BCRI_MSG_reply)->id, 17);
+    tree_hear_end(&child.end);
+    CHECK_INT(tree_status(&child), 128 + SIGTERM);
 }
 
 TEST(a_daemon_whose_parent_goes_in_the_midst_ends)
