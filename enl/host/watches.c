@@ -123,9 +123,9 @@ static void tell_watcher(struct enl_here *here, const struct enl_watcher *watch,
             .generation = watch->generation,
             .data = {.ordinal = notice->ordinal, .how = notice->how, .number = notice->number}};
         memcpy(end->data.identity, watch->watched, sizeof end->data.identity);
-        if (enl_worker_add(here->worker,
-                           &(struct enl_work){.kind = ENL_WORK_CALL, .call = (struct enl_call *)end}))
-            return;
+        const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &end->call};
+        if (enl_worker_add(here->worker, &work))
+            return; // cppcheck-suppress memleak ; it is the worker's
         free(end);
     }
     enl_report(here->self, BCRI_LOG_ERROR, "a CCE that watches another is not told of its end: no memory");

@@ -149,14 +149,10 @@ const char *enl_names_publish(struct enl_names *names, struct enl_conn *conn,
 
 static void on_time(uv_timer_t *timer);
 
-/* The timer goes off at the first time that is up. */
-static void set_timer(struct enl_names *names)
+/* The timer goes off at `next_ms`, the first time that is up. */
+static void set_timer(struct enl_names *names, uint64_t next_ms)
 {
-    const struct enl_seeker *seeker;
     const uint64_t now_ms = uv_now(names->timer.loop);
-    uint64_t next_ms = UINT64_MAX;
-    LIST_FOREACH (seeker, &names->seekers, entry)
-        next_ms = seeker->until_ms < next_ms ? seeker->until_ms : next_ms;
     if (next_ms == UINT64_MAX)
         uv_timer_stop(&names->timer);
     else
@@ -167,15 +163,28 @@ static void on_time(uv_timer_t *timer)
 {
     struct enl_names *names = timer->data;
     const uint64_t now_ms = uv_now(timer->loop);
+    uint64_t next_ms = UINT64_MAX;
     struct enl_seeker *seeker = LIST_FIRST(&names->seekers), *next;
     for (; seeker != NULL; seeker = next) {
         next = LIST_NEXT(seeker, entry);
-        if (seeker->until_ms > now_ms)
+        if (seeker->until_ms > now_ms) {
+            next_ms = seeker->until_ms < next_ms ? seeker->until_ms : next_ms;
             continue;
+        }
         answer(seeker->conn, seeker->id, bcrE_TIMEOUT, NULL);
         drop_seeker(seeker);
     }
-    set_timer(names);
+    set_timer(names, next_ms);
+}
+
+/* When the time of the first of them is up. */
+static uint64_t first_time(const struct enl_names *names)
+{
+    const struct enl_seeker *seeker;
+    uint64_t next_ms = UINT64_MAX;
+    LIST_FOREACH (seeker, &names->seekers, entry)
+        next_ms = seeker->until_ms < next_ms ? seeker->until_ms : next_ms;
+    return next_ms;
 }
 
 const char *enl_names_find(struct enl_names *names, struct enl_conn *conn, const struct bcri_control *request)
@@ -200,7 +209,7 @@ const char *enl_names_find(struct enl_names *names, struct enl_conn *conn, const
         return NULL;
     }
     LIST_INSERT_HEAD(&names->seekers, seeker, entry);
-    set_timer(names);
+    set_timer(names, first_time(names));
     return NULL;
 }
 

@@ -53,20 +53,21 @@ static void act(const char *what, const char *name)
         MUST(bcr_find(name, &cce, &cell, bcr_BLOCK) == 0);
         exit(3);
     }
-    MUST(!"a word that is none");
+    fprintf(stderr, "sys_published: %s is no word\n", what);
+    exit(1);
 }
 
 /* ---- the root ---- */
 
 static bcr_cce_id start(const char *what, const char *name)
 {
-    static int ordinal;
+    static int started;
     const char *const words[] = {what, name, NULL};
     const struct bcr_startspec spec = {.size = sizeof spec,
                                        .machine = machine,
                                        .core = -1,
                                        .count = 1,
-                                       .ordinal = ++ordinal,
+                                       .ordinal = started++,
                                        .program = program,
                                        .arguments = words};
     bcr_cce_id cce;

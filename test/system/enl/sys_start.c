@@ -192,8 +192,10 @@ static const char *const *list_of(const char *first, size_t count, size_t bytes)
 {
     static const char **list;
     static char *texts;
-    list = realloc(list, (count + 2) * sizeof *list);
-    texts = realloc(texts, count * (bytes + 1));
+    free(list);
+    free(texts);
+    list = malloc((count + 2) * sizeof *list);
+    texts = malloc(count * (bytes + 1));
     char *text = texts;
     if (list == NULL || text == NULL)
         _exit(94);
