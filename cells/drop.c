@@ -5,11 +5,13 @@
 #include "bcri/drop.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
+#include "bcri/one_thread.h"
 #include "bcri/region.h"
 #include "bcri/slot.h"
 
 /* Model: death.pml */
-int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region)
+BCRI_INLINE void drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
+                             bcri_ref region)
 {
     bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, slot_ref);
     bcri_region_drop(ctx, region);
@@ -19,6 +21,18 @@ int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref 
     bcri_count_committed(ctx);
     bcri_journal_close(ctx);
     bcri_slot_give(ctx, slot);
+}
+
+void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region)
+{
+    drop_shared(ctx, slot, slot_ref, region);
+}
+
+int bcri_drop_shared_at_end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
+                            bcri_ref region)
+{
+    drop_shared(ctx, slot, slot_ref, region);
+    bcri_call_leaves(ctx);
     return 0;
 }
 
@@ -58,5 +72,5 @@ void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     if (bcri_unlikely(bcri_at_mapped(ctx, region) == NULL))
         bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_KEPT, 0, region));
     else
-        (void)bcri_drop_shared(ctx, slot, bcri_slot_ref(ctx, slot), region);
+        bcri_drop_shared(ctx, slot, bcri_slot_ref(ctx, slot), region);
 }

@@ -130,8 +130,24 @@ static __attribute__((noinline)) int free_slow(bcr_region rgid)
         return free_unusual(ctx, id.slot, error);
     bcri_counted(ctx, BCRI_COUNT_FREE);
     if (!bcri_drop_alone(ctx, id.slot, id.word))
-        (void)bcri_drop_shared(ctx, id.slot, id.ref, bcri_slot_region(id.word));
+        bcri_drop_shared(ctx, id.slot, id.ref, bcri_slot_region(id.word));
     return 0;
+}
+
+/* Of a block of the own heap, when the ID is free already. */
+static __attribute__((noinline)) int free_own(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    BCRI_CALL_LEAVES(ctx);
+    return bcri_heap_free_fast(ctx, ref);
+}
+
+/* Of a block of another CCE's heap. */
+static __attribute__((noinline)) int free_others(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
+                                                 bcri_ref slot_ref, bcri_ref ref,
+                                                 struct bcri_region_shm *region)
+{
+    BCRI_CALL_LEAVES(ctx);
+    return bcri_drop_last(ctx, slot, slot_ref, ref, region);
 }
 
 /* Model: death.pml */
@@ -146,16 +162,19 @@ int bcr_rgfree(bcr_region rgid)
     bcri_call_enters(ctx);
     if (bcri_unlikely(!bcri_id_fast(ctx, rgid, &id, &ref)))
         return free_slow(rgid);
-    BCRI_CALL_LEAVES(ctx);
     struct bcri_region_shm *const region = bcri_at_held(ctx, ref);
     if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as when a read lock ends */
         bcri_counted(ctx, BCRI_COUNT_FREE);
-        return bcri_drop_shared(ctx, id.slot, id.ref, ref);
+        return bcri_drop_shared_at_end(ctx, id.slot, id.ref, ref);
     }
     bcri_counted(ctx, BCRI_COUNT_FREE);
-    if (region->home == ctx->index)
-        return bcri_drop_own(ctx, id.slot, ref, region);
-    return bcri_drop_last(ctx, id.slot, id.ref, ref, region);
+    if (region->home != ctx->index)
+        return free_others(ctx, id.slot, id.ref, ref, region);
+    bcri_drop_own(ctx, id.slot, region);
+    if (bcri_unlikely(!bcri_heap_free_quietly(ctx, ref)))
+        return free_own(ctx, ref);
+    bcri_call_leaves(ctx);
+    return 0;
 }
 
 int bcr_rgrealloc(bcr_region rgid, int newlen)
@@ -236,6 +255,6 @@ long long bcr_heapleft(void)
 
 int bcr_rlsrl(bcr_region rgid)
 {
-    BCRI_CALL_COMPOSED;
-    return bcr_rgfree(rgid);
+    BCRI_CALL_CHECKED(true);
+    return bcr_rgfree(rgid); /* which says that it is inside */
 }

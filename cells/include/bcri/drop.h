@@ -24,20 +24,22 @@ int bcri_slot_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *
 /* Drops the region of a LIVE slot of this CCE and frees the slot. Opens and closes the journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
-/* The general case (drop.c). Returns 0, so that a routine can end in it. */
-int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);
+/* The general case (drop.c). The second ends the public routine that it is called by (one_thread.h), and returns 0, so that
+ * the routine needs no stack. */
+void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);
+int bcri_drop_shared_at_end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
+                            bcri_ref region);
 
-/* For the only hold on a block of this CCE's own heap. Returns 0.
+/* For the only hold on a block of this CCE's own heap: frees the ID, and leaves the block to the caller.
  * Model: death.pml */
-BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
-                              struct bcri_region_shm *region)
+BCRI_INLINE void bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
+                               struct bcri_region_shm *region)
 {
     bcri_store(&region->count, 0);
     bcri_step();
     bcri_store(&slot->word, 0);
     bcri_step();
     bcri_slot_give(ctx, slot);
-    return bcri_heap_free_fast(ctx, ref);
 }
 
 int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref);
@@ -78,10 +80,12 @@ BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slo
     struct bcri_region_shm *region = bcri_at(ctx, ref);
     if (bcri_unlikely(region == NULL || bcri_load_acquire(&region->count) != BCRI_COUNT_ONE))
         return false;
-    if (region->home == ctx->index)
-        (void)bcri_drop_own(ctx, slot, ref, region);
-    else
+    if (region->home == ctx->index) {
+        bcri_drop_own(ctx, slot, region);
+        (void)bcri_heap_free_fast(ctx, ref);
+    } else {
         (void)bcri_drop_last(ctx, slot, bcri_slot_ref(ctx, slot), ref, region);
+    }
     return true;
 }
 

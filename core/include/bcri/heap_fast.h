@@ -196,4 +196,21 @@ static inline int bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
     return bcri_heap_free_block(heap, span, ((uint32_t)ref - span->first_unit) >> span->shift);
 }
 
+/* The same if it calls nothing. False: the block is no span's, or its span goes to another list; nothing has
+ * happened. */
+static inline bool bcri_heap_free_quietly(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    const struct bcri_heap *heap = ctx->heap;
+    struct bcri_span *span = heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / BCRI_PAGE_UNITS];
+    const uint32_t i = ((uint32_t)ref - span->first_unit) >> span->shift;
+    const uint32_t charge = span->charge[i], top = span->top;
+    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX || top + 1 - span->quiet_from >= span->quiet))
+        return false;
+    span->area->charged -= charge;
+    span->charge[i] = 0;
+    span->stack[top] = i;
+    span->top = top + 1;
+    return true;
+}
+
 #endif
