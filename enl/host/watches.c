@@ -91,8 +91,10 @@ static int put_end(struct enl_call *call, struct bcri_ctx *ctx)
                                    .data = &end->data,
                                    .length = sizeof end->data};
     struct bcri_resolved resolved;
-    if (bcri_resolved_look(ctx, end->cell, &resolved) != 0 || resolved.owner != end->index ||
-        resolved.open >> 32 != end->generation)
+    const int looked = bcri_resolved_look(ctx, end->cell, &resolved);
+    if (looked == bcrE_NOMEM)
+        return looked; /* it may be there, but cannot be mapped */
+    if (looked != 0 || resolved.owner != end->index || resolved.open >> 32 != end->generation)
         return 0;
     const int error = bcri_made_put(ctx, &resolved, &made, true);
     return error == bcrE_DEAD ? 0 : error;
