@@ -116,7 +116,7 @@ static int add_strings(const struct bcr_startspec *spec, struct bcri_control *re
     if (arguments + variables == 0 && directory[0] == '\0')
         return 0;
     length -= (uint64_t)(arguments + variables) * BCRI_STRINGS_POINTER_BYTES;
-    const int code = length > BCRI_STRINGS_INLINE_MAX ? open_file(file, length) : 0;
+    const int code = length > BCRI_STRINGS_INLINE_MAX ? open_file(file, (size_t)length) : 0;
     if (code != 0)
         return code;
     uint8_t *block = file->fd >= 0 ? file->bytes : beside->room;

@@ -25,11 +25,12 @@ struct enl_strings *enl_strings_new(uint64_t length)
 {
     if (length <= BCRI_STRINGS_HEAD_BYTES || length > BCRI_STRINGS_MAX || length > KEPT_MAX - kept)
         return NULL;
-    struct enl_strings *strings = malloc(sizeof *strings + length);
+    const size_t bytes = (size_t)length;
+    struct enl_strings *strings = malloc(sizeof *strings + bytes);
     if (strings == NULL)
         return NULL;
     *strings = (struct enl_strings){.uses = 1, .length = (uint32_t)length};
-    kept += length;
+    kept += bytes;
     return strings;
 }
 
