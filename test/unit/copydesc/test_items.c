@@ -314,6 +314,21 @@ TEST(error_regions_read_as_four_ints)
     CHECK_MEM(back, source, sizeof source);
 }
 
+/* The daemon writes them as a struct: an identity, and three ints behind it (enl/host/watches.c). */
+TEST(end_regions_read_as_four_ints)
+{
+    static const int source[4] = {33, 17, 2, 9};
+    struct bcri_copy_region region = region_new(28);
+    CHECK_RESULT(copy_to(bcrT_1END, 1, &region, source, sizeof source), 2, 0);
+    const uint8_t *data = region.data;
+    for (int i = 0; i < 16; i++)
+        CHECK_INT(data[i], 33);
+    CHECK_MEM(data + 16, source + 1, 3 * sizeof(int));
+    int back[4];
+    CHECK_RESULT(copy_from(bcrT_1END, 1, &region, back, sizeof back), 2, 0);
+    CHECK_MEM(back, source, sizeof source);
+}
+
 TEST(repl_of_the_call_repeats_the_whole_descriptor)
 {
     static const int desc[] = {0, bcrT_INT, 1, 0, bcrT_CHAR | bcrT_END, 1};

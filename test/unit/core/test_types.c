@@ -40,6 +40,12 @@ TEST(error_descriptor_is_two_ints_a_cce_and_an_int)
     CHECK_MEM(bcrT_1ERROR, want, sizeof want);
 }
 
+TEST(end_descriptor_is_a_cce_and_three_ints)
+{
+    static const int want[6] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 3};
+    CHECK_MEM(bcrT_1END, want, sizeof want);
+}
+
 TEST(type_words_never_change)
 {
     CHECK_INT(bcrT_CHAR, 1);
