@@ -124,27 +124,23 @@ int bcri_client_finish(struct bcri_client_call *call)
 {
     struct bcri_client *client = call->client;
     struct bcri_incoming in;
-    while (!call->answered) {
+    if (client->ctx.hooks != NULL)
+        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call->event);
+    while (client->ctx.hooks == NULL && !call->answered) {
         if (bcri_channel_recv(client->fd, &in, true) <= 0 || in.wrong != NULL) {
             client->calls = NULL; /* nothing is answered any more */
             return note_disconnected();
         }
         keep_for_its_call(client, &in);
     }
-    return 0;
+    return call->code;
 }
 
 int bcri_client_ask_long(struct bcri_client *client, struct bcri_control *request)
 {
     struct bcri_client_call call;
-    int code = bcri_client_begin(client, &call, request, NULL, 0);
-    if (code != 0)
-        return code;
-    if (client->ctx.hooks == NULL)
-        code = bcri_client_finish(&call);
-    else
-        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call.event);
-    return code != 0 ? code : call.code;
+    const int code = bcri_client_begin(client, &call, request, NULL, 0);
+    return code != 0 ? code : bcri_client_finish(&call);
 }
 
 void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits)

@@ -9,7 +9,6 @@
 #include "bcri/enter.h"
 #include "bcri/lookup.h"
 #include "bcri/one_thread.h"
-#include "bcri/scheduler.h"
 #include "bcri/self.h"
 
 enum { NAME_MAX_BYTES = 255 };
@@ -27,21 +26,18 @@ static int end_call(int code)
     return -1;
 }
 
-/* In a CCE that has handlers, these run until the answer is there. Returns a bcrE_ code. */
+/* Returns a bcrE_ code. */
 static int ask(struct bcri_client *client, struct bcri_control *request,
                uint8_t identity[BCRI_IDENTITY_BYTES], uint64_t *cell)
 {
     struct bcri_client_call call;
     int code = bcri_client_begin(client, &call, request, NULL, 0);
-    if (code == 0 && client->ctx.hooks == NULL)
-        code = bcri_client_finish(&call);
-    else if (code == 0)
-        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call.event);
     if (code != 0)
         return code;
+    code = bcri_client_finish(&call);
     memcpy(identity, call.identity, BCRI_IDENTITY_BYTES);
     *cell = call.cell;
-    return call.code;
+    return code;
 }
 
 int bcr_publish(const char *name, int cell)

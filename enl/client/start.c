@@ -21,7 +21,6 @@
 #include "bcri/heap.h"
 #include "bcri/host.h"
 #include "bcri/one_thread.h"
-#include "bcri/scheduler.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
 #include "bcri/start_strings.h"
@@ -184,12 +183,9 @@ static int ask_to_start(struct bcri_client *client, struct bcri_control *request
     int code = bcri_client_begin(client, &call, request, fds, count);
     if (code != 0)
         return code;
-    if (client->ctx.hooks == NULL)
-        code = bcri_client_finish(&call);
-    else
-        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call.event);
+    code = bcri_client_finish(&call);
     *count_out = call.count;
-    return code != 0 ? code : call.code;
+    return code;
 }
 
 /* There was room for so many IDs, but handlers that ran meanwhile may have met other CCEs, too. */

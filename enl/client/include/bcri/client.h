@@ -82,7 +82,8 @@ void bcri_client_wait_for_crash(void);
  * with 0, `call` is the client's until its event has happened. */
 int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request,
                       const int *fds, unsigned fd_count);
-/* Blocks until that is answered. Returns 0, or bcrE_ENLIST: there will be no answer. */
+/* Waits until that is answered; in a CCE that has handlers, these run meanwhile. Returns the answer's status, or
+ * bcrE_ENLIST: there will be no answer. */
 int bcri_client_finish(struct bcri_client_call *call);
 
 struct bcr_startspec;
