@@ -108,8 +108,10 @@ static bool read_answers(struct bcri_event *event)
     return call->answered;
 }
 
-int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request,
-                      const int *fds, unsigned fd_count)
+/* Not inlined: gcc would take the call, which is out of the list again when its caller returns, for one that is left there. */
+__attribute__((noinline)) int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
+                                                struct bcri_control *request, const int *fds,
+                                                unsigned fd_count)
 {
     *call = (struct bcri_client_call){.event = {read_answers}, .client = client, .next = client->calls};
     int error = send_request(client, request, fds, fd_count);

@@ -127,10 +127,11 @@ class Cce:
                     found = self.inferior.search_memory(found, end - found, words)
                 except gdb.MemoryError:
                     break
-                if found is not None:
-                    if found % 64 == 0 and self.is_host(found):
-                        return found
-                    found += 8
+                if found is None or not start <= found < end:
+                    break  # what gdb gives where it cannot read on (guard pages) is no address of this mapping
+                if found % 64 == 0 and self.is_host(found):
+                    return found
+                found += 8
         raise gdb.GdbError("The library's context of this CCE is not found: is the program's libbcr another version?")
 
     def is_host(self, ctx):

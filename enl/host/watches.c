@@ -322,15 +322,21 @@ const char *enl_watches_far(struct enl_here *here, const struct bcri_control *me
 
 /* ---- ends of watchers and hosts ---- */
 
+/* A host may be told more than once that its CCE is watched no more, which does no harm; of watches that began one after the
+ * other it is told once. */
 void enl_watches_forget(struct enl_cce *cce)
 {
+    struct enl_here *here = cce->here;
+    const bool tells = here->self->phase == ENL_RUNNING;
+    uint8_t told[BCRI_IDENTITY_BYTES] = {0};
     struct enl_watcher *watch = LIST_FIRST(&cce->watches), *next;
     for (; watch != NULL; watch = next) {
         next = LIST_NEXT(watch, of_watcher);
-        if (cce->here->self->phase == ENL_RUNNING)
-            end_watch(cce->here, watch);
-        else
-            drop(cce->here, watch);
+        if (tells && !is_here(here, watch->watched) && !is_same(told, watch->watched)) {
+            ask_host(here, watch, false);
+            memcpy(told, watch->watched, sizeof told);
+        }
+        drop(here, watch);
     }
 }
 

@@ -8,6 +8,7 @@
  * A computation that was written without BCR is not to be changed in its depths.  A timer interrupts it, perhaps in the
  * midst of malloc, and the signal handler tells how far it is and looks whether to stop.
  */
+#define _XOPEN_SOURCE 700
 #include "args.h"
 #include "must.h"
 

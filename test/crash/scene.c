@@ -11,6 +11,7 @@
 #include "bcri/clock.h"
 #include "bcri/give_back.h"
 #include "bcri/lookup.h"
+#include "bcri/private.h"
 #include "bcri/put_waiters.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
@@ -148,14 +149,19 @@ static void map_all(struct bcri_ctx *ctx, const struct scene *scene)
     CHECK(bcr_celllen(scene->home, scene->cell) >= 0 && bcr_celllen(scene->home, scene->cell2) >= 0);
 }
 
-/* malloc, too, has to go the same way each time: to a block of that size which was freed before,
+/* Private memory, too, has to go the same way each time: to a block of that size which was freed before,
  * whatever the test's process, of which the victim is a copy, has done until now. */
-static void settle_malloc(void)
+static void settle_memory(void)
 {
-    for (size_t size = 16; size <= 512; size += 16) {
-        void *volatile block = malloc(size);
-        free(block);
-    }
+    enum { AT_ONCE = 8 };
+    void *block[AT_ONCE];
+    for (size_t size = 16; size <= 16384; size += size < 64 ? 16 : size / 2) /* each class, some twice */
+        for (int turn = 0; turn < 2; turn++)
+            for (int i = 0; i < AT_ONCE; i++)
+                if (turn == 0)
+                    CHECK((block[i] = bcri_private_alloc(size)) != NULL);
+                else
+                    bcri_private_free(block[i]);
 }
 
 /* `owns`: the cells are its own. */
@@ -175,7 +181,7 @@ static int victim(struct bcri_ctx *ctx, struct scene *scene, bool (*run)(struct 
         scene->scenario->prepare(scene);
     if (!scene->scenario->cold)
         map_all(ctx, scene);
-    settle_malloc();
+    settle_memory();
     trace_begin();
     bool good = run(scene);
     if (!good) {
