@@ -85,7 +85,7 @@ short_selection() {
     s390x-behaviour) echo 'behaviour_(put|get|cell|message|bound|pending|lock|handler|ended|far)' ;; # those of a simulated host run
     s390x-model) echo 'test_history' ;;
     i386-unit) echo '(test_(reference|reclaim|lookup|blocking_many)|layout_changes)' ;;
-    i386-system) echo 'test_enl_(wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends)|test_debug_.*|test_churn|test_scale|test_install' ;;
+    i386-system) echo 'test_enl_(flags|passed|end|signal|wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends)|test_debug_.*|test_churn|test_scale|test_install' ;;
     esac
 }
 

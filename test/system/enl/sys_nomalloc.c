@@ -286,8 +286,8 @@ static void failures(void)
     must(bcr_enlist("no such machine", -1, 1, "no such program", NULL, 0) < 0, "a machine that is none");
     must(bcr_enlist(NULL, -1, 1, "no such program", NULL, 0) < 0, "a program that is none");
     must(bcr_enlist(NULL, -1000000, 1, "no such program", NULL, 0) < 0, "too many");
-    bcr_cce_id found;
-    int cell;
+    bcr_cce_id found = 0;
+    int cell = 0;
     must(bcr_publish("name", SHARED) == 0 && bcr_find("name", &found, &cell, 0) == 0, "bcr_find");
     must(found == bcr_cce && cell == SHARED && bcr_find("no name", &found, &cell, 1) < 0, "bcr_find in vain");
     must(bcr_watch(others[1], OUT) == 0 && bcr_unwatch(others[1], OUT) == 0, "bcr_watch");
