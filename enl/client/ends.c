@@ -12,14 +12,9 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/enter.h"
+#include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
-
-static int refuse_call(int code)
-{
-    bcri_set_errno(code);
-    return -1;
-}
 
 /* Between the last of the old signals and the first real-time one the C library has some for itself. */
 static bool is_signal(int signal)
@@ -46,7 +41,7 @@ int bcr_signal(bcr_cce_id which, int signal)
     }
     if (code == 0)
         code = bcri_client_ask_long(ctx->client, &request);
-    return code == 0 ? 0 : refuse_call(code);
+    return code == 0 ? 0 : bcri_fail(code);
 }
 
 int bcr_end(int status, int which)
@@ -56,11 +51,11 @@ int bcr_end(int status, int which)
     if (ctx == NULL)
         return -1;
     if (status < 0 || status > 255 || (which != bcr_ALL && which != bcr_TEAM))
-        return refuse_call(bcrE_ARG);
+        return bcri_fail(bcrE_ARG);
     if (which == bcr_TEAM)
-        return refuse_call(bcrE_NOTEAM);
+        return bcri_fail(bcrE_NOTEAM);
     if (bcri_client_lost(ctx->client))
-        return refuse_call(bcrE_ENLIST);
+        return bcri_fail(bcrE_ENLIST);
     if (!bcri_load(&ctx->section.open)) { /* a signal handler may have interrupted one of their routines */
         fflush(stdout);
         fflush(stderr);

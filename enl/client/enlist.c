@@ -9,14 +9,9 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/enter.h"
+#include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
-
-static int refuse_call(int code)
-{
-    bcri_set_errno(code);
-    return -1;
-}
 
 int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid, int nofree)
 {
@@ -69,7 +64,7 @@ int bcr_arch(bcr_cce_id cceid)
     int code = bcrE_NOCCE;
     if (cce != NULL && cce->absent != bcrE_NOCCE && bcri_load_acquire(&ctx->host->agent) != 0)
         code = ask_arch(ctx, cce);
-    return code == 0 ? cce->archtype : refuse_call(code);
+    return code == 0 ? cce->archtype : bcri_fail(code);
 }
 
 int bcr_host(int k, char *name, int length)
@@ -80,7 +75,7 @@ int bcr_host(int k, char *name, int length)
     if (ctx == NULL)
         return -1;
     if (k < 0 || length < 0 || (name == NULL && length != 0))
-        return refuse_call(bcrE_ARG);
+        return bcri_fail(bcrE_ARG);
     if (k > (int)BCRI_CCE_MAX)
         return 0;
     struct bcri_control request = {
@@ -89,5 +84,5 @@ int bcr_host(int k, char *name, int length)
     if (code == 0 && in.message.count != 0 && length != 0 &&
         !bcri_view_copy(in.message.text, name, (size_t)length))
         code = bcrE_ARG;
-    return code == 0 ? (int)in.message.count : refuse_call(code);
+    return code == 0 ? (int)in.message.count : bcri_fail(code);
 }

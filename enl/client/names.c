@@ -7,37 +7,14 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/enter.h"
+#include "bcri/ids.h"
 #include "bcri/lookup.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
 
-enum { NAME_MAX_BYTES = 255 };
-
 static bool may_be_name(const char *name)
 {
-    return name != NULL && name[0] != '\0' && strnlen(name, NAME_MAX_BYTES + 1) <= NAME_MAX_BYTES;
-}
-
-static int end_call(int code)
-{
-    if (code == 0)
-        return 0;
-    bcri_set_errno(code);
-    return -1;
-}
-
-/* Returns a bcrE_ code. */
-static int ask(struct bcri_client *client, struct bcri_control *request,
-               uint8_t identity[BCRI_IDENTITY_BYTES], uint64_t *cell)
-{
-    struct bcri_client_call call;
-    int code = bcri_client_begin(client, &call, request, NULL, 0);
-    if (code != 0)
-        return code;
-    code = bcri_client_finish(&call);
-    memcpy(identity, call.identity, BCRI_IDENTITY_BYTES);
-    *cell = call.cell;
-    return code;
+    return name != NULL && name[0] != '\0' && strnlen(name, BCRI_NAME_MAX + 1) <= BCRI_NAME_MAX;
 }
 
 int bcr_publish(const char *name, int cell)
@@ -60,34 +37,35 @@ int bcr_publish(const char *name, int cell)
                                        .cell = (uint32_t)cell};
         code = bcri_client_ask(ctx->client, &request, -1, &in);
     }
-    return end_call(code);
+    return code == 0 ? 0 : bcri_fail(code);
 }
 
 int bcr_find(const char *name, bcr_cce_id *cce, int *cell, int msec)
 {
-    BCRI_CALL_COMPOSED;
+    BCRI_CALL;
     struct bcri_ctx *ctx = bcri_enter();
-    uint8_t identity[BCRI_IDENTITY_BYTES] = {0};
-    uint64_t number = 0;
+    struct bcri_client_call call;
+    int id;
     if (ctx == NULL)
         return -1;
     if (!may_be_name(name))
-        return end_call(bcrE_ARG);
+        return bcri_fail(bcrE_ARG);
     if (ctx->client == NULL)
-        return end_call(bcrE_ENLIST);
+        return bcri_fail(bcrE_ENLIST);
     struct bcri_control request = {.type = BCRI_MSG_find,
                                    .present = BCRI_HAS(text) | BCRI_HAS(size),
                                    .text = bcri_view_of(name),
                                    .size = msec < 0 ? UINT64_MAX : (uint64_t)msec};
-    const int code = ask(ctx->client, &request, identity, &number);
+    int code = bcri_client_begin(ctx->client, &call, &request, NULL, 0);
+    if (code == 0)
+        code = bcri_client_finish(&call);
+    if (code == 0)
+        code = bcri_cce_decode(ctx, call.identity, &id);
     if (code != 0)
-        return end_call(code);
-    int id;
-    if (bcri_cce_decode(ctx, identity, &id) != 0)
-        return end_call(bcrE_NOMEM);
+        return bcri_fail(code);
     if (cce != NULL)
         *cce = id;
     if (cell != NULL)
-        *cell = (int)number;
+        *cell = (int)call.cell;
     return 0;
 }

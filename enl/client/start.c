@@ -20,6 +20,7 @@
 #include "bcri/enter.h"
 #include "bcri/heap.h"
 #include "bcri/host.h"
+#include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
@@ -40,12 +41,6 @@ struct beside {
     struct file strings, ids;
     uint8_t room[BCRI_STRINGS_INLINE_MAX]; /* of start strings that need no file */
 };
-
-static int refuse_call(int code)
-{
-    bcri_set_errno(code);
-    return -1;
-}
 
 /* Returns 0 or bcrE_NOMEM. */
 static int open_file(struct file *file, size_t length)
@@ -212,7 +207,7 @@ static int start_with(struct bcri_ctx *ctx, const struct bcr_startspec *spec, st
     if (code == 0)
         code = ask_to_start(ctx->client, request, beside, &count);
     if (code != 0)
-        return refuse_call(code);
+        return bcri_fail(code);
     if (count > request->count)
         count = request->count;
     if (ids != NULL)
@@ -229,7 +224,7 @@ int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const c
         return -1;
     if (check_size(spec) != 0 || spec->program == NULL || spec->program[0] == '\0' || spec->ordinal < 0 ||
         spec->count < 1 || spec->count - 1 > INT_MAX - spec->ordinal)
-        return refuse_call(bcrE_ARG);
+        return bcri_fail(bcrE_ARG);
     struct bcri_control request = {.type = BCRI_MSG_enlist,
                                    .present = BCRI_HAS(machine) | BCRI_HAS(core) | BCRI_HAS(count) |
                                               BCRI_HAS(ordinal) | BCRI_HAS(object),
@@ -245,7 +240,7 @@ int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const c
         if (length < 0)
             return -1;
         if (length > (int)BCRI_BIRTH_BYTES_MAX)
-            return refuse_call(bcrE_ARG);
+            return bcri_fail(bcrE_ARG);
         const bcri_ref ref =
             bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)spec->region)->word));
         request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
@@ -257,7 +252,7 @@ int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const c
     bcri_heap_collect(ctx);
     const int code = check_lengths(spec, routine);
     if (code != 0)
-        return refuse_call(code);
+        return bcri_fail(code);
     const int started = start_with(ctx, spec, &request, &beside, ids);
     close_file(&beside.strings);
     close_file(&beside.ids);

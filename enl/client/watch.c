@@ -4,6 +4,7 @@
 
 #include "bcri/cces.h"
 #include "bcri/client.h"
+#include "bcri/ids.h"
 #include "bcri/lookup.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
@@ -31,10 +32,7 @@ static int ask(bcr_cce_id cce, int cell, bool begins)
                                        .kind = begins};
         code = bcri_client_ask(ctx->client, &request, -1, &in);
     }
-    if (code == 0)
-        return 0;
-    bcri_set_errno(code);
-    return -1;
+    return code == 0 ? 0 : bcri_fail(code);
 }
 
 int bcr_watch(bcr_cce_id cce, int cell)

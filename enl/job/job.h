@@ -90,7 +90,6 @@ struct enl_outcome enl_meaning_of_lost_host(int onfail, uint32_t cces, uint32_t 
 
 /* names.c -- Names of cells within the program. */
 
-#define ENL_NAME_MAX 255 /* bytes */
 /* The root's daemon has them. */
 struct enl_names {
     LIST_HEAD(, enl_name) all;

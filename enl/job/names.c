@@ -15,7 +15,7 @@ struct enl_name {
     LIST_ENTRY(enl_name) entry;
     uint8_t identity[BCRI_IDENTITY_BYTES]; /* of its CCE */
     uint64_t cell;
-    char text[ENL_NAME_MAX + 1];
+    char text[BCRI_NAME_MAX + 1];
 };
 
 /* One that waits for a name. */
@@ -25,7 +25,7 @@ struct enl_seeker {
     uint32_t id;
     uint8_t identity[BCRI_IDENTITY_BYTES];
     uint64_t until_ms; /* of the loop's clock; UINT64_MAX: it waits for ever */
-    char text[ENL_NAME_MAX + 1];
+    char text[BCRI_NAME_MAX + 1];
 };
 
 /* The length of the UTF-8 character there; 0: none is (RFC 3629), or it is a control character. */
@@ -55,7 +55,7 @@ static bool is_name(struct bcri_view text)
     size_t at = 0, length = 1;
     while (at < text.length && length != 0)
         at += length = character_at((const unsigned char *)text.bytes + at, text.length - at);
-    return text.length > 0 && text.length <= ENL_NAME_MAX && length != 0;
+    return text.length > 0 && text.length <= BCRI_NAME_MAX && length != 0;
 }
 
 static struct enl_name *find(const struct enl_names *names, const char *text)
@@ -110,7 +110,7 @@ static void serve_seekers(struct enl_names *names, const struct enl_name *name)
 /* Returns a bcrE_ code. */
 static int publish(struct enl_names *names, const struct bcri_control *request)
 {
-    char text[ENL_NAME_MAX + 1];
+    char text[BCRI_NAME_MAX + 1];
     if (!is_name(request->text))
         return bcrE_ARG;
     bcri_view_copy(request->text, text, sizeof text);
