@@ -182,7 +182,7 @@ static void finish_cce(struct enl_cce *cce)
 
 void enl_cce_drop(struct enl_cce *cce)
 {
-    cce->how = bcr_NEVERUP;
+    cce->never_up = true;
     finish_cce(cce);
     finish_life(cce);
 }
@@ -317,9 +317,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
                        verdict.ends ? verdict.says : "");
     }
     bcri_host_count_end(here->host, blamed, blamed && end.signalled && is_crash(end.number));
-    cce->how = !end.known ? bcr_UNKNOWN : end.signalled ? bcr_KILLED : bcr_EXITED;
-    cce->how_number = (uint8_t)end.number;
-    if (end.known) /* for enl why, as long as no other CCE has the record */
+    if (end.known) /* for watches, and enl why, as long as no other CCE has the record */
         bcri_store(&cce->record->id.exit_status,
                    (end.signalled ? BCRI_CRASHED : BCRI_EXITED) | ((uint32_t)end.number & 0xffu));
     finish_cce(cce);

@@ -226,7 +226,7 @@ struct enl_cce {
     bool uses_names;              /* it has published or looked for some */
     bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
-    uint8_t how, how_number;      /* it has ended: enum bcr_how, with its status or the signal */
+    bool never_up;                /* it has ended without becoming a CCE; else the record says how */
     struct enl_watchers watches;  /* of it, of others */
     struct enl_crash *crash;      /* what is being found out, or is known, of its crash; NULL: it has none */
     struct enl_output output;

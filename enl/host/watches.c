@@ -163,9 +163,8 @@ static struct bcri_notice notice_of(struct enl_here *here, const uint8_t identit
         return notice;
     const uint32_t status = bcri_load(&record->id.exit_status);
     notice.ordinal = (int32_t)record->id.ordinal;
-    if (cce != NULL && cce->how != bcr_UNKNOWN) {
-        notice.how = cce->how;
-        notice.number = cce->how_number;
+    if (cce != NULL && cce->never_up) {
+        notice.how = bcr_NEVERUP;
     } else if ((status & (BCRI_EXITED | BCRI_CRASHED)) != 0) {
         notice.how = (status & BCRI_EXITED) != 0 ? bcr_EXITED : bcr_KILLED;
         notice.number = (uint8_t)status;
@@ -195,6 +194,16 @@ static bool will_end(struct enl_here *here, const uint8_t identity[BCRI_IDENTITY
     const struct enl_cce *cce = enl_cce_at(here, bcri_identity_index(identity));
     return cce != NULL && is_same(cce->record->id.identity, identity) &&
            (cce->life != ENL_OVER || cce->repairing);
+}
+
+/* If that CCE of this host has ended, and enl_watches_ended comes no more: tells those of `index`, or all. */
+static void tell_if_over(struct enl_here *here, const uint8_t watched[BCRI_IDENTITY_BYTES], uint32_t index)
+{
+    struct bcri_notice notice;
+    if (will_end(here, watched))
+        return;
+    notice = notice_of(here, watched);
+    tell_all(here, &notice, index);
 }
 
 /* The watch of that CCE for that cell, or for one that was there before it and is gone. */
@@ -263,12 +272,10 @@ static int begin_watch(struct enl_cce *cce, const struct enl_watcher *wanted)
     watch = add(here, wanted, &cce->watches);
     if (watch == NULL)
         return bcrE_NOMEM;
-    if (!is_here(here, watch->watched)) {
+    if (is_here(here, watch->watched))
+        tell_if_over(here, wanted->watched, cce->index);
+    else
         ask_host(here, watch, true);
-    } else if (!will_end(here, watch->watched)) {
-        struct bcri_notice notice = notice_of(here, watch->watched);
-        tell_all(here, &notice, cce->index);
-    }
     return 0;
 }
 
@@ -304,19 +311,17 @@ const char *enl_watches_far(struct enl_here *here, const struct bcri_control *me
         here->ops->send_to_host(here->self->program, bcri_identity_host(wanted.watched), message);
         return NULL;
     }
-    watch = find(here, &wanted);
     if (here->self->phase != ENL_RUNNING)
         return NULL;
+    watch = find(here, &wanted);
     if (message->kind == 0 && watch != NULL)
         drop(here, watch);
     if (message->kind == 0 || watch != NULL)
         return NULL;
-    if (add(here, &wanted, &here->far_watches) == NULL)
+    if (add(here, &wanted, &here->far_watches) != NULL)
+        tell_if_over(here, wanted.watched, BCRI_ENL_INDEX);
+    else
         enl_report(here->self, BCRI_LOG_ERROR, "no memory for a watch of another host's CCE");
-    else if (!will_end(here, wanted.watched)) {
-        struct bcri_notice notice = notice_of(here, wanted.watched);
-        tell_all(here, &notice, BCRI_ENL_INDEX);
-    }
     return NULL;
 }
 

@@ -86,11 +86,17 @@ int enl_signals_kill_children(const struct enl_jobs *jobs)
     return count;
 }
 
+/* The terminal signals the root, which is in the daemon's group, itself. */
+static bool has_it_already(const struct enl_jobs *jobs, const struct enl_cce *cce, bool from_terminal)
+{
+    return cce == jobs->here->root && from_terminal && !cce->own_group;
+}
+
 void enl_signals_pass(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     const struct enl_cce *cce;
     TAILQ_FOREACH (cce, &jobs->here->all, entry)
-        if (cce != jobs->here->root || !from_terminal || cce->own_group)
+        if (!has_it_already(jobs, cce, from_terminal))
             (void)enl_cce_signal_itself(cce, signal);
     jobs->ops->signal_others(jobs->self->program, signal);
 }
@@ -101,7 +107,7 @@ static void signal_cces(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &jobs->here->all, entry)
-        if (cce != jobs->here->root || !from_terminal || cce->own_group)
+        if (!has_it_already(jobs, cce, from_terminal))
             enl_cce_signal(cce, signal, true);
 }
 
