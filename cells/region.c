@@ -12,6 +12,7 @@
 #include "bcri/heap.h"
 #include "bcri/heap_fast.h"
 #include "bcri/ids.h"
+#include "bcri/new_region.h"
 #include "bcri/one_thread.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
@@ -32,6 +33,26 @@ static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, stru
     return bcri_id_of(slot);
 }
 
+int bcri_region_new(struct bcri_ctx *ctx, uint32_t length, int archtype, bcr_region *rgid_out)
+{
+    if (archtype != 0 && !bcri_archtype_valid(archtype))
+        return bcrE_ARCH;
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    const int error =
+        bcri_heap_alloc(ctx, length, archtype != 0 ? (uint32_t)archtype : ctx->archtype, &ref, &region);
+    if (error != 0)
+        return error;
+    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
+    if (slot == NULL) {
+        bcri_heap_free(ctx, ref, region);
+        return bcrE_NOMEM;
+    }
+    bcri_counted(ctx, BCRI_COUNT_ALLOC);
+    *rgid_out = name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
+    return 0;
+}
+
 /* All cases but that of a free block at hand and a length and archtype that need no check. */
 static __attribute__((noinline)) bcr_region alloc_slow(int len, int archtype)
 {
@@ -39,23 +60,11 @@ static __attribute__((noinline)) bcr_region alloc_slow(int len, int archtype)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return NULL;
-    bcri_ref ref = BCRI_REF_NONE;
-    struct bcri_region_shm *region = NULL;
-    int error = len < 0 ? bcrE_ARG : archtype != 0 && !bcri_archtype_valid(archtype) ? bcrE_ARCH : 0;
-    if (error == 0)
-        error = bcri_heap_alloc(ctx, (uint32_t)len, archtype != 0 ? (uint32_t)archtype : ctx->archtype, &ref,
-                                &region);
-    struct bcri_slot_shm *slot = error == 0 ? bcri_slot_take(ctx) : NULL;
-    if (error == 0 && slot == NULL) {
-        bcri_heap_free(ctx, ref, region);
-        error = bcrE_NOMEM;
-    }
-    if (error != 0) {
+    bcr_region rgid = NULL;
+    const int error = len < 0 ? bcrE_ARG : bcri_region_new(ctx, (uint32_t)len, archtype, &rgid);
+    if (error != 0)
         bcri_set_errno(error);
-        return NULL;
-    }
-    bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    return name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
+    return rgid;
 }
 
 /* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing, as a put does: see put.c. */

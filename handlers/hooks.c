@@ -41,6 +41,7 @@ static bool alone(const struct bcri_ctx *ctx)
 }
 
 static const struct bcri_hooks hooks = {.wait = bcri_sched_wait_ready,
+                                        .wait_for = bcri_sched_wait_for_until,
                                         .alone = alone,
                                         .run = run,
                                         .cells_gone = bcri_sched_cells_gone,

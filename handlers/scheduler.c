@@ -403,8 +403,13 @@ static int wait_for(struct bcri_scheduler *s, struct bcri_wait wait)
 
 void bcri_sched_wait_for(struct bcri_scheduler *s, struct bcri_event *event)
 {
-    if (!event->happened(event))
-        (void)wait_for(s, (struct bcri_wait){.event = event, .deadline_ns = BCRI_DEADLINE_NEVER});
+    (void)bcri_sched_wait_for_until(s->ctx, event, BCRI_DEADLINE_NEVER);
+}
+
+bool bcri_sched_wait_for_until(struct bcri_ctx *ctx, struct bcri_event *event, uint64_t deadline_ns)
+{
+    return event->happened(event) ||
+           wait_for(ctx->handlers.sched, (struct bcri_wait){.event = event, .deadline_ns = deadline_ns}) >= 0;
 }
 
 int bcri_sched_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)

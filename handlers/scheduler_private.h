@@ -33,6 +33,9 @@ void bcri_sched_set_entry(struct bcri_scheduler *sched);
 int bcri_sched_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
                           uint64_t deadline_ns);
 
+/* The same for an event: whether it has happened. */
+bool bcri_sched_wait_for_until(struct bcri_ctx *ctx, struct bcri_event *event, uint64_t deadline_ns);
+
 /* Frees what an invocation has beside its stack. */
 void bcri_sched_drop_invocation(struct bcri_stack *stack);
 

@@ -198,6 +198,7 @@ void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait)
     wait->heap_idx = NO_DEADLINE;
     if (wait->deadline_ns != BCRI_DEADLINE_NEVER)
         rise(waits, wait, waits->deadline_count++);
+    waits->rooms += wait->event != NULL && wait->event->is_room;
     if (wait->count > WATCHED_SLOTS || wait->event != NULL) {
         bell(waits, wait);
         return;
@@ -242,6 +243,7 @@ static void end(struct bcri_wait_set *waits, struct bcri_wait *wait, int result,
         leave(waits, wait);
     else if (!wait->polled)
         waits->untold--;
+    waits->rooms -= wait->event != NULL && wait->event->is_room;
     forget_deadline(waits, wait);
     wait->result = result;
     over(wait);
@@ -293,7 +295,8 @@ void bcri_waits_look(struct bcri_wait_set *waits, bool exact, void (*over)(struc
     uint32_t seen = waits->bell_seen, rung = bcri_load_acquire(&waits->ctx->bell->bell);
     waits->bell_seen = rung;
     /* Armed waits have blocked before those that are polled, so they come first. */
-    if (rung != seen && waits->armed.count != 0 && !look_where_told(waits, seen, rung, over))
+    if ((rung != seen || waits->rooms != 0) && waits->armed.count != 0 &&
+        !look_where_told(waits, seen, rung, over))
         look_at(waits, &waits->armed, over);
     look_at(waits, &waits->polled, over);
     if (waits->deadline_count == 0)
@@ -335,7 +338,8 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         return HAS_SLEPT;
     /* Of several invocations that wait, tools are told of the one that has waited longest. */
     const struct bcri_wait *const oldest = waits->armed.first;
-    const int count = oldest != NULL && oldest->event == NULL ? oldest->count : 0;
+    const bool is_room = oldest != NULL && oldest->event != NULL && oldest->event->is_room;
+    const int count = is_room ? BCRI_NOTE_ROOM : oldest != NULL && oldest->event == NULL ? oldest->count : 0;
     bcri_sleep_note(waits->ctx, count > 0 ? oldest->slots[0] : NULL, count, deadline_ns);
     atomic_store_explicit(&own->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);

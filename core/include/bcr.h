@@ -228,6 +228,22 @@ BCR_API int bcr_arch(bcr_cce_id cceid);
  * Errors: bcrE_ARG, bcrE_ARCH, bcrE_NBYTES, bcrE_NOMEM */
 BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
 
+/* bcr_rgalloc_within -- allocate a region, and wait for room if there is none.
+ * It is bcr_rgalloc, except that it waits up to msec until this CCE's comm heap has room: until other CCEs
+ * free regions of this one or take them out of cells and free them, those on their way to other hosts
+ * have arrived, CCEs that hold some end, or handlers of this CCE free some. msec is not bcr_PENDING; 0
+ * does not wait. A region for which no area of this CCE is large enough fails at once.
+ * Owns: as bcr_rgalloc.
+ * Errors: bcrE_ARG, bcrE_ARCH, bcrE_NOMEM
+ *         bcrE_NBYTES  There was no room in the time given, or never can be.
+ * Blocks: up to msec. May run handlers. What this CCE itself holds, or its cells, makes no room while it
+ *     waits: if nobody else holds any either, the wait lasts until msec is over. Without a limit it is
+ *     part of a deadlock when all CCEs wait so, which enl reports as for gets.
+ * Order: the room goes to whichever call finds it first; a small region may overtake a large one that
+ *     waits.
+ * Crash: as bcr_rgalloc; a CCE that dies while it frees a region still ends the wait. */
+BCR_API BCR_MUST_USE bcr_region bcr_rgalloc_within(int len, int archtype, int msec);
+
 /* bcr_rgmod -- make a region safe to write to.
  * Call it before writing to a region that came from a get, or was put since it was allocated or
  * last modified. If others hold it too, the caller gets a private copy, and *rgid changes; only

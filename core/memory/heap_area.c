@@ -215,7 +215,7 @@ static int make_seg(struct bcri_ctx *ctx, uint64_t size, uint64_t reserve_bytes,
     seg->span_word = (_Atomic uint32_t *)(void *)(seg->base + bcri_heap_span_table(seg->pages));
     seg->dir->owner = ctx->index;
     bcri_store(&seg->dir->end, piece != NULL ? piece->end : 0);
-    bcri_store_release(&seg->dir->magic, BCRI_HEAP_MAGIC);
+    bcri_store_release(&seg->dir->magic, heap->room_waits != 0 ? BCRI_HEAP_WANTED : BCRI_HEAP_MAGIC);
     heap->own[seg->seg] = (struct bcri_own_seg){seg->span_of, seg->pages};
     seg->next = heap->segs;
     heap->segs = seg;

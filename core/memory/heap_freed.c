@@ -19,6 +19,7 @@
  *
  * A CCE that waits uses that time to look and to prefetch: if it waits for an answer, its next
  * allocation is near. */
+#include "bcri/bell.h"
 #include "bcri/segment.h"
 #include "heap_private.h"
 
@@ -35,10 +36,13 @@ void bcri_heap_freed(struct bcri_ctx *ctx, bcri_ref ref)
         atomic_thread_fence(memory_order_seq_cst);
     bcri_step();
     const uint32_t magic = bcri_load(&dir->magic);
-    if (magic == BCRI_HEAP_MAGIC)
+    if (magic == BCRI_HEAP_MAGIC || magic == BCRI_HEAP_WANTED)
         bcri_store_release(&dir->mark[(uint32_t)ref / BCRI_PAGE_UNITS], 1);
     else if (magic == BCRI_HEAP_ENDED)
         bcri_segment_freed(ctx, seg);
+    bcri_step();
+    if (magic == BCRI_HEAP_WANTED)
+        bcri_bell_ring_index(ctx, dir->owner, BCRI_REF_NONE);
     bcri_step();
 }
 
@@ -185,8 +189,8 @@ static void look_at_one_run(struct bcri_heap *heap, struct bcri_heap_area *area)
 void bcri_heap_look_waiting(struct bcri_ctx *ctx)
 {
     struct bcri_heap *heap = ctx->heap;
-    if (heap == NULL || heap->area == NULL)
-        return;
+    if (heap == NULL || heap->area == NULL || heap->room_waits != 0)
+        return; /* what comes back is taken where a waiting call is tried again at once (heap_room.c) */
     struct bcri_heap_area *area = heap->area;
     heap->waited = true;
     if (heap->wanted_pages != 0) {

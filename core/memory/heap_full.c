@@ -28,9 +28,10 @@ void bcri_heap_full(struct bcri_ctx *ctx, uint32_t length)
 {
     struct bcri_heap *heap = ctx->heap;
     char text[256];
-    /* A program may try again and again: the 1st, 2nd, 4th, 8th ... time is noted. */
+    /* A program may try again and again: the 1st, 2nd, 4th, 8th ... time is noted, and no try of a call that waits
+     * for room. */
     heap->refused++;
-    if (ctx->upcalls->note == NULL || (heap->refused & (heap->refused - 1)) != 0)
+    if (ctx->upcalls->note == NULL || heap->room_waits != 0 || (heap->refused & (heap->refused - 1)) != 0)
         return;
     struct census census = {.ctx = ctx};
     uint64_t held = 0, limit = 0;

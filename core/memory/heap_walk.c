@@ -15,7 +15,7 @@ static const struct bcri_heap_dir_shm *front_of(struct bcri_ctx *ctx, uint32_t s
         return NULL;
     uint32_t magic = bcri_load_acquire(&dir->magic);
     *pages_out = (uint32_t)(ctx->map[seg].units / BCRI_PAGE_UNITS);
-    return magic == BCRI_HEAP_MAGIC || magic == BCRI_HEAP_ENDED ? dir : NULL;
+    return magic == BCRI_HEAP_MAGIC || magic == BCRI_HEAP_WANTED || magic == BCRI_HEAP_ENDED ? dir : NULL;
 }
 
 static const _Atomic uint32_t *span_words(const struct bcri_heap_dir_shm *dir, uint32_t pages)

@@ -35,7 +35,8 @@
  * span: written by the owner. It says what begins at this page: 0 for nothing, else 1 + the span's
  * class in the low byte, and above it a number that changes each time. That is enough to find every
  * header (docs/layout/heap.md). */
-#define BCRI_HEAP_MAGIC 0x42435248u /* "BCRH" */
+#define BCRI_HEAP_MAGIC  0x42435248u /* "BCRH" */
+#define BCRI_HEAP_WANTED 0x42435257u /* "BCRW": the owner waits for room; each free rings it (heap_room.c) */
 #define BCRI_HEAP_ENDED \
     0x42435245u /* "BCRE": the owner has ended; each free is counted (bcri_segment_freed) */
 
@@ -132,6 +133,14 @@ void bcri_heap_look_waiting(struct bcri_ctx *ctx);
 
 /* Collects all that others have freed, gives empty spans back, merges runs. */
 void bcri_heap_collect(struct bcri_ctx *ctx);
+
+/* Around a wait for room (heap_room.c). From the first on, each free by another CCE rings this CCE's bell
+ * afterwards, and what was freed before has been collected when it returns. False: the kernel lets this CCE make
+ * no other one fence, so a free of that moment may ring nobody, and the waiter must look again by itself. */
+bool bcri_heap_room_wait(struct bcri_ctx *ctx);
+void bcri_heap_room_over(struct bcri_ctx *ctx);
+/* Whether an area of the heap is large enough, when it is empty, for a region of `length` bytes. */
+bool bcri_heap_room_possible(const struct bcri_ctx *ctx, uint32_t length);
 
 /* Frees the private parts; the shared parts stay as they are, for the daemon. Call it before
  * bcri_ctx_fini. */

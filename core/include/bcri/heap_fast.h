@@ -88,6 +88,7 @@ struct bcri_heap {
     uint32_t spans_made;
     uint32_t wanted_class, wanted_pages; /* what the last slow allocation looked for */
     bool waited;                         /* since then */
+    uint32_t room_waits;                 /* calls that wait for room (heap_room.c) */
     bool one_came;                       /* the last look for a page run found exactly one (heap.c) */
     struct bcri_heap_area *areas;
     struct bcri_heap_seg *segs;

@@ -18,11 +18,21 @@
 
 struct bcri_slot_shm;
 
+/* An event, other than a request, that a call can wait for. The thread that makes it happen rings this CCE's
+ * bell afterwards. */
+struct bcri_event {
+    bool (*happened)(struct bcri_event *event);
+    /* It is room in this CCE's comm heap, for which its own handlers can make room, too, and then ring nobody. */
+    bool is_room;
+};
+
 struct bcri_hooks {
     /* Replaces bcri_wait_ready (cells/, wait.h), with the same results: waits until one of `count`
      * requests is ready or the deadline has come. Runs eligible handlers meanwhile. The slots stay
      * the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+    /* The same for an event. Returns whether it has happened. */
+    bool (*wait_for)(struct bcri_ctx *ctx, struct bcri_event *event, uint64_t deadline_ns);
     /* Whether nothing else could run while the caller waits, unless a handler is requested: then
      * the caller need not call `wait` yet. */
     bool (*alone)(const struct bcri_ctx *ctx);

@@ -233,8 +233,11 @@ struct bcri_sleep_shm {
     _Atomic uint32_t after;    /* sequence number of the last operation that it had recorded then (trace) */
     _Atomic uint64_t since_ns; /* when the wait first slept */
     _Atomic uint64_t deadline_ns; /* UINT64_MAX: none */
-    _Atomic uint64_t waits_for;   /* 63..48 how many requests, 47..0 ID of the first; 0: none known */
+    /* 63..48 how many requests, 47..0 ID of the first; 0: none known; BCRI_SLEEPS_FOR_ROOM in 63..48: it waits for
+     * room in its comm heap */
+    _Atomic uint64_t waits_for;
 };
+#define BCRI_SLEEPS_FOR_ROOM 0xffffu
 static_assert(sizeof(struct bcri_sleep_shm) == 32, "docs/layout/record.md");
 
 #define BCRI_CELL0_BYTES 512u

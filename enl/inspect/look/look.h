@@ -170,6 +170,8 @@ unsigned look_view_waiting(const struct look_view *view, const struct look_cell 
 
 /* What is known of a CCE's sleep: whether it waits for something of others at this moment. */
 bool look_is_asleep(const struct look_cce *cce);
+/* Whether it does so in bcr_rgalloc_within. */
+bool look_waits_for_room(const struct look_cce *cce);
 
 /* A set of row kinds, by bit 1 << kind, as one JSON object in one line. */
 void look_json(FILE *out, const struct look_view *view, unsigned kinds);
@@ -302,6 +304,7 @@ int enl_command_top(const char *name);
  *               while a CCE has the write lock of the cell, that CCE alone
  *   a put       who may take there: the owner, and for a cell of kind out or in/out everybody else
  *   a lock inside a call   the holder alone
+ *   room in the comm heap (bcr_rgalloc_within)   every other CCE: it may free a region
  * Those blocked CCEs that have no way out are stuck: nothing in the program can wake any of them. A
  * CCE that runs, starts, is stopped or traced, or waits with a time limit, for a descriptor or for
  * enl, is never blocked. So one CCE that only computes keeps all from being accused, except those

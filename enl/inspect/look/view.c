@@ -111,6 +111,11 @@ bool look_is_asleep(const struct look_cce *cce)
     return cce->state == BCRI_CCE_ALIVE && cce->asleep != BCRI_AWAKE;
 }
 
+bool look_waits_for_room(const struct look_cce *cce)
+{
+    return look_is_asleep(cce) && cce->waiting_for == BCRI_SLEEPS_FOR_ROOM;
+}
+
 uint64_t look_view_now(const struct look_view *view, uint64_t host)
 {
     const struct look_host *at = look_view_host(view, host);

@@ -103,6 +103,12 @@ static bool waits_for_daemons(const struct look_wait *wait)
     return wait->want > BCRI_ORDER_WRITE;
 }
 
+/* Whether another CCE than those that are stuck may exist. */
+static bool someone_goes_on(const struct look_why *why)
+{
+    return why->partial || why->running + why->stopped + why->blocked != 0;
+}
+
 static bool can_be_served(const struct look_why *why, const struct look_why_cce *one,
                           const struct look_wait *wait)
 {
@@ -114,7 +120,7 @@ static bool can_be_served(const struct look_why *why, const struct look_why_cce 
     if (locker != NULL && locker != one)
         return locker->fate != LOOK_STUCK;
     if (anyone_may(why, wait))
-        return why->partial || why->running + why->stopped + why->blocked != 0; /* another CCE is not stuck */
+        return someone_goes_on(why);
     const struct look_why_cce *owner = find_cce(why, wait->owner_host, wait->owner);
     return owner == NULL || owner->fate != LOOK_STUCK;
 }
@@ -125,6 +131,8 @@ static bool has_way_out(const struct look_why *why, const struct look_why_cce *o
         const struct look_why_cce *holder = find_cce(why, one->cce->host, one->cce->holder - 1);
         return holder == NULL || holder->fate != LOOK_STUCK;
     }
+    if (look_waits_for_room(one->cce))
+        return !why->view->standstill && someone_goes_on(why);
     for (size_t i = 0; i < one->wait_count; i++)
         if (can_be_served(why, one, one->waits[i]))
             return true;
@@ -252,6 +260,8 @@ static struct look_why_cce *likely_server(const struct look_why *why, struct loo
     struct look_why_cce *other = NULL;
     if (one->cce->holder != 0)
         return find_cce(why, one->cce->host, one->cce->holder - 1);
+    if (one->wait_count == 0)
+        return NULL;
     const struct look_wait *wait = one->waits[0];
     if ((other = locker_of(why, wait)) != NULL && other != one) {
         one->by_lock = one->wait_count == 1;
@@ -308,7 +318,8 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         const struct look_cce *cce = &view->cce.at[i];
-        const bool blocked = sleeps(view->before, cce) && (one->wait_count != 0 || cce->holder != 0);
+        const bool blocked = sleeps(view->before, cce) &&
+                             (one->wait_count != 0 || cce->holder != 0 || look_waits_for_room(cce));
         const bool stopped = is_stopped(cce);
         one->fate = blocked ? LOOK_STUCK : stopped ? LOOK_STOPPED : LOOK_RUNS;
         why_out->stuck += blocked;
@@ -328,7 +339,7 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
             continue;
         const struct look_why_cce *other = likely_server(why_out, one);
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
-        if (one->cce->holder == 0 && !look_wait_is_put(one->waits[0]))
+        if (one->cce->holder == 0 && one->wait_count != 0 && !look_wait_is_put(one->waits[0]))
             one->left = left_by(why_out, one->waits[0]);
     }
     why_out->all_stuck = view->standstill || (!why_out->partial && why_out->stuck != 0 &&

@@ -93,8 +93,12 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
                 look_say_cce(why->view, cce->host, cce->holder - 1));
         return;
     }
-    fputs(look_say_wait(why->view, one->waits[0]), out);
-    say_hope(out, why, one);
+    if (look_waits_for_room(cce)) {
+        fputs("waits for room in its nbytes, which others' frees would make", out);
+    } else {
+        fputs(look_say_wait(why->view, one->waits[0]), out);
+        say_hope(out, why, one);
+    }
     fprintf(out, " (for %s).\n", look_say_age(look_view_now(why->view, cce->host), cce->since_ns));
     say_left(out, one);
 }
@@ -318,7 +322,9 @@ void look_why_dot(FILE *out, const struct look_why *why)
                                             : "");
         if (!waits(one))
             continue;
-        const char *what = one->wait_count != 0 ? look_say_cell(why->view, one->waits[0]) : "a lock";
+        const char *what = one->wait_count != 0            ? look_say_cell(why->view, one->waits[0])
+                           : look_waits_for_room(one->cce) ? "room in its nbytes"
+                                                           : "a lock";
         if (one->next != SIZE_MAX)
             fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, what,
                     one->in_cycle ? ", color=red" : "");

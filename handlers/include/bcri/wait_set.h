@@ -8,6 +8,10 @@
  * looked at; they are found in a table by cell, which has the waits for a single request. All armed
  * waits are looked at if a ringer has named no cell, or if an armed wait is not in the table.
  *
+ * Those that wait for room in the comm heap (bcr_rgalloc_within) are armed, too. Since other invocations of this CCE
+ * can make room for them, and what they take back of what others have freed is rung for no more, each turn looks
+ * at them.
+ *
  * Deadlines are in a heap. One thread at a time calls. */
 #ifndef BCRI_WAIT_SET_H
 #define BCRI_WAIT_SET_H
@@ -17,14 +21,9 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "bcri/hooks.h"
 #include "bcri/slot.h"
 #include "bcri/waiters.h"
-
-/* Another event that an invocation can wait for. The thread that makes it happen rings this CCE's
- * bell afterwards. */
-struct bcri_event {
-    bool (*happened)(struct bcri_event *event);
-};
 
 struct bcri_wait {
     struct bcri_wait *prev, *next;
@@ -52,6 +51,7 @@ struct bcri_wait_set {
         struct bcri_wait *first, *last;
     } * buckets; /* bucket_room of them, a power of two; all waits at one cell are in one */
     size_t bucket_room;
+    size_t rooms;       /* waits for room: each turn looks at them */
     size_t untold;      /* armed waits that are not in the table */
     uint32_t bell_seen; /* the bell's value before all were looked at last */
     struct bcri_wait **deadlines;
@@ -68,7 +68,7 @@ void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait);
 /* Whether a look would find nothing. */
 static inline bool bcri_waits_quiet(const struct bcri_wait_set *waits)
 {
-    return waits->polled.first == NULL && waits->deadline_count == 0 &&
+    return waits->polled.first == NULL && waits->deadline_count == 0 && waits->rooms == 0 &&
            (waits->armed.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
 }
 /* Takes out each wait that is over and calls `over` for it. `exact`: deadlines by the exact clock.

@@ -9,6 +9,7 @@
  *            there are any, run on
  *   full     CCE 1 puts into cell 1 of CCE 0, which is full; CCE 0 runs
  *   crowded  each puts for an hour into cell 1 of the next one, which is full
+ *   crammed  each has used up its nbytes, and waits for room
  *   slow     as circle, but CCE 0 runs
  *   spin     as circle, but CCE 0 computes
  *   input    as circle, but CCE 0 reads from a pipe into which nobody writes
@@ -163,6 +164,15 @@ static void perform(const char *mode)
         MUST(bcr_putdone(bcr_BLOCK) == 1 && bcr_putwait(HOUR) == 0);
         tell();
         put_one(next, WAIT);
+    } else if (strcmp(mode, "crammed") == 0) {
+        while (bcr_rgalloc(1024, 0) != NULL)
+            continue;
+        while (bcr_rgalloc(1, 0) != NULL)
+            continue;
+        tell();
+        while (bcr_rgalloc_within(1, 0, bcr_BLOCK) !=
+               NULL) /* another may have freed what it got of this one */
+            continue;
     } else if (strcmp(mode, "spin") == 0 || strcmp(mode, "input") == 0 || strcmp(mode, "later") == 0) {
         tell();
         if (bcr_cceord == 0)

@@ -102,7 +102,8 @@ TEST_TIMEOUT(deadlocks_are_told_by_themselves_with_their_reason, 300)
     start(3, "1", "missing", "1", "--");
     start(4, "1", "locks", "2", "--");
     start(5, "2", "circle", "4", "--");
-    for (int i = 0; i <= 5; i++) {
+    start(6, "1", "crammed", "2", "--");
+    for (int i = 0; i <= 6; i++) {
         wait_for_log(i, i != 3 ? "deadlock: all " : "deadlock: the program's only CCE waits");
         wait_for_log(i, i != 5 ? "CCE 0 waits for " : "CCE 3 on local1 waits for ");
         end(i);
@@ -120,6 +121,8 @@ TEST_TIMEOUT(deadlocks_are_told_by_themselves_with_their_reason, 300)
     has(4, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
     has(5, "deadlock: all 4 CCEs of the program");
     has(5, "CCE 3 on local1, which waits for CCE 0 on ");
+    has(6, "CCE 0 waits for room in its nbytes, which others' frees would make");
+    has(6, "CCE 1 waits for room in its nbytes, which others' frees would make");
 }
 
 TEST_TIMEOUT(write_locks_taken_in_two_orders_are_suspected_once_while_others_run, 300)

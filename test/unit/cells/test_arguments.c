@@ -140,7 +140,7 @@ static void cells(struct actor *self)
         list[2 * i] = any_cce();
         list[2 * i + 1] = any_cell();
     }
-    switch (below(16)) {
+    switch (below(17)) {
     case 13: bcr_watch(any_cce(), any_cell()); return;
     case 14: bcr_unwatch(any_cce(), any_cell()); return;
     case 0:
@@ -158,6 +158,7 @@ static void cells(struct actor *self)
     case 10: bcr_celllen(any_cce(), any_cell()); return;
     case 11: bcr_rlsrl(any_id(self)); return;
     case 12: bcr_put_within(any_int(), any_id(self), any_cce(), any_cell(), any_int(), any_msec()); return;
+    case 15: keep(self, bcr_rgalloc_within(any_int() % 5000, any_int(), any_msec())); return;
     default: {
         const int base = bcr_cagrow(any_int(), (int)below(3), (int)below(3), (int)below(3),
                                     below(9) != 0 ? 1 : -1, (int)below(9), (int)below(4096));

@@ -23,6 +23,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_unwatch(2, cell), code);
     FAILS(bcr_fd(cell), code);
     FAILS_NULL(bcr_rgalloc(4, 0), code);
+    FAILS_NULL(bcr_rgalloc_within(4, 0, bcr_BLOCK), code);
     FAILS(bcr_rgmod(rgid), code);
     FAILS(bcr_rgfree(rgid), code);
     FAILS(bcr_rgrealloc(rgid, 2), code);

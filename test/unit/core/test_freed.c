@@ -58,6 +58,60 @@ TEST(what_others_have_freed_counts_when_an_area_is_removed)
     close_group();
 }
 
+static uint32_t rings(void)
+{
+    return bcri_load(&owner->bell->bell);
+}
+
+TEST(a_free_rings_an_owner_that_waits_for_room_and_no_other)
+{
+    static const uint32_t lengths[] = {8, 1024, 65536, 300000};
+    open_group(2 << 20);
+    struct bcri_ctx *freer = group_join(group);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        bcri_ref ref[4];
+        for (unsigned k = 0; k < 4; k++)
+            ref[k] = new_region(owner, lengths[i], k == 1 ? 2 : 1);
+        const uint32_t before = rings();
+        drop(freer, ref[0]);
+        CHECK_UINT(rings(), before);
+        (void)bcri_heap_room_wait(owner);
+        CHECK_UINT(bcri_heap_charged(owner), 3 * lengths[i]); /* what was free before is there at once */
+        CHECK(bcri_heap_valid(owner));
+        drop(freer, ref[1]);
+        CHECK_UINT(rings(), before); /* another CCE holds it yet */
+        drop(freer, ref[1]);
+        CHECK_UINT(rings(), before + 1);
+        bcri_heap_look_waiting(owner); /* takes nothing that no waiting call would be tried for */
+        CHECK_UINT(bcri_heap_charged(owner), 3 * lengths[i]);
+        (void)bcri_heap_room_wait(owner);
+        bcri_heap_room_over(owner);
+        drop(freer, ref[2]);
+        CHECK_UINT(rings(), before + 2); /* one of two still waits */
+        bcri_heap_room_over(owner);
+        drop(freer, ref[3]);
+        CHECK_UINT(rings(), before + 2);
+    }
+    group_leave(group, freer);
+    close_group();
+}
+
+TEST(memory_that_is_added_during_a_wait_rings_too)
+{
+    open_group(4096);
+    struct bcri_ctx *freer = group_join(group);
+    uint32_t more;
+    (void)bcri_heap_room_wait(owner);
+    CHECK_INT(bcri_heap_add(owner, UINT64_C(1) << 26, 0, &more), 0); /* a segment of its own */
+    bcri_ref ref = new_region(owner, 1 << 24, 1);
+    const uint32_t before = rings();
+    drop(freer, ref);
+    CHECK_UINT(rings(), before + 1);
+    bcri_heap_room_over(owner);
+    group_leave(group, freer);
+    close_group();
+}
+
 TEST(one_block_among_many_is_found_by_its_mark)
 {
     enum { MANY = 5000, LENGTH = 64 };
@@ -315,6 +369,27 @@ static bcri_ref serve_as_data(bcri_ref ref, const struct bcri_region_shm *header
     for (uint32_t i = 0; i + BCRI_REGION_HEADER <= 200000; i += BCRI_REGION_HEADER)
         memcpy(data + i, (const void *)header, BCRI_REGION_HEADER);
     return run;
+}
+
+TEST(an_owner_that_waits_for_room_is_rung_for_a_freer_that_died_first)
+{
+    open_group(8);
+    for (unsigned i = 0; i < DROPPED; i++) {
+        struct bcri_ctx *freer = group_join(group);
+        bcri_ref ref = new_region(owner, 8, 1);
+        (void)bcri_heap_room_wait(owner);
+        const uint32_t before = rings();
+        bcri_store(&at(ref)->count, 0);
+        uint32_t index = die_over(freer, dropped[i], ref, bcri_load(&at(ref)->incarnation));
+        CHECK_INT(bcri_count_repair(group_enl(group), index), BCRI_CW_LAST);
+        CHECK_UINT(rings(), before + 1);
+        bcri_heap_collect(owner);
+        bcri_heap_room_over(owner);
+        CHECK_UINT(bcri_heap_charged(owner), 0);
+        bcri_store(&freer->journal->cw_state, BCRI_CW_IDLE);
+        group_leave(group, freer);
+    }
+    close_group();
 }
 
 TEST(what_looks_like_the_header_of_a_freed_block_is_not_believed)

@@ -75,6 +75,7 @@ TEST(the_additions_have_the_signatures_that_were_announced)
     CHECK(IS(&bcr_putdone, int (*)(int)));
     CHECK(IS(&bcr_celllen, int (*)(int, int)));
     CHECK(IS(&bcr_fd, int (*)(int)));
+    CHECK(IS(&bcr_rgalloc_within, void **(*)(int, int, int)));
     CHECK(IS(&bcr_put_within, int (*)(int, void **, int, int, int, int)));
     CHECK(IS(&bcr_getputwait, int (*)(int *)));
     CHECK(IS(&bcr_rgshared, int (*)(void **)));

@@ -37,6 +37,10 @@ static void put_within(void)
 {
     CHECK_INT(bcr_put_within(1, region, bcr_cce, USED, bcr_NOFREE, 0), 0);
 }
+static void rgalloc_within(void)
+{
+    CHECK_INT(bcr_rgfree(bcr_rgalloc_within(1, 0, 0)), 0);
+}
 static void getputwait(void)
 {
     CHECK_INT(bcr_getputwait(&value), 0);
@@ -236,6 +240,7 @@ static const struct {
     {"get", get},
     {"put", put},
     {"put_within", put_within},
+    {"rgalloc_within", rgalloc_within},
     {"putm", putm},
     {"zap", zap},
     {"rgwait", rgwait},
