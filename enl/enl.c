@@ -156,5 +156,13 @@ int main(int argc, char **argv)
     }
     if (!tidy_descriptors(options.child ? enl_pushed_hold() : options.root_socket))
         return 1;
-    return enl_program_run(&options, argv + options.first);
+    struct enl_roster *roster = NULL;
+    if (options.members != 0 &&
+        (roster = enl_team_lines(&options, argv + options.first, error, sizeof error)) == NULL) {
+        fprintf(stderr, "enl: %s\n", error);
+        return 2;
+    }
+    const int status = enl_program_run(&options, roster, argv + options.first);
+    free(roster);
+    return status;
 }

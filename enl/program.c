@@ -221,11 +221,12 @@ static void free_all(struct enl_program *program)
     enl_push_end(&program->carry);
 }
 
-int enl_program_run(const struct enl_options *options, char **argv)
+int enl_program_run(const struct enl_options *options, const struct enl_roster *roster, char **argv)
 {
     static struct enl_program program; /* static: the worker may outlive this routine */
     char error[2048];
     enl_program_init(&program, options, argv);
+    program.jobs.roster = roster;
     getrlimit(RLIMIT_NOFILE, &program.self.inherited.files);
     enl_signals_quieten();
     int status = enl_program_prepare(&program, error, sizeof error);

@@ -64,8 +64,9 @@ int enl_own_name_take(struct enl_program *program, char *error, size_t error_siz
 int enl_program_prepare(struct enl_program *program, char *error, size_t error_size);
 int enl_program_open(struct enl_program *program, char *error, size_t error_size);
 
-/* Runs argv[0..] as `options` say, until the program has ended. Returns the exit status. */
-int enl_program_run(const struct enl_options *options, char **argv);
+/* Runs argv[0..] as `options` say, or the team of `roster`, whose first member that is, until the program has ended.
+ * Returns the exit status. */
+int enl_program_run(const struct enl_options *options, const struct enl_roster *roster, char **argv);
 
 /* To be called when something has ended: ends the program if nothing is left of it. */
 void enl_program_check_end(struct enl_program *program);

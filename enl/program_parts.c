@@ -39,15 +39,24 @@ static void on_asked(struct enl_program *program, const struct enl_cce *cce)
         enl_signals_row_passed(&program->jobs, enl_cce_text(cce));
 }
 
-static void names_end(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES])
+static void cce_left(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES])
 {
-    const struct bcri_control message = {.type = BCRI_MSG_unnamed,
+    const struct bcri_control message = {.type = BCRI_MSG_left,
                                          .present = BCRI_HAS(enlistor),
                                          .enlistor = {(const char *)identity, BCRI_IDENTITY_BYTES}};
     if (program->self.upward != NULL)
         program->self.upward->send(program, &message);
     else if (!program->self.is_child)
-        enl_names_ended(&program->jobs.names, identity, false);
+        enl_jobs_left(&program->jobs, identity);
+}
+
+/* The root's daemon decides about teams. */
+static void tell_teams(struct enl_program *program, const struct bcri_control *message)
+{
+    if (program->self.upward != NULL)
+        program->self.upward->send(program, message);
+    else if (!program->self.is_child)
+        (void)enl_teams_take(&program->jobs, program->self.host_number, message);
 }
 
 static void want_host(struct enl_program *program, uint32_t number)
@@ -61,7 +70,8 @@ static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
                                              .debugger_started = enl_session_started,
                                              .network_bell = enl_links_bell,
                                              .outbox_made = enl_links_outbox,
-                                             .names_end = names_end,
+                                             .left = cce_left,
+                                             .tell_teams = tell_teams,
                                              .send_notice = enl_links_notice,
                                              .want_host = want_host,
                                              .send_to_host = enl_tree_send,
@@ -187,6 +197,7 @@ static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
                                              .turn = turn_of_machine,
                                              .pass_on = enl_tree_signal,
                                              .signal_others = enl_tree_pass,
+                                             .send_to_host = enl_tree_send,
                                              .ask_host = enl_tree_ask,
                                              .stop = stop_others,
                                              .go_on = enl_tree_go_on,

@@ -155,6 +155,10 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
         return status;
     if (configure(program, error, error_size) != 0)
         return 2;
+    if (program->jobs.roster != NULL &&
+        (program->jobs.plan = enl_roster_plan_new(program->jobs.roster, &program->self, &program->hosts,
+                                                  error, error_size)) == NULL)
+        return 2;
     if (program->options.root_pid == 0 && !program->self.is_child)
         status = enl_object_find(program->jobs.root_argv[0], program->jobs.root_path, error, error_size);
     if (status == 127 && program->jobs.root_argv[0][0] != '\0' &&

@@ -118,7 +118,7 @@ static const char *name_request(struct enl_conn *conn, const struct bcri_control
     struct enl_program *program = enl_program_of(conn);
     struct bcri_control whole = *message;
     if (conn->cce != NULL) {
-        conn->cce->uses_names = true;
+        conn->cce->is_kept_of = true;
         whole.present |= BCRI_HAS(enlistor);
         whole.enlistor =
             (struct bcri_view){(const char *)conn->cce->record->id.identity, BCRI_IDENTITY_BYTES};
@@ -129,6 +129,30 @@ static const char *name_request(struct enl_conn *conn, const struct bcri_control
         return message->type == BCRI_MSG_find ? enl_names_find(&program->jobs.names, conn, &whole)
                                               : enl_names_publish(&program->jobs.names, conn, &whole);
     enl_cce_reply(conn, message->id, bcrE_ENLIST, NULL);
+    return NULL;
+}
+
+/* The root's daemon has the teams. */
+static const char *team_request(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = enl_program_of(conn);
+    struct bcri_control whole = *message;
+    if (conn->cce != NULL) {
+        conn->cce->is_kept_of = true;
+        whole.present |= BCRI_HAS(enlistor);
+        whole.enlistor =
+            (struct bcri_view){(const char *)conn->cce->record->id.identity, BCRI_IDENTITY_BYTES};
+    }
+    if (message->type == BCRI_MSG_team_cut && program->self.upward != NULL)
+        program->self.upward->send(program, &whole);
+    else if (message->type == BCRI_MSG_team_cut)
+        enl_teams_cut(&program->jobs, &whole);
+    else if (program->self.is_child)
+        return ask_parent(conn, &whole, bcrE_ENLIST);
+    else if (program->self.phase == ENL_RUNNING)
+        return enl_teams_ask(&program->jobs, conn, &whole);
+    else
+        enl_cce_reply(conn, message->id, bcrE_ENLIST, NULL);
     return NULL;
 }
 
@@ -209,6 +233,11 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CHILD, find):
     case ON(CONTROL, publish):
     case ON(CONTROL, find): return name_request(conn, message);
+    case ON(CHILD, team_new):
+    case ON(CHILD, team_cut):
+    case ON(CONTROL, team_new):
+    case ON(CONTROL, team_cut): return team_request(conn, message);
+    case ON(CONTROL, team_sync): return enl_members_sync(conn, message);
     case ON(CONTROL, watch): return enl_watches_ask(conn, message);
     case ON(CONTROL, note): write_note(conn, message); return NULL;
     case ON(CONTROL, blocked_by):

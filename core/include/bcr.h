@@ -88,8 +88,8 @@ extern "C" {
 /* bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype, bcr_errno -- who this CCE is, and what failed.
  * Int lvalues, 0 until bcr_init sets them. bcr_cce is this CCE's ID. IDs begin at 1 and are never
  * used again in a process; two may know one CCE by different IDs. bcr_enlistor is the CCE that
- * enlisted this one, -1 in the root. bcr_cceord is the ordinal that bcr_enlist gave it, 0 in the
- * root. bcr_archtype is how it represents data. bcr_errno is the code of the last failure in this
+ * enlisted this one, -1 in the root and in each member of enl -n. bcr_cceord is the ordinal that
+ * bcr_enlist gave it, in members of enl -n the rank, 0 in the root. bcr_archtype is how it represents data. bcr_errno is the code of the last failure in this
  * thread, or in this invocation of a handler. Assigning to the others misleads only this process.
  * Returns: each function, the address of its lvalue; there is no failure. */
 BCR_API bcr_cce_id *bcr_cce_location(void);
@@ -133,7 +133,7 @@ BCR_API int *bcr_errno_location(void);
  *         bcrE_ENLIST  The program ended before it took this process; the process has several
  *                      threads and cannot fork (start it as "enl program"); or its enl is of
  *                      another user, not root (start a set-user-ID program directly).
- * Blocks: until the process is enlisted.
+ * Blocks: until the process is enlisted; in a team, until all have called it (bcr_teamrank).
  * Crash: enl notices how CCEs end; bcr(7) says what follows. If enl dies, so do they. */
 BCR_API int bcr_init(int flags, const char *ccename);
 

@@ -27,6 +27,7 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
         call->code = message->type == BCRI_MSG_reply ? (int)message->status : bcrE_ENLIST;
         call->count = message->count;
         call->cell = message->cell;
+        call->team = message->team;
         if (message->enlistor.length == sizeof call->identity)
             memcpy(call->identity, message->enlistor.bytes, sizeof call->identity);
         call->answered = true;

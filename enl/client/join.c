@@ -75,6 +75,7 @@ static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, in
     const struct bcri_control *message = &in->message;
     int host_fd = bcri_incoming_take(in, 0);
     client->kill_socket = bcri_incoming_take(in, 1);
+    const bool has_team = (message->flags & BCRI_WELCOME_TEAM) != 0;
     if (host_fd < 0 || client->kill_socket < 0 || message->enlistor.length != BCRI_IDENTITY_BYTES) {
         bcri_client_complain(
             "enl's welcome lacks a part; are this program and enl from the same installation?");
@@ -86,7 +87,9 @@ static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, in
     arm_kill_socket(client);
     if (client->direct) /* it ends with enl even if the program closes enl's sockets */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int code = bcri_ctx_init(&client->ctx, host_fd, message->index, bcri_layout_signature(),
+    int code = has_team ? bcri_client_take_team(client, in->fds[2], message->rank) : 0;
+    if (code == 0)
+        code = bcri_ctx_init(&client->ctx, host_fd, message->index, bcri_layout_signature(),
                              &bcri_client_upcalls, client);
     close(host_fd);
     if (code != 0) {
@@ -99,10 +102,12 @@ static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, in
         return bcrE_ENLIST;
     }
     memcpy(client->enlistor, message->enlistor.bytes, BCRI_IDENTITY_BYTES);
+    if (has_team)
+        close(bcri_incoming_take(in, 2));
     client->ctx.client = client;
     client->ctx.fd_upcalls = &fd_upcalls;
     client->ctx.holder_stays = tell_of_holder;
-    client->ctx.bell_fd = bcri_incoming_take(in, 2);
+    client->ctx.bell_fd = bcri_incoming_take(in, has_team ? 3 : 2);
     client->ctx.flags = flags;
     client->reports_crashes = (message->flags & BCRI_WELCOME_CRASHES) != 0;
     client->reports_locals = (message->flags & BCRI_WELCOME_LOCALS) != 0;

@@ -8,6 +8,7 @@
  * any more but the way to the daemon. */
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -130,14 +131,18 @@ static int add_strings(const struct bcr_startspec *spec, struct bcri_control *re
 
 /* ------------------------------------------------------------------------------- the request --- */
 
-/* The whole struct, of whichever version: 0 or bcrE_ARG. */
-static int check_size(const struct bcr_startspec *spec)
+/* The struct, of whichever version: 0 or bcrE_ARG. What an older version does not have is 0. */
+static int read_spec(const struct bcr_startspec *from, struct bcr_startspec *spec_out)
 {
-    if (spec == NULL || spec->size < sizeof *spec || spec->size > SPEC_BYTES_MAX)
+    *spec_out = (struct bcr_startspec){.size = 0};
+    const size_t first =
+        offsetof(struct bcr_startspec, next); /* of the version that had neither next nor flags */
+    if (from == NULL || (from->size < sizeof *from && from->size != first) || from->size > SPEC_BYTES_MAX)
         return bcrE_ARG;
-    for (size_t i = sizeof *spec; i < spec->size; i++)
-        if (((const char *)spec)[i] != 0)
+    for (size_t i = sizeof *from; i < from->size; i++)
+        if (((const char *)from)[i] != 0)
             return bcrE_ARG; /* something that this library does not know is wanted */
+    memcpy(spec_out, from, from->size < sizeof *from ? from->size : sizeof *from);
     return 0;
 }
 
@@ -192,6 +197,7 @@ static void read_ids(struct bcri_ctx *ctx, const struct file *file, uint32_t cou
             ids[i] = -1;
 }
 
+/* The next members of a team, or CCEs that are in none: team 0. Returns how many have been started, or -1. */
 static int start_with(struct bcri_ctx *ctx, const struct bcr_startspec *spec, struct bcri_control *request,
                       struct beside *beside, bcr_cce_id *ids)
 {
@@ -215,16 +221,29 @@ static int start_with(struct bcri_ctx *ctx, const struct bcr_startspec *spec, st
     return (int)count;
 }
 
-int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const char *routine)
+/* A birth region for the request. Returns 0 or -1. */
+static int add_region(struct bcri_ctx *ctx, bcr_region region, struct bcri_control *request)
 {
-    struct bcri_ctx *ctx = bcri_enter();
+    int archtype;
+    const int length = bcr_rglen(region, &archtype);
+    BCRI_CALL_GOES_ON(ctx);
+    if (length < 0)
+        return -1;
+    if (length > (int)BCRI_BIRTH_BYTES_MAX)
+        return bcri_fail(bcrE_ARG);
+    const bcri_ref ref = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)region)->word));
+    request->present |= BCRI_HAS(data) | BCRI_HAS(archtype);
+    request->data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
+    request->archtype = (uint32_t)archtype;
+    return 0;
+}
+
+/* Members of a team, from `rank` on; team 0: CCEs that are in none. Returns how many have been started, or -1. */
+static int start_one_spec(struct bcri_ctx *ctx, const struct bcr_startspec *spec, uint32_t team,
+                          uint32_t rank, bcr_cce_id *ids)
+{
     struct beside beside;
     beside.strings.fd = beside.ids.fd = -1;
-    if (ctx == NULL)
-        return -1;
-    if (check_size(spec) != 0 || spec->program == NULL || spec->program[0] == '\0' || spec->ordinal < 0 ||
-        spec->count < 1 || spec->count - 1 > INT_MAX - spec->ordinal)
-        return bcri_fail(bcrE_ARG);
     struct bcri_control request = {.type = BCRI_MSG_enlist,
                                    .present = BCRI_HAS(machine) | BCRI_HAS(core) | BCRI_HAS(count) |
                                               BCRI_HAS(ordinal) | BCRI_HAS(object),
@@ -233,32 +252,107 @@ int bcri_client_start(const struct bcr_startspec *spec, bcr_cce_id *ids, const c
                                    .count = (uint32_t)spec->count,
                                    .ordinal = (uint32_t)spec->ordinal,
                                    .object = bcri_view_of(spec->program)};
-    if (spec->region != NULL) {
-        int archtype;
-        const int length = bcr_rglen(spec->region, &archtype);
-        BCRI_CALL_GOES_ON(ctx);
-        if (length < 0)
-            return -1;
-        if (length > (int)BCRI_BIRTH_BYTES_MAX)
-            return bcri_fail(bcrE_ARG);
-        const bcri_ref ref =
-            bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)spec->region)->word));
-        request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
-        request.data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
-        request.archtype = (uint32_t)archtype;
+    if (team != 0) {
+        request.present |= BCRI_HAS(team) | BCRI_HAS(rank) | BCRI_HAS(stride);
+        request.team = team;
+        request.rank = rank;
+        request.stride = 1;
     }
-    /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have
-     * freed. */
-    bcri_heap_collect(ctx);
-    const int code = check_lengths(spec, routine);
-    if (code != 0)
-        return bcri_fail(code);
+    if (spec->region != NULL && add_region(ctx, spec->region, &request) != 0)
+        return -1;
     const int started = start_with(ctx, spec, &request, &beside, ids);
     close_file(&beside.strings);
     close_file(&beside.ids);
     if (started >= 0 && spec->region != NULL && spec->nofree == bcr_FREE)
         bcr_rgfree(spec->region);
     return started;
+}
+
+/* ------------------------------------------------------------------------------------- a team --- */
+
+/* The number of a new team. Returns 0 or a code. */
+static int make_team(struct bcri_client *client, uint32_t size, uint32_t *team_out)
+{
+    struct bcri_client_call call;
+    struct bcri_control request = {.type = BCRI_MSG_team_new, .present = BCRI_HAS(count), .count = size};
+    int code = bcri_client_begin(client, &call, &request, NULL, 0);
+    if (code == 0)
+        code = bcri_client_finish(&call);
+    *team_out = call.team;
+    return code;
+}
+
+/* Members that no request has asked for will never be there. */
+static void cut_team(struct bcri_client *client, uint32_t team)
+{
+    bcri_client_tell(
+        client,
+        &(const struct bcri_control){.type = BCRI_MSG_team_cut, .present = BCRI_HAS(team), .team = team},
+        true);
+}
+
+static int start_team(struct bcri_ctx *ctx, const struct bcr_startspec *first, uint32_t size, bcr_cce_id *ids)
+{
+    struct bcr_startspec spec;
+    uint32_t team, rank = 0;
+    int started = -1;
+    const int code = make_team(ctx->client, size, &team);
+    if (code != 0)
+        return bcri_fail(code);
+    for (const struct bcr_startspec *from = first; from != NULL && read_spec(from, &spec) == 0;
+         from = spec.next) {
+        const int more =
+            start_one_spec(ctx, &spec, team, rank, ids != NULL && started > 0 ? ids + started : ids);
+        rank += (uint32_t)spec.count;
+        if (more >= 0)
+            started = (started > 0 ? started : 0) + more;
+    }
+    cut_team(ctx->client, team); /* those of requests that could not be sent, if there are any */
+    return started;
+}
+
+/* ----------------------------------------------------------------------------------------- all --- */
+
+/* Returns 0 or a code, and how many CCEs all command lines from `from` on want. */
+static int check_all(const struct bcr_startspec *from, const char *routine, uint32_t *count_out)
+{
+    const struct bcr_startspec *first = from;
+    struct bcr_startspec spec;
+    int code = read_spec(from, &spec);
+    const bool of_team = code == 0 && spec.flags == bcr_start_team;
+    *count_out = 0;
+    if (code == 0 && !of_team && (spec.flags != 0 || spec.next != NULL))
+        return bcrE_ARG;
+    while (code == 0) {
+        if (spec.program == NULL || spec.program[0] == '\0' || spec.ordinal < 0 || spec.count < 1 ||
+            spec.count - 1 > INT_MAX - spec.ordinal || (from != first && spec.flags != 0) ||
+            (of_team && (uint32_t)spec.count > BCRI_CCE_MAX - *count_out))
+            return bcrE_ARG;
+        code = check_lengths(&spec, routine);
+        *count_out += (uint32_t)spec.count;
+        if ((from = spec.next) == NULL)
+            break;
+        code = code != 0 ? code : read_spec(from, &spec);
+    }
+    return code;
+}
+
+int bcri_client_start(const struct bcr_startspec *from, bcr_cce_id *ids, const char *routine)
+{
+    struct bcri_ctx *ctx = bcri_enter();
+    struct bcr_startspec spec;
+    uint32_t count;
+    if (ctx == NULL)
+        return -1;
+    const int code = check_all(from, routine, &count);
+    if (code != 0)
+        return bcri_fail(code);
+    /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have
+     * freed. */
+    bcri_heap_collect(ctx);
+    (void)read_spec(from, &spec);
+    return spec.flags == bcr_start_team ? start_team(ctx, from, count, ids)
+                                        : start_one_spec(ctx, &spec, 0, 0, ids);
 }
 
 int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids)

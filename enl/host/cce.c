@@ -90,6 +90,11 @@ static void welcome(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
     int pair[2];
+    if (cce->team.members != NULL && enl_members_table(cce) < 0) {
+        enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no memory for its team's table");
+        enl_cce_fail(cce, bcrE_NOMEM, "no memory for its team's table");
+        return;
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         int error = errno;
         enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no descriptors left");
@@ -109,13 +114,21 @@ static void welcome(struct enl_cce *cce)
                                    .program = bcri_view_of(here->self->name)};
     if (here->self->config.crashreport != 0) {
         message.present |= BCRI_HAS(flags);
-        message.flags = BCRI_WELCOME_CRASHES;
+        message.flags |= BCRI_WELCOME_CRASHES;
         if (here->self->config.crashreport == BCRI_CRASHREPORT_LOCALS)
             message.flags |= BCRI_WELCOME_LOCALS;
     }
-    const int fds[] = {bcri_host_segment_fd(here->host, BCRI_HOST_SEG), pair[1],
-                       here->ops->network_bell(here->self->links)};
-    enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);
+    int fds[BCRI_CONTROL_FDS_MAX] = {bcri_host_segment_fd(here->host, BCRI_HOST_SEG), pair[1]};
+    unsigned count = 2;
+    if (cce->team.members != NULL) {
+        message.present |= BCRI_HAS(flags) | BCRI_HAS(rank);
+        message.flags |= BCRI_WELCOME_TEAM;
+        message.rank = cce->team.rank;
+        fds[count++] = enl_members_table(cce);
+    }
+    fds[count] = here->ops->network_bell(here->self->links);
+    count += fds[count] >= 0;
+    enl_conn_send(cce->control, &message, fds, count);
     close(pair[1]);
     bcri_log_write(&here->self->log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
                    (long)cce->pid);
@@ -123,7 +136,7 @@ static void welcome(struct enl_cce *cce)
 
 static void welcome_if_ready(struct enl_cce *cce)
 {
-    if (cce->life == ENL_HELD && cce->cell0_ready && cce->control != NULL)
+    if (cce->life == ENL_HELD && cce->cell0_ready && cce->control != NULL && enl_members_may_go(cce))
         welcome(cce);
 }
 
@@ -141,6 +154,14 @@ static void accept_hello(struct enl_cce *cce, uint32_t flags)
     }
     if ((flags & bcr_passsignals) != 0)
         here->ops->asked(here->self->program, cce);
+    if (cce->team.members != NULL)
+        enl_members_came(cce); /* the last one, which opens the gate, may fail to be welcomed, and be freed */
+    else
+        welcome_if_ready(cce);
+}
+
+void enl_cce_gate_open(struct enl_cce *cce)
+{
     welcome_if_ready(cce);
 }
 

@@ -167,8 +167,9 @@ static void finish_cce(struct enl_cce *cce)
     bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
     bcri_cce_dying(here->host, cce->index);
     enl_watches_forget(cce);
-    if (cce->uses_names)
-        here->ops->names_end(here->self->program, cce->record->id.identity);
+    if (cce->is_kept_of)
+        here->ops->left(here->self->program, cce->record->id.identity);
+    enl_members_over(cce);
     if (here->self->phase != ENL_RUNNING)
         return;
     /* The agent first: it passes on holds that the repair would drop. */
@@ -227,11 +228,32 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     enl_output_drain(cce);
-    if (here->self->phase == ENL_RUNNING) {
-        enl_report(here->self, BCRI_LOG_ERROR, "%s did not start: %s", enl_cce_text(cce), text);
+    const bool running = here->self->phase == ENL_RUNNING, is_member = running && cce->team.members != NULL;
+    const int status = cce->wait_status != 0 ? status_of(end_of(cce, true, cce->wait_status)) : 1;
+    const struct enl_outcome verdict = is_member
+                                           ? here->ops->outcome_of_end(here->self->config.onfail, cce->flags,
+                                                                       cce == here->root, ENL_END_ABNORMAL)
+                                           : (struct enl_outcome){.says = ""};
+    if (running) {
+        enl_report(here->self, BCRI_LOG_ERROR, "%s did not start: %s%s%s", enl_cce_text(cce), text,
+                   is_member ? "; " : "", verdict.says);
         enl_output_show_tail(cce);
         enl_cce_tell_failure(here, &cce->origin, cce->ordinal, code);
     }
+    enl_cce_drop(cce);
+    if (verdict.ends)
+        here->self->ops->abort(here->self->program, status);
+}
+
+/* A member of a team, which may be any program, has ended with status 0 and was no CCE. */
+static void finish_without_hello(struct enl_cce *cce)
+{
+    struct enl_here *here = cce->here;
+    enl_output_drain(cce);
+    bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s exited with status 0 and never called bcr_init",
+                   enl_cce_text(cce));
+    if (cce == here->root)
+        here->ops->root_ended(here->self->jobs, 0, false);
     enl_cce_drop(cce);
 }
 
@@ -243,6 +265,11 @@ static void fail_without_hello(struct enl_cce *cce)
     struct end end = end_of(cce, true, cce->wait_status);
     char how[128];
     text_of_end(end, how, sizeof how);
+    if (cce->team.members != NULL && !cce->refused && cce->misheard == NULL && !cce->hello_late &&
+        kind_of_end(end) == ENL_END_GOOD) {
+        finish_without_hello(cce);
+        return;
+    }
     if (cce == here->root)
         here->ops->root_ended(here->self->jobs, status_of(end) != 0 ? status_of(end) : 1, true);
     if (cce->refused)
@@ -267,6 +294,8 @@ static void fail_without_hello(struct enl_cce *cce)
             "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
             "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
             how);
+    else if (cce->team.members != NULL)
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s and never called bcr_init", how);
     else if (here->self->config.wrap != NULL)
         enl_cce_fail(
             cce, bcrE_ENLIST,
@@ -287,6 +316,9 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     struct end end = end_of(cce, waited, wait_status);
     char how[128];
     if (cce->life == ENL_HELD) {
+        if (cce == here->root)
+            here->ops->root_ended(here->self->jobs, status_of(end) != 0 ? status_of(end) : 1, true);
+        cce->wait_status = waited ? wait_status : 0;
         enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init",
                      text_of_end(end, how, sizeof how));
         return;

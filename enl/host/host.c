@@ -93,6 +93,7 @@ bool enl_here_stop(struct enl_here *here)
         here->worker = NULL;
     uv_close((uv_handle_t *)&here->linger, NULL);
     enl_watches_stop(here);
+    enl_members_stop(here);
     enl_audit_stop(here);
     return ended;
 }

@@ -25,6 +25,7 @@ struct bcri_heap_piece;
 struct enl_audit;
 struct enl_cce;
 struct enl_here;
+struct enl_members;
 struct enl_spawn;
 struct enl_worker;
 LIST_HEAD(enl_watchers, enl_watcher);
@@ -105,8 +106,10 @@ struct enl_here_ops {
     /* It was killed by a signal that is a crash: its report is made, before its record is repaired. */
     void (*crashed)(struct enl_crashes *crashes, struct enl_cce *cce, int signal, bool core_file);
     void (*crash_dropped)(struct enl_cce *cce);
-    /* A CCE that has published or looked for names has ended. */
-    void (*names_end)(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES]);
+    /* A CCE has ended of which the root's daemon keeps something. */
+    void (*left)(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES]);
+    /* Tells the root's daemon something of a team. */
+    void (*tell_teams)(struct enl_program *program, const struct bcri_control *message);
     /* Has the agent forget it; false: it does not know it. enl_cce_forgotten is called then. */
     bool (*forget)(struct enl_links *links, uint32_t index);
     /* The worker has a piece for the agent's pool. */
@@ -138,6 +141,7 @@ struct enl_here {
     struct enl_lines lines;
     struct table watches;            /* all, by who is watched (watches.c) */
     struct enl_watchers far_watches; /* those by CCEs of other hosts */
+    LIST_HEAD(, enl_members) teams;  /* that have members here */
 };
 
 /* Before all else. */
@@ -174,6 +178,8 @@ void enl_blocked_by(struct enl_here *here, uint32_t holder, uint32_t waiter);
  *   STARTED --hello--> HELD --its birth region is in cell 0--> ALIVE --it ends--> OVER
  *      |                 |                                                         ^
  *      +-----------------+--------- the start failed ------------------------------+
+ *
+ * A member of a team stays HELD until its team's gate is open, too.
  *
  * A HELD CCE whose private socket has ended stays HELD until its process has ended; the daemon
  * kills that after a second.
@@ -223,12 +229,21 @@ struct enl_cce {
     bool disconnect_reported;     /* and a person was told that the CCE is killed */
     uint64_t blocked_reported_ms; /* when stderr last said that others wait for it; 0: never */
     bool finished;                /* it no longer counts as alive */
-    bool uses_names;              /* it has published or looked for some */
+    bool is_kept_of;              /* the root's daemon keeps something of it: names, a team that it starts */
     bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
     bool never_up;                /* it has ended without becoming a CCE; else the record says how */
     struct enl_watchers watches;  /* of it, of others */
-    struct enl_crash *crash;      /* what is being found out, or is known, of its crash; NULL: it has none */
+    struct {                      /* in a team */
+        struct enl_members *members; /* NULL: it is in none */
+        LIST_ENTRY(enl_cce) entry;
+        bool is_told;          /* the root's daemon knows of it */
+        uint32_t rank, rounds; /* of bcr_teamsync: so many have begun for it */
+        bool waits, is_late;   /* in one of them; until the root says whether it has counted on it */
+        uint32_t request;      /* which is answered then */
+        uint64_t until_ms;     /* of the loop's clock; UINT64_MAX: for ever */
+    } team;
+    struct enl_crash *crash; /* what is being found out, or is known, of its crash; NULL: it has none */
     struct enl_output output;
 };
 
@@ -280,6 +295,8 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
 /* Its birth region is in cell 0, or it gets none; with a `code`, the region could not be put there.
  * The CCE, or its connection, may have ended meanwhile. */
 void enl_cce_cell0_ready(struct enl_cce *cce, int code);
+/* The gate of its team is open. */
+void enl_cce_gate_open(struct enl_cce *cce);
 /* A CCE's pidfd tells that the process has ended which called bcr_init; `data` is the CCE. */
 void enl_death_of_pid(void *data);
 /* A child with this pid has ended and is still in the process table. */
@@ -350,6 +367,26 @@ void enl_watches_host_lost(struct enl_here *here, uint32_t host);
 /* A CCE has ended: nobody is to tell it anything. */
 void enl_watches_forget(struct enl_cce *cce);
 void enl_watches_stop(struct enl_here *here);
+
+/* members.c -- The members of teams on this host. */
+
+/* A new CCE is that member. False: no memory. */
+bool enl_members_add(struct enl_cce *cce, uint32_t team, uint32_t rank);
+/* Its process is there. */
+void enl_members_started(struct enl_cce *cce);
+/* It has said hello. */
+void enl_members_came(const struct enl_cce *cce);
+/* Whether its bcr_init may return, as far as its team is concerned. */
+bool enl_members_may_go(const struct enl_cce *cce);
+/* The file with the identities of its team; -1: it has none. */
+int enl_members_table(const struct enl_cce *cce);
+/* It has ended, or was never started. */
+void enl_members_over(struct enl_cce *cce);
+/* team_sync: it asks. Returns NULL, or what is malformed. */
+const char *enl_members_sync(struct enl_conn *conn, const struct bcri_control *message);
+/* What the root's daemon says of a team. The same. */
+const char *enl_members_take(struct enl_here *here, const struct bcri_control *message);
+void enl_members_stop(struct enl_here *here);
 
 /* rows.c -- What enl ps and looks are told of this host's CCEs. */
 

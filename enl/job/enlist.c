@@ -58,10 +58,23 @@ static void answer_enlist(struct enl_jobs *jobs, struct enl_job *job)
     enl_job_free(job);
 }
 
+/* That member will never be started. */
+static void tell_never(struct enl_jobs *jobs, uint32_t team, uint32_t rank)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_member,
+                                         .present = BCRI_HAS(team) | BCRI_HAS(rank) | BCRI_HAS(state),
+                                         .team = team,
+                                         .rank = rank,
+                                         .state = BCRI_MEMBER_NEVER};
+    jobs->here->ops->tell_teams(jobs->self->program, &message);
+}
+
 static void note_failure(struct enl_jobs *jobs, struct enl_job *job, uint32_t ordinal)
 {
     enl_report(jobs->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
                jobs->self->hostname, job->reason);
+    if (job->team != 0)
+        tell_never(jobs, job->team, job->rank);
     struct enl_failed *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
     if (failed == NULL)
         return;
@@ -79,19 +92,27 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
         enl_cce_new(jobs->here, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
     if (cce == NULL)
         return NULL;
+    if (job->team != 0 && !enl_members_add(cce, job->team, job->rank)) {
+        bcri_refuse(job->reason, sizeof job->reason, 0, "no memory");
+        enl_cce_drop(cce);
+        return NULL;
+    }
     if (!enl_cce_init_cell0(cce, job->birth.archtype, job->birth.is_there ? job->birth.bytes : NULL,
                             job->birth.length)) {
         bcri_refuse(job->reason, sizeof job->reason, 0, "no memory");
         enl_cce_drop(cce);
         return NULL;
     }
-    while (job->attached.strings == NULL && (waiting = enl_conn_waiting(jobs->conns, job->object)) != NULL) {
+    while (job->attached.strings == NULL && job->team == 0 &&
+           (waiting = enl_conn_waiting(jobs->conns, job->object)) != NULL) {
         if (enl_cce_take(cce, waiting, job->command.core))
             return cce;
         enl_conn_close(waiting);
     }
     job->code =
         job->has_path ? enl_cce_start(cce, &job->command, job->reason, sizeof job->reason) : bcrE_NOPROG;
+    if (job->code == 0 && job->team != 0)
+        enl_members_started(cce);
     if (job->code == 0)
         return cce;
     enl_cce_drop(cce);
@@ -106,7 +127,7 @@ static void on_job_turn(uv_idle_t *idle)
         uv_idle_stop(idle);
         return;
     }
-    uint32_t ordinal = job->ordinal;
+    const uint32_t ordinal = job->ordinal;
     if (job->has_turn && job->command.core < 0)
         enl_cores_turn(&jobs->here->cores, job->turn);
     job->has_turn = false;
@@ -115,7 +136,10 @@ static void on_job_turn(uv_idle_t *idle)
         note_started(job, cce);
     else
         note_failure(jobs, job, ordinal);
-    job->ordinal++;
+    if (STAILQ_FIRST(&jobs->queue) != job)
+        return; /* that has ended the program, and dropped all jobs */
+    job->ordinal += job->team != 0 ? job->stride : 1;
+    job->rank += job->stride;
     if (--job->left > 0)
         return;
     STAILQ_REMOVE_HEAD(&jobs->queue, entry);
@@ -130,7 +154,13 @@ void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struc
     bcri_view_copy(request->object, object, sizeof object);
     enl_report(jobs->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
                host, reason);
-    enl_cce_reply(conn, request->id, code, reason);
+    if (conn != NULL)
+        enl_cce_reply(conn, request->id, code, reason);
+    if (request->team != 0 && !jobs->self->is_child)
+        enl_teams_refused(jobs, request);
+    for (uint64_t i = 0, rank = request->rank;
+         request->team != 0 && jobs->self->is_child && i < request->count; i++, rank += request->stride)
+        tell_never(jobs, request->team, (uint32_t)rank);
 }
 
 /* Processes wait, but none under that name: their user may have expected that one is taken. */
@@ -161,7 +191,7 @@ void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct 
             "many there are",
             request->core);
     } else {
-        if (attached->strings == NULL)
+        if (attached->strings == NULL && request->team == 0)
             report_others(jobs, request);
         job = enl_job_new(jobs, conn, request, core, attached, &code, reason, sizeof reason);
     }
@@ -183,7 +213,7 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
     struct enl_origin own;
     char reason[4096], machine[256] = "";
     int code = bcrE_ENLIST;
-    if (conn->cce != NULL) {
+    if (conn != NULL && conn->cce != NULL) {
         own = enl_origin_of(conn->cce);
         whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
         whole.present |= BCRI_HAS(enlistor);
@@ -191,10 +221,13 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
     bcri_view_copy(request->machine, machine, sizeof machine);
     const char *host = machine[0] != '\0' ? machine : jobs->self->hostname;
     enum enl_way way = ENL_WAY_NONE;
-    if (jobs->self->phase == ENL_RUNNING)
-        way = jobs->ops->way(conn, &whole, attached, &code, reason, sizeof reason);
-    else
+    if (jobs->self->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is ending");
+    else if (whole.team != 0 && !jobs->self->is_child && !enl_teams_start(jobs, &whole)) {
+        snprintf(reason, sizeof reason, "such members of a team are not to be started");
+        whole.team = 0; /* which does not concern it */
+    } else
+        way = jobs->ops->way(jobs->self->program, conn, &whole, attached, &code, reason, sizeof reason);
     if (way == ENL_WAY_HERE)
         enl_enlist_here(jobs, conn, &whole, attached);
     else if (way == ENL_WAY_NONE)
@@ -211,6 +244,12 @@ const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri
     if (request->count == 0 || request->object.length == 0 ||
         request->ordinal > INT32_MAX - (request->count - 1))
         return "enlist: no program, or ordinals that are none";
+    if ((request->team != 0 &&
+         (request->stride == 0 ||
+          request->rank + (uint64_t)request->stride * (request->count - 1) >= BCRI_CCE_MAX ||
+          request->ordinal + (uint64_t)request->stride * (request->count - 1) > INT32_MAX)) ||
+        (request->team == 0 && request->stride != 0))
+        return "enlist: members of a team that are none";
     if (of_cce ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
         return "enlist in the name of nobody, or of another CCE";
     if (!of_cce && (request->present & BCRI_HAS(size)) != 0) {
@@ -249,6 +288,11 @@ const char *enl_enlist_strings(struct enl_jobs *jobs, struct enl_conn *conn,
     enl_arrival_free(arrival);
     jobs->self->ops->something_ended(jobs->self->program); /* this request may be all that was left */
     return NULL;
+}
+
+void enl_enlist_own(struct enl_jobs *jobs, const struct bcri_control *request, struct enl_attached *attached)
+{
+    enlist_whole(jobs, NULL, request, attached);
 }
 
 uint32_t enl_enlist_left(const struct enl_jobs *jobs)

@@ -31,6 +31,14 @@ void enl_jobs_close(struct enl_jobs *jobs)
     uv_close((uv_handle_t *)&jobs->starter, NULL);
     uv_close((uv_handle_t *)&jobs->grace, NULL);
     enl_names_close(&jobs->names);
+    enl_teams_close(jobs);
+    enl_roster_plan_free(jobs->plan);
+}
+
+void enl_jobs_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    enl_names_ended(&jobs->names, identity, false);
+    enl_teams_left(jobs, identity);
 }
 
 void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final)
@@ -48,7 +56,8 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
         return false;
     jobs->here->root = root;
     snprintf(reason, reason_size, "no memory");
-    bool started = enl_cce_init_cell0(root, 0, NULL, 0);
+    bool started =
+        (jobs->roster == NULL || enl_roster_root(jobs, root)) && enl_cce_init_cell0(root, 0, NULL, 0);
     if (started && pid != 0)
         started = enl_cce_adopt_root(root, pid, socket);
     else if (started)
@@ -56,6 +65,10 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
             enl_cce_start(
                 root, &(struct enl_cce_command){.path = jobs->root_path, .argv = jobs->root_argv, .core = -1},
                 reason, reason_size) == 0;
+    if (started && jobs->roster != NULL) {
+        enl_members_started(root);
+        enl_roster_others(jobs);
+    }
     if (started)
         return true;
     jobs->status = 126;

@@ -10,11 +10,15 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "base/roster.h"
 #include "bcri/control.h"
 #include "host/host.h"
 #include "wire/attached.h"
 
 struct enl_conn;
+struct enl_hosts;
+struct enl_roster_plan;
+struct enl_team;
 struct enl_watch;
 
 /* job.c -- What is to run, and what becomes of it: the root, what bcr_enlist asks for, the user's scripts; what a
@@ -38,6 +42,8 @@ struct enl_job {
     struct enl_cce_command command;
     char **list; /* what that points to: argv, and the variables behind it, whose strings are `attached`'s */
     char **environment; /* the program's with those; NULL: it adds none */
+    uint32_t team, rank,
+        stride; /* of the next one; team 0: they are in none. Ordinals have the same stride */
     bool wants_ids;
     uint32_t untold; /* identities of started CCEs, to be passed on */
     uint8_t identities[64 * BCRI_IDENTITY_BYTES];
@@ -111,9 +117,11 @@ void enl_names_forget(struct enl_names *names, const struct enl_conn *conn);
 
 struct enl_jobs_ops {
     /* ---- starting ---- */
-    /* `request` has an enlistor. If another daemon is asked, `attached` is taken. */
-    enum enl_way (*way)(struct enl_conn *conn, const struct bcri_control *request,
-                        struct enl_attached *attached, int *code_out, char *reason, size_t reason_size);
+    /* `request` has an enlistor; `conn` NULL: nobody waits for an answer. If another daemon is asked, `attached` is
+     * taken. */
+    enum enl_way (*way)(struct enl_program *program, struct enl_conn *conn,
+                        const struct bcri_control *request, struct enl_attached *attached, int *code_out,
+                        char *reason, size_t reason_size);
     /* Whether other daemons of this machine have CCEs of the program too, and if so, whose turn is next. */
     bool (*turn)(struct enl_program *program, uint32_t *turn_out);
 
@@ -126,6 +134,8 @@ struct enl_jobs_ops {
     void (*kill)(struct enl_program *program); /* and the processes that hold a debugging session */
     void (*cut)(struct enl_program *program);  /* gives those up that have not ended */
 
+    /* Sends a message to another host's daemon. */
+    void (*send_to_host)(struct enl_program *program, uint32_t host, const struct bcri_control *message);
     /* Passes a request for a CCE of that host on, whose answer goes to `conn`. Returns 0, or the answer: a code. */
     int (*ask_host)(struct enl_conn *conn, uint32_t host, const struct bcri_control *request);
 
@@ -147,7 +157,12 @@ struct enl_jobs {
     STAILQ_HEAD(, enl_job) queue;
     STAILQ_HEAD(, enl_arrival) arrivals; /* requests of daemons, whose start strings come */
     uv_idle_t starter;
-    struct enl_names names; /* the root's daemon's */
+    struct enl_names names;      /* the root's daemon's */
+    LIST_HEAD(, enl_team) teams; /* likewise */
+    uint32_t last_team;
+    const struct enl_roster *roster; /* enl -n; NULL: the root alone is started */
+    struct enl_roster_plan *plan;    /* the same */
+    uint32_t launched;               /* its team */
 
     int status;                     /* enl's exit status */
     bool is_set;                    /* that is decided, and the root's end does not change it */
@@ -175,6 +190,8 @@ void enl_jobs_close(struct enl_jobs *jobs);
  * its socket. False: there is no record for it, and `reason` has a sentence. A root that could be made and not be
  * started has been reported, and ends the program. */
 bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size);
+/* A CCE has ended that has published or looked for names, or made teams. */
+void enl_jobs_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_BYTES]);
 /* enl's exit status, unless it is decided already; with `is_final` it is decided now. */
 void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final);
 
@@ -191,7 +208,9 @@ void enl_job_free(struct enl_job *job);
 /* Answers at once if no CCE can be started; else when all have been started. Returns NULL, or what
  * is malformed. */
 const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri_incoming *in);
-/* The same for a request that has an enlistor and is for this host. */
+/* The same for a request of this daemon's own, which nobody waits for. */
+void enl_enlist_own(struct enl_jobs *jobs, const struct bcri_control *request, struct enl_attached *attached);
+/* The same for a request that has an enlistor and is for this host; `conn` NULL: the requester is gone. */
 void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request,
                      struct enl_attached *attached);
 /* `strings` has come, of an earlier request. Returns NULL, or what is wrong with it. */
@@ -224,6 +243,52 @@ struct enl_strings *enl_arrival_read(const struct enl_arrival *arrival, struct b
 void enl_arrival_free(struct enl_arrival *arrival);
 /* That daemon is gone, or, with NULL, the program ends: the requests are dropped. */
 void enl_arrivals_forget(struct enl_jobs *jobs, const struct enl_conn *conn);
+
+/* teams.c -- Teams, in the root's daemon. */
+
+/* A team of that size, all of whose members that identity is to ask for; zeros: this daemon. Returns its number; 0: no
+ * memory. */
+uint32_t enl_teams_new(struct enl_jobs *jobs, uint32_t size, const uint8_t creator[BCRI_IDENTITY_BYTES]);
+/* team_new: a CCE makes one. Returns NULL, or what is malformed. */
+const char *enl_teams_ask(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+/* That request is about to start members. False: they are none, or not the requester's, or were asked for before. */
+bool enl_teams_start(struct enl_jobs *jobs, const struct bcri_control *request);
+/* It has failed as a whole. */
+void enl_teams_refused(struct enl_jobs *jobs, const struct bcri_control *request);
+/* What that host says of a team. Returns NULL, or what is malformed. */
+const char *enl_teams_take(struct enl_jobs *jobs, uint32_t host, const struct bcri_control *message);
+/* team_cut: its creator asks for no more members. */
+void enl_teams_cut(struct enl_jobs *jobs, const struct bcri_control *message);
+/* A CCE has ended that has made teams. */
+void enl_teams_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_BYTES]);
+void enl_teams_host_lost(struct enl_jobs *jobs, uint32_t host);
+void enl_teams_close(struct enl_jobs *jobs);
+
+/* roster.c -- enl -n: the members of the team that a command line names. */
+
+/* Which member runs where. NULL: a sentence says why that cannot be. */
+struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, const struct enl_self *self,
+                                            const struct enl_hosts *hosts, char *error, size_t error_size);
+void enl_roster_plan_free(struct enl_roster_plan *plan);
+/* When the root, which is member 0, has been made: the team, and that member in it. False: no memory. */
+bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root);
+/* When its process is there: asks for all others. */
+void enl_roster_others(struct enl_jobs *jobs);
+
+/* placement.c -- Which host a member runs on. */
+
+/* Members are given to hosts: `slots` says how many each may have. By blocks each host gets as many as it may have, in turn;
+ * else one after the other gets one, for as long as it may. There are slots enough. */
+void enl_placement(const uint32_t *slots, size_t hosts, uint32_t members, bool is_cyclic, uint32_t *host_out);
+
+/* Members of one host with equal distances. */
+struct enl_run {
+    uint32_t host, first, count, stride;
+};
+/* Those of `host_of`, from member `from` to before `to`, by their hosts: one run or few for each. Returns them, which the caller
+ * frees, and how many; NULL: no memory. */
+struct enl_run *enl_placement_runs(const uint32_t *host_of, size_t hosts, uint32_t from, uint32_t to,
+                                   size_t *count_out);
 
 /* asked.c -- What a CCE asks for other CCEs: bcr_signal and bcr_end. */
 

@@ -175,20 +175,21 @@ static const char *take_started(struct enl_child *child, const struct bcri_contr
 static const char *take_request(struct enl_child *child, const struct bcri_control *message)
 {
     const bool has_enlistor = message->type == BCRI_MSG_enlist || message->type == BCRI_MSG_publish ||
-                              message->type == BCRI_MSG_find;
+                              message->type == BCRI_MSG_find || message->type == BCRI_MSG_team_new ||
+                              message->type == BCRI_MSG_team_cut;
     if (has_enlistor && (message->enlistor.length != BCRI_IDENTITY_BYTES ||
                          bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number))
         return "it asks in the name of a CCE that it has not";
     return enl_forward_request(child->conn, message);
 }
 
-/* A CCE of its that has used names has ended. */
-static const char *take_unnamed(const struct enl_child *child, const struct bcri_control *message)
+/* A CCE of its that this daemon keeps something of has ended. */
+static const char *take_left(const struct enl_child *child, const struct bcri_control *message)
 {
     if (message->enlistor.length != BCRI_IDENTITY_BYTES ||
         bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number)
         return "it tells of the end of a CCE that it has not";
-    enl_names_ended(&child->program->jobs.names, (const uint8_t *)message->enlistor.bytes, false);
+    enl_jobs_left(&child->program->jobs, (const uint8_t *)message->enlistor.bytes);
     return NULL;
 }
 
@@ -257,8 +258,13 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_host_name:
     case BCRI_MSG_publish:
     case BCRI_MSG_find:
+    case BCRI_MSG_team_new:
+    case BCRI_MSG_team_cut:
     case BCRI_MSG_host_arch: return take_request(child, message);
-    case BCRI_MSG_unnamed: return take_unnamed(child, message);
+    case BCRI_MSG_member:
+    case BCRI_MSG_team_arrived:
+    case BCRI_MSG_team_back: return enl_teams_take(&child->program->jobs, child->number, message);
+    case BCRI_MSG_left: return take_left(child, message);
     case BCRI_MSG_announce:
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);

@@ -136,7 +136,7 @@ void enl_forwards_drop(struct enl_forwards *forwards)
 
 const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control *message)
 {
-    static struct bcri_incoming in = {.fds = {-1, -1}};
+    static struct bcri_incoming in = {.fds = {-1, -1, -1, -1}};
     in.message = *message;
     return conn->conns->ops->request(conn, &in);
 }

@@ -48,13 +48,14 @@ void enl_tree_take_own(struct enl_program *program)
 }
 
 /* Asks the daemon of that place, which is started if need be. */
-static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place, const char *address,
-                                  const struct bcri_control *request, struct enl_attached *attached,
-                                  int *code_out, char *reason, size_t reason_size)
+static enum enl_way ask_daemon_of(struct enl_program *program, struct enl_conn *conn, struct enl_place *place,
+                                  const char *address, const struct bcri_control *request,
+                                  struct enl_attached *attached, int *code_out, char *reason,
+                                  size_t reason_size)
 {
-    struct enl_program *program = enl_program_of(conn);
     struct bcri_control there = *request;
     there.machine = bcri_view_of("");
+    there.present &= ~BCRI_HAS(host);
     *code_out = bcrE_NOHOST;
     if (place->child != NULL && place->child->state == ENL_CHILD_ENDING) {
         *code_out = bcrE_HOSTLOST;
@@ -75,11 +76,10 @@ static enum enl_way ask_daemon_of(struct enl_conn *conn, struct enl_place *place
     return ENL_WAY_ELSEWHERE;
 }
 
-static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
+static enum enl_way enlist_of_root(struct enl_program *program, struct enl_conn *conn, const char *machine,
                                    const struct bcri_control *request, struct enl_attached *attached,
                                    int *code_out, char *reason, size_t reason_size)
 {
-    struct enl_program *program = enl_program_of(conn);
     char address[600];
     const struct enl_host *host =
         enl_entry_for(&program->self.config, &program->hosts, machine, address, sizeof address);
@@ -108,21 +108,44 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
         place = place->same;
     if (place->here)
         return ENL_WAY_HERE;
-    return ask_daemon_of(conn, place, address, request, attached, code_out, reason, reason_size);
+    return ask_daemon_of(program, conn, place, address, request, attached, code_out, reason, reason_size);
 }
 
-enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request,
-                             struct enl_attached *attached, int *code_out, char *reason, size_t reason_size)
+/* A child's CCE wants members of a team there, of which the root's daemon must know. */
+static enum enl_way enlist_there(struct enl_program *program, struct enl_conn *conn,
+                                 const struct bcri_control *request, struct enl_attached *attached,
+                                 int *code_out, char *reason, size_t reason_size)
+{
+    const struct enl_child *child = enl_tree_child(program, request->host);
+    *code_out = bcrE_HOSTLOST;
+    if (child == NULL || place_of_child(child)->child != child)
+        return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "its host is lost");
+    return ask_daemon_of(program, conn, place_of_child(child), "", request, attached, code_out, reason,
+                         reason_size);
+}
+
+enum enl_way enl_tree_enlist(struct enl_program *program, struct enl_conn *conn,
+                             const struct bcri_control *request, struct enl_attached *attached, int *code_out,
+                             char *reason, size_t reason_size)
 {
     char machine[256];
-    struct enl_program *program = enl_program_of(conn);
+    struct bcri_control asked = *request;
     bcri_view_copy(request->machine, machine, sizeof machine);
-    if (machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 || conn->kind == ENL_PARENT)
+    const bool own = machine[0] == '\0' || strcasecmp(machine, "localhost") == 0;
+    const bool of_team = request->team != 0 && program->self.is_child;
+    if ((conn != NULL && conn->kind == ENL_PARENT) ||
+        (own && !of_team && !(request->present & BCRI_HAS(host))))
         return ENL_WAY_HERE;
+    if (!program->self.is_child && own)
+        return enlist_there(program, conn, request, attached, code_out, reason, reason_size);
     if (!program->self.is_child)
-        return enlist_of_root(conn, machine, request, attached, code_out, reason, reason_size);
+        return enlist_of_root(program, conn, machine, request, attached, code_out, reason, reason_size);
+    if (own) {
+        asked.present |= BCRI_HAS(host);
+        asked.host = program->self.host_number;
+    }
     *code_out = bcrE_ENLIST;
-    if (!enl_parent_ask(conn, request, attached))
+    if (!enl_parent_ask(conn, &asked, attached))
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "the program is ending");
     return ENL_WAY_ELSEWHERE;
 }
@@ -171,12 +194,12 @@ static void move_forwards(struct enl_child *child, struct enl_place *place)
     char reason[1024];
     int code;
     for (struct enl_forward *forward; (forward = enl_forward_take(&child->forwards, &request)) != NULL;) {
-        if (forward->conn == NULL)
+        if (forward->conn == NULL && request.team == 0)
             ;
         else if (place->here)
             enl_enlist_here(&child->program->jobs, forward->conn, &request, &forward->attached);
-        else if (ask_daemon_of(forward->conn, place, "", &request, &forward->attached, &code, reason,
-                               sizeof reason) == ENL_WAY_NONE)
+        else if (ask_daemon_of(child->program, forward->conn, place, "", &request, &forward->attached, &code,
+                               reason, sizeof reason) == ENL_WAY_NONE)
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, code,
                               reason);
         enl_forward_free(forward);
@@ -211,12 +234,13 @@ static void fail_forwards(struct enl_child *child, const char *sentence)
 {
     struct bcri_control request;
     for (struct enl_forward *forward; (forward = enl_forward_take(&child->forwards, &request)) != NULL;) {
+        const bool is_wanted = forward->conn != NULL || request.team != 0;
         if (forward->conn != NULL && request.type != BCRI_MSG_enlist)
             enl_cce_reply(forward->conn, request.id, bcrE_DEAD, NULL);
-        else if (forward->conn != NULL && sentence[0] != '\0')
+        else if (is_wanted && sentence[0] != '\0')
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name,
                               child->was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
-        else if (forward->conn != NULL)
+        else if (is_wanted)
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, bcrE_ENLIST,
                               "the program is ending");
         enl_forward_free(forward);
@@ -295,6 +319,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     enl_names_ended(&program->jobs.names, host, true);
     enl_introduce_gone(program, child);
     fail_forwards(child, sentence);
+    enl_teams_host_lost(&program->jobs, child->number);
     if (child->stops)
         enl_tree_stopped(child);
     enl_child_free(child);

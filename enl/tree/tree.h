@@ -23,9 +23,10 @@ struct enl_child;
 /* For the root's daemon: what the list of hosts says of its own machine holds for it, too. */
 void enl_tree_take_own(struct enl_program *program);
 
-/* `request` has an enlistor. Takes `attached` if another daemon is asked. */
-enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request,
-                             struct enl_attached *attached, int *code_out, char *reason, size_t reason_size);
+/* `request` has an enlistor; `conn` NULL: nobody waits for the answer. Takes `attached` if another daemon is asked. */
+enum enl_way enl_tree_enlist(struct enl_program *program, struct enl_conn *conn,
+                             const struct bcri_control *request, struct enl_attached *attached, int *code_out,
+                             char *reason, size_t reason_size);
 
 /* Passes a request for a CCE of that other host on, whose answer goes to `conn`. Returns 0, or the answer: a code. */
 int enl_tree_ask(struct enl_conn *conn, uint32_t host, const struct bcri_control *request);

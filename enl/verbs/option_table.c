@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "bcri/record.h"
+
 #define OF(command)             (1u << ENL_##command)
 #define LOOKS                   (OF(PS) | OF(CELLS) | OF(REGIONS) | OF(WAITS) | OF(STATS) | OF(WHY))
 #define EACH                    (~0u)
@@ -66,6 +68,12 @@ const struct enl_option enl_option_table[ENL_OPTION_ROWS] = {
      .help = "send enl, the program and its libraries to hosts that have no BCR"},
     {"--local", "N", OF(RUN) | OF(HOSTS), NUMBER(local, 1, ENL_LOCAL_MAX),
      .help = "make N hosts local1 ... localN of this machine, for trying a program out"},
+    {"-n", "N", OF(RUN), NUMBER(members, 1, BCRI_CCE_MAX),
+     .help = "start N CCEs as one team, all with PROGRAM [arguments]; : joins -n N PROGRAM [arguments]"},
+    {"--per-host", "K", OF(RUN), NUMBER(per_host, 1, BCRI_CCE_MAX),
+     .help = "with -n: K members on each host, instead of as many as it has slots"},
+    {"--map", "block|cyclic", OF(RUN), TEXT(map),
+     .help = "with -n: fill one host after the other (default), or give each one member in turn"},
     {"--start-hosts", "use|all", OF(RUN), TEXT(start_hosts), .keyword = "starthosts",
      .help = "start other machines' daemons when they are first used (default), or all at once"},
     {"--fanout", "N", OF(RUN), TEXT(fanout), .keyword = "fanout",

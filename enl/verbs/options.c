@@ -119,6 +119,14 @@ static int check_program(struct enl_options *options, int argc, char *error, siz
     if (options->hosts != NULL && options->hostfile != NULL)
         return bcri_refuse(error, error_size, -1,
                            "--hosts and --hostfile both say which machines there are; give one of the two");
+    if (options->members == 0 && (options->per_host != 0 || options->map != NULL))
+        return bcri_refuse(error, error_size, -1, "%s says where the members of a team run, and needs -n",
+                           options->per_host != 0 ? "--per-host" : "--map");
+    if (options->map != NULL && strcmp(options->map, "block") != 0 && strcmp(options->map, "cyclic") != 0)
+        return bcri_refuse(error, error_size, -1, "--map takes block or cyclic, not %s", options->map);
+    if (options->members != 0 && (options->join != NULL || options->root_pid != 0))
+        return bcri_refuse(error, error_size, -1, "-n starts a program of its own: it does not go with %s",
+                           options->join != NULL ? "--join" : "--root-pid");
     if (options->action != ENL_RUN || options->child)
         return 0;
     if (options->first >= argc)

@@ -12,6 +12,7 @@
 
 struct bcri_config;
 struct enl_command;
+struct enl_roster;
 
 /* options.c -- The command line of enl. */
 
@@ -74,6 +75,9 @@ struct enl_options {
     const char *hostfile; /* a node file, as Open MPI and PBS have them */
     const char *host;     /* names of hosts, separated by commas */
     int local;            /* how many hosts to make of this machine */
+    int members;          /* -n: of a team; 0: the program has none */
+    int per_host;         /* 0: as many as a host has slots */
+    const char *map;      /* block or cyclic */
     int root_socket;      /* daemon's end of the root's socket, if bcr_init started it; else -1 */
     pid_t root_pid;
 };
@@ -91,6 +95,12 @@ bool enl_options_config(const struct enl_options *options, struct bcri_config *c
 
 /* Prints what `enl COMMAND --help` shows, or if `command` is NULL enl --help. */
 void enl_help_print(FILE *out, const struct enl_command *command);
+
+/* team_lines.c -- The command lines of enl -n, which : separates. */
+
+/* Reads them, and puts NULL in place of each separator. The caller frees the result. NULL: a sentence says what is wrong. */
+struct enl_roster *enl_team_lines(const struct enl_options *options, char **argv, char *error,
+                                  size_t error_size);
 
 /* option_table.c -- The options and commands of enl, a row for each. options.c reads command lines by them, help.c
  * prints them. */
@@ -125,7 +135,7 @@ struct enl_command {
         *help; /* how it is used, and what it does; NULL: enl starts itself so, with words of its own */
 };
 
-enum { ENL_OPTION_ROWS = 41 };
+enum { ENL_OPTION_ROWS = 44 };
 extern const struct enl_option enl_option_table[ENL_OPTION_ROWS];
 
 /* NULL: it is none. */

@@ -23,6 +23,11 @@ enum bcr_program_flag {
     bcr_passsignals = 0x400 /* signals that reach enl go to all CCEs, and the program goes on */
 };
 
+/* In flags of a bcr_startspec. */
+enum bcr_startflag {
+    bcr_start_team = 1 /* the CCEs form a team */
+};
+
 /* What a region is: the result of bcr_rgkind. */
 enum bcr_kind {
     bcr_DATA = 0,  /* what a CCE has allocated, or the birth region of bcr_enlist */
@@ -68,6 +73,12 @@ BCR_API int bcr_rgkind(bcr_region rgid);
  * the same. Each host gets all this once, however many CCEs start there. A process that waits under
  * enl --join has its own: none is taken if one of the three is given.
  *
+ * flags is 0, or bcr_start_team: the CCEs form a team, whose ranks count from 0 on. next is NULL, or with
+ * bcr_start_team the spec of further CCEs of that team, whose flags are 0, and whose ranks come next;
+ * so a team has several programs, machines or ordinals, and count is the sum of all below. Members
+ * that could not be started have ranks all the same, and bcr_teamcce says that they are not there.
+ * bcr_start does not wait until they have called bcr_init. A program that does not set the two has 0.
+ *
  * ids is NULL, or has room for count IDs: there come those of the CCEs that were started, those with
  * lower ordinals first; -1 if no memory was left for one. They are good at once, before the CCE calls
  * bcr_init: but it has no cells until it makes some (bcrE_NOCELL), and may not come up at all
@@ -97,8 +108,48 @@ struct bcr_startspec {
     const char *directory;
     bcr_region region;
     int nofree;
+    const struct bcr_startspec *next;
+    int flags;
 };
 BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
+
+/* bcr_teamrank, bcr_teamsize, bcr_teamcce, bcr_teamhost -- tell who is in this CCE's team.
+ * A team is the CCEs that enl -n, or one bcr_start with bcr_start_team, has started: size members with
+ * the ranks 0 to size - 1. Who is in it does not change, whoever ends. A CCE is in one team or in
+ * none, and a program may have several. bcr_init of a member returns when each member has called it,
+ * or has ended with status 0 before, or could not be started; if one ends otherwise before, that is an
+ * abnormal end (onfail). So who comes out of bcr_init can put to all others as soon as they have
+ * grown their cells, for which bcr_teamsync waits.
+ *
+ * rank is that of any member, the caller too.
+ * Returns: bcr_teamrank the caller's rank; bcr_teamsize how many members the team has, 0 if the caller
+ *     is in none; bcr_teamcce the ID of the member with that rank, also of one that has ended;
+ *     bcr_teamhost a number for its host, 0 or more, equal for members that share memory.
+ * Errors: bcrE_ARG     There is no such rank.
+ *         bcrE_NOTEAM  This CCE is in no team. Not of bcr_teamsize.
+ *         bcrE_DEAD    bcr_teamcce and bcr_teamhost: no CCE was started for that rank.
+ *         bcrE_NOMEM   bcr_teamcce: no memory for one more ID. */
+BCR_API int bcr_teamrank(void);
+BCR_API int bcr_teamsize(void);
+BCR_API bcr_cce_id bcr_teamcce(int rank);
+BCR_API int bcr_teamhost(int rank);
+
+/* bcr_teamsync -- wait until all members of the team have called it.
+ * It is a barrier: what a member did before its call, such as growing a cell, is done for all whose
+ * call has returned 0. The members' n-th calls belong together. It moves no data, and puts that are
+ * under way may come later (bcr_putdone).
+ * Returns: 0 once all have arrived. A member that ends after it has arrived makes no difference; all
+ *     that wait for the same call then get 0, or all get bcrE_DEAD.
+ * Errors: bcrE_DEAD    A member has ended, or was never started, that has not arrived. All later calls
+ *             fail so, too.
+ *         bcrE_TIMEOUT  Not all have arrived in the time given: this call did not count, and the next one
+ *             takes its place. If the last members arrive just then, it returns 0.
+ *         bcrE_BUSY    A handler of this CCE calls it while the CCE waits in it already.
+ *         bcrE_NOTEAM  This CCE is in no team.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: up to msec. May run handlers.
+ * Crash: for the others as an end of the caller, before or after it has arrived. */
+BCR_API int bcr_teamsync(int msec);
 
 /* bcr_watch, bcr_unwatch -- be told when a CCE has ended, however it ends; give that up.
  * cce is the ID of any other CCE, here or on another host. cell is a number in the caller's own areas.

@@ -244,13 +244,15 @@ static int file(const char *name)
 /* ---------------------------------------------------------------------------- a host's daemon --- */
 
 static const enum bcri_control_type of_parent[] = {
-    BCRI_MSG_enlist,      BCRI_MSG_reply,        BCRI_MSG_unstarted,  BCRI_MSG_window,  BCRI_MSG_signal,
-    BCRI_MSG_stop,        BCRI_MSG_go_on,        BCRI_MSG_kill,       BCRI_MSG_end,     BCRI_MSG_beat,
-    BCRI_MSG_resume,      BCRI_MSG_introduce,    BCRI_MSG_introduced, BCRI_MSG_lost,    BCRI_MSG_relay,
-    BCRI_MSG_relay_bytes, BCRI_MSG_relay_window, BCRI_MSG_relay_end,  BCRI_MSG_look,    BCRI_MSG_deadlock,
-    BCRI_MSG_carry,       BCRI_MSG_begin,        BCRI_MSG_cut,        BCRI_MSG_ps,      BCRI_MSG_pass,
-    BCRI_MSG_strings,     BCRI_MSG_strings_next, BCRI_MSG_started,    BCRI_MSG_watched, BCRI_MSG_signal_cce,
-    BCRI_MSG_finish,
+    BCRI_MSG_enlist,       BCRI_MSG_reply,      BCRI_MSG_unstarted,    BCRI_MSG_window,
+    BCRI_MSG_signal,       BCRI_MSG_stop,       BCRI_MSG_go_on,        BCRI_MSG_kill,
+    BCRI_MSG_end,          BCRI_MSG_beat,       BCRI_MSG_resume,       BCRI_MSG_introduce,
+    BCRI_MSG_introduced,   BCRI_MSG_lost,       BCRI_MSG_relay,        BCRI_MSG_relay_bytes,
+    BCRI_MSG_relay_window, BCRI_MSG_relay_end,  BCRI_MSG_look,         BCRI_MSG_deadlock,
+    BCRI_MSG_carry,        BCRI_MSG_begin,      BCRI_MSG_cut,          BCRI_MSG_ps,
+    BCRI_MSG_pass,         BCRI_MSG_strings,    BCRI_MSG_strings_next, BCRI_MSG_started,
+    BCRI_MSG_watched,      BCRI_MSG_signal_cce, BCRI_MSG_finish,       BCRI_MSG_team_table,
+    BCRI_MSG_team_open,    BCRI_MSG_team_back,  BCRI_MSG_team_synced,
 };
 static const enum bcri_control_type before_start[] = {BCRI_MSG_setting, BCRI_MSG_environ, BCRI_MSG_start};
 static const enum bcri_control_type of_client[] = {BCRI_MSG_hello, BCRI_MSG_ps,    BCRI_MSG_host_next,

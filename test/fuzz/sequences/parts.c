@@ -51,7 +51,8 @@ static const enum bcri_control_type of_cce[] = {
     BCRI_MSG_segment_fd,  BCRI_MSG_segment_freed, BCRI_MSG_fd_set,     BCRI_MSG_fd_ring,
     BCRI_MSG_blocked_by,  BCRI_MSG_note,          BCRI_MSG_crashed,    BCRI_MSG_enlist,
     BCRI_MSG_host_name,   BCRI_MSG_host_arch,     BCRI_MSG_watch,      BCRI_MSG_signal_cce,
-    BCRI_MSG_finish,      BCRI_MSG_publish,       BCRI_MSG_find,
+    BCRI_MSG_finish,      BCRI_MSG_publish,       BCRI_MSG_find,       BCRI_MSG_team_new,
+    BCRI_MSG_team_cut,    BCRI_MSG_team_sync,
 };
 static const enum bcri_control_type of_helper[] = {BCRI_MSG_segment_fd, BCRI_MSG_ps, BCRI_MSG_way_next,
                                                    BCRI_MSG_pane, BCRI_MSG_attach};
@@ -175,7 +176,8 @@ static const enum bcri_control_type of_child[] = {
     BCRI_MSG_carry,      BCRI_MSG_still,     BCRI_MSG_ended,        BCRI_MSG_said,         BCRI_MSG_closed,
     BCRI_MSG_beat,       BCRI_MSG_resume,    BCRI_MSG_relay_bytes,  BCRI_MSG_relay_window, BCRI_MSG_relay_end,
     BCRI_MSG_asked,      BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,      BCRI_MSG_watched,
-    BCRI_MSG_signal_cce, BCRI_MSG_finish,    BCRI_MSG_publish,      BCRI_MSG_find,         BCRI_MSG_unnamed,
+    BCRI_MSG_signal_cce, BCRI_MSG_finish,    BCRI_MSG_publish,      BCRI_MSG_find,         BCRI_MSG_left,
+    BCRI_MSG_team_new,   BCRI_MSG_team_cut,  BCRI_MSG_member,       BCRI_MSG_team_arrived, BCRI_MSG_team_back,
 };
 
 static void put(const void *bytes, size_t length)

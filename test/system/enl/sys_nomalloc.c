@@ -290,6 +290,9 @@ static void failures(void)
     int cell = 0;
     must(bcr_publish("name", SHARED) == 0 && bcr_find("name", &found, &cell, 0) == 0, "bcr_find");
     must(found == bcr_cce && cell == SHARED && bcr_find("no name", &found, &cell, 1) < 0, "bcr_find in vain");
+    must(bcr_teamsize() == 0 && bcr_teamrank() < 0 && bcr_teamcce(0) < 0 && bcr_teamhost(0) < 0,
+         "bcr_teamsize");
+    must(bcr_teamsync(0) < 0, "bcr_teamsync in vain");
     must(bcr_watch(others[1], OUT) == 0 && bcr_unwatch(others[1], OUT) == 0, "bcr_watch");
     must(bcr_watch(bcr_cce, OUT) < 0 && bcr_watch(others[1], 99) < 0, "bcr_watch in vain");
     must(bcr_signal(others[1], 0) == 0 && bcr_signal(others[other_count - 1], 0) == 0, "bcr_signal");

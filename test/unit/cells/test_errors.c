@@ -20,6 +20,11 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_watch(2, cell), code);
     FAILS(bcr_publish("name", cell), code);
     FAILS(bcr_find("name", NULL, NULL, 0), code);
+    FAILS(bcr_teamrank(), code);
+    FAILS(bcr_teamsize(), code);
+    FAILS(bcr_teamcce(0), code);
+    FAILS(bcr_teamhost(0), code);
+    FAILS(bcr_teamsync(0), code);
     FAILS(bcr_unwatch(2, cell), code);
     FAILS(bcr_fd(cell), code);
     FAILS_NULL(bcr_rgalloc(4, 0), code);

@@ -22,6 +22,11 @@ TEST(cce_routines_have_the_guides_signatures)
     CHECK(IS(&bcr_watch, int (*)(int, int)));
     CHECK(IS(&bcr_publish, int (*)(const char *, int)));
     CHECK(IS(&bcr_find, int (*)(const char *, int *, int *, int)));
+    CHECK(IS(&bcr_teamrank, int (*)(void)));
+    CHECK(IS(&bcr_teamsize, int (*)(void)));
+    CHECK(IS(&bcr_teamcce, int (*)(int)));
+    CHECK(IS(&bcr_teamhost, int (*)(int)));
+    CHECK(IS(&bcr_teamsync, int (*)(int)));
     CHECK(IS(&bcr_unwatch, int (*)(int, int)));
 }
 

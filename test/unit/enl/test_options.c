@@ -307,3 +307,25 @@ TEST(a_program_that_made_this_daemon_names_its_socket_and_process)
     CHECK_INT(options.root_socket, 5);
     CHECK_INT(options.root_pid, 77);
 }
+
+/* ---- enl -n ---- */
+
+TEST(where_members_run_is_said_of_a_team_only)
+{
+    CHECK_INT(PARSE(W("-n"), W("3"), W("--per-host"), W("2"), W("--map=cyclic"), W("ring"), W("-n")), 0);
+    CHECK_INT(options.members, 3);
+    CHECK_INT(options.per_host, 2);
+    CHECK_STR(options.map, "cyclic");
+    CHECK_INT(options.first, 6);
+    CHECK_INT(PARSE(W("-n"), W("0"), W("ring")), -1);
+    CHECK_STR(error, "-n takes a number from 1 to 65000, not 0");
+    CHECK_INT(PARSE(W("-n"), W("65001"), W("ring")), -1);
+    CHECK_INT(PARSE(W("--per-host"), W("2"), W("ring")), -1);
+    CHECK_STR(error, "--per-host says where the members of a team run, and needs -n");
+    CHECK_INT(PARSE(W("--map"), W("block"), W("ring")), -1);
+    CHECK_INT(PARSE(W("-n"), W("2"), W("--map"), W("random"), W("ring")), -1);
+    CHECK_STR(error, "--map takes block or cyclic, not random");
+    CHECK_INT(PARSE(W("-n"), W("2"), W("--join"), W("program"), W("ring")), -1);
+    CHECK_STR(error, "-n starts a program of its own: it does not go with --join");
+    CHECK_INT(PARSE(W("-n"), W("2")), -1);
+}

@@ -29,8 +29,16 @@ struct bcri_client_call {
     bool answered;
     int code;       /* the answer's status */
     uint32_t count; /* and its count, if it has one */
-    uint64_t cell;  /* likewise; the CCE that it names, too */
+    uint64_t cell;  /* likewise; the CCE that it names, and the team, too */
+    uint32_t team;
     uint8_t identity[BCRI_IDENTITY_BYTES];
+};
+
+/* The team that a CCE is in. */
+struct bcri_client_team {
+    uint32_t size, rank; /* size 0: none */
+    const uint8_t
+        *identities; /* of the members, BCRI_IDENTITY_BYTES each; zeros: no CCE was started for that rank */
 };
 
 struct bcri_client {
@@ -46,7 +54,8 @@ struct bcri_client {
     bool direct;                           /* started by a shell: enl is the parent */
     bool reports_crashes;                  /* the daemon wants to hear of them */
     bool reports_locals;                   /* and looks longer */
-    uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
+    uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
+    struct bcri_client_team team;
 };
 
 extern const struct bcri_upcalls bcri_client_upcalls; /* memory.c */
@@ -85,6 +94,10 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
 /* Waits until that is answered; in a CCE that has handlers, these run meanwhile. Returns the answer's status, or
  * bcrE_ENLIST: there will be no answer. */
 int bcri_client_finish(struct bcri_client_call *call);
+
+/* Takes the table of this CCE's team, in which it has that rank, out of the file `fd`, which stays the caller's. Returns 0 or a
+ * bcrE_ code. */
+int bcri_client_take_team(struct bcri_client *client, int fd, uint32_t rank);
 
 struct bcr_startspec;
 /* bcr_start, in the name of `routine`, which a sentence may have to name. */

@@ -9,7 +9,7 @@
  *   type          from     keys (? optional)                    descriptors     answer
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
  *   welcome       daemon   id index enlistor program flags?     host segment, kill socket,
- *                                                               the agent's eventfd?
+ *                          rank?                                the team's table?, the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
  *   segment_again CCE      id size kind                                         reply: seg?
  *   pages_take    CCE      id index size rings                  reply: cell? rings? + descriptors
@@ -22,10 +22,14 @@
  *   watch         CCE      id enlistor cell generation kind                     reply
  *   publish       CCE      id text cell enlistor?                               reply
  *   find          CCE      id text size enlistor?                               reply: enlistor cell
+ *   team_new      CCE      id count enlistor?                                   reply: team
+ *   team_cut      CCE      team enlistor?                                       none
+ *   team_sync     CCE      id size                                              reply
  *   note          CCE      text (for the log)                                   none
  *   crashed       CCE      kind code pid address context        its end: the    none
  *                          coroutines                           CCE may end
  *   enlist        CCE      id machine core count ordinal object data? archtype? turn? reply
+ *                          team? rank? stride?
  *   host_name     CCE      id index                                             reply: text count
  *   host_arch     CCE      id host                                              reply: archtype
  *   signal_cce    CCE      id kind target?                                      reply
@@ -40,7 +44,7 @@
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   relay_end     daemon   id status text?
- *   reply         daemon   id status text? count? seg? cell? rings? archtype?
+ *   reply         daemon   id status text? count? seg? cell? rings? archtype? team?
  *
  * docs/protocol.md has what passes between daemons, and enl/README.md tells how a CCE starts. Between daemons any message may
  * have its number in `seq` (enl/tree/sequence.h), and `to` or `from`: it goes to that host, or comes from it, by way of others.
@@ -71,7 +75,7 @@
 
 #define BCRI_CONTROL_VERSION     1u
 #define BCRI_CONTROL_BYTES_MAX   8192u /* of one message */
-#define BCRI_CONTROL_FDS_MAX     3u
+#define BCRI_CONTROL_FDS_MAX     4u
 #define BCRI_CONTROL_TEXT_MAX    1023u
 #define BCRI_CONTROL_SECRET_MAX  32u  /* a key, or random bytes */
 #define BCRI_ADDRESSES_BYTES_MAX 152u /* where a host can be reached: docs/protocol.md */
@@ -141,12 +145,15 @@
     X(to, U32, BCRI_HOST_NUMBER_MAX)            \
     X(from, U32, BCRI_HOST_NUMBER_MAX)          \
     X(generation, U32, UINT32_MAX)              \
+    X(team, U32, UINT32_MAX)                    \
+    X(rank, U32, BCRI_CCE_MAX - 1)              \
+    X(stride, U32, BCRI_CCE_MAX)                \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
 #define BCRI_CONTROL_TYPES(X)                                                                             \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags), 3)                                  \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags) | K(rank), 4)                        \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
     X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                            \
@@ -158,12 +165,23 @@
     X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                               \
     X(publish, K(id) | K(text) | K(cell), K(enlistor), 0)                                                 \
     X(find, K(id) | K(text) | K(size), K(enlistor), 0)                                                    \
-    X(unnamed, K(enlistor), 0, 0)                                                                         \
+    X(left, K(enlistor), 0, 0)                                                                            \
+    X(team_new, K(id) | K(count), K(enlistor), 0)                                                         \
+    X(team_cut, K(team), K(enlistor), 0)                                                                  \
+    X(team_sync, K(id) | K(size), 0, 0)                                                                   \
+    X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation), 0)                               \
+    X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                           \
+    X(team_open, K(team), 0, 0)                                                                           \
+    X(team_arrived, K(team) | K(generation), 0, 0)                                                        \
+    X(team_back, K(team) | K(generation), 0, 0)                                                           \
+    X(team_synced, K(team) | K(generation) | K(status), 0, 0)                                             \
     X(blocked_by, K(index), 0, 0)                                                                         \
     X(note, K(text), 0, 0)                                                                                \
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                           \
-      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags), 2)                   \
+      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags) | K(team) | K(rank) | \
+          K(stride) | K(host),                                                                            \
+      2)                                                                                                  \
     X(strings_next, K(id) | K(size), 0, 0)                                                                \
     X(strings, K(id) | K(bytes), 0, 0)                                                                    \
     X(started, K(id) | K(bytes), 0, 0)                                                                    \
@@ -226,7 +244,7 @@
     X(closed, K(host) | K(text), K(flags), 0)                                                             \
     X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                        \
     X(reply, K(id) | K(status),                                                                           \
-      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) /* of host_arch */ | K(enlistor), 2) \
+      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) | K(enlistor) | K(team), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
@@ -262,6 +280,15 @@ enum { BCRI_OUTPUT_GOES_ON = 1 };
 /* Of `flags` in enlist: the requester wants the identities of the CCEs. */
 enum { BCRI_ENLIST_IDS = 1 };
 
+/* The state in a member: what has become of a rank of a team. NEVER: no CCE was started for it. CAME: it waits in bcr_init. */
+enum bcri_member_state {
+    BCRI_MEMBER_STARTED = 1,
+    BCRI_MEMBER_NEVER,
+    BCRI_MEMBER_CAME,
+    BCRI_MEMBER_OVER,
+    BCRI_MEMBER_STATES
+};
+
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
 
@@ -278,8 +305,9 @@ enum {
     BCRI_ENDED_SSH = 1
 };
 
-/* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then. */
-enum { BCRI_WELCOME_CRASHES = 1, BCRI_WELCOME_LOCALS = 2 };
+/* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then; it is in a team, whose
+ * table comes behind the kill socket. */
+enum { BCRI_WELCOME_CRASHES = 1, BCRI_WELCOME_LOCALS = 2, BCRI_WELCOME_TEAM = 4 };
 
 struct bcri_view {
     const char *bytes; /* not NUL-terminated; a string has no NUL in it */

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Teams: enl -n and bcr_start_team, their gate, and bcr_teamsync; the scenarios of sys_team.c, on one host and on several. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+static const char *program(void)
+{
+    return getenv("SYS_TEAM");
+}
+
+static void ends_well(const char *what)
+{
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s ends with status %d: %s", what, run.status, run.error);
+}
+
+/* A scenario of the members of enl -n. */
+static void runs(const char *scenario, const char *members, const char *hosts)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", hosts, "--per-host", members, "-n", members, "--map", "cyclic",
+              program(), scenario);
+    ends_well(scenario);
+}
+
+/* A scenario of a root that makes teams, on its machine and on two others. */
+static void makes(const char *scenario)
+{
+    static const char *const places[][2] = {{"", ""}, {"", "local1"}, {"local1", "local2"}};
+    for (int i = 0; i < 3; i++) {
+        run_folder();
+        run_start(&run, run_enl(), "--onfail", "isolate", "--local", "2", program(), scenario, places[i][0],
+                  places[i][1]);
+        ends_well(scenario);
+        CHECK(strstr(run.text, "is as it should be") != NULL);
+    }
+}
+
+TEST(members_know_each_other_and_find_each_others_cells)
+{
+    static const char *const counts[] = {"1", "2", "5", "16", "64"};
+    for (int i = 0; i < 5; i++) {
+        run_folder();
+        run_start(&run, run_enl(), "-n", counts[i], program(), "whole");
+        ends_well("whole");
+        char last[64];
+        snprintf(last, sizeof last, "%d of %s on host 0\n", atoi(counts[i]) - 1, counts[i]);
+        CHECK(strstr(run.text, last) != NULL);
+        runs("whole", counts[i], "3");
+    }
+}
+
+TEST(members_are_placed_by_slots_by_blocks_or_one_by_one)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "-n", "5", program(), "whole");
+    ends_well("whole");
+    CHECK(strstr(run.text, "0 of 5 on host 0\n") != NULL && strstr(run.error, "member 0 runs here") != NULL);
+    CHECK((strstr(run.text, "1 of 5 on host 1\n") != NULL) ==
+          (strstr(run.text, "2 of 5 on host 1\n") != NULL));
+    run_start(&run, run_enl(), "--local", "2", "-n", "3", program(), "whole");
+    ends_well("whole");
+    run_start(&run, run_enl(), "--local", "2", "-n", "4", program(), "whole");
+    run_ends(&run, 2, "4 members are more than the 3 slots");
+    run_start(&run, run_enl(), "--per-host", "2", "-n", "3", program(), "whole");
+    run_ends(&run, 2, "3 members do not fit on this machine with --per-host 2");
+}
+
+TEST(command_lines_are_joined_to_one_team)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", program(), "whole", ":", "-n", "2", "--", program(), "whole", ":",
+              "-n", "1", program(), "whole");
+    ends_well("whole");
+    CHECK(strstr(run.text, "3 of 4 on host 0\n") != NULL);
+    run_start(&run, run_enl(), "-n", "1", program(), "whole", ":", program(), "whole");
+    run_ends(&run, 2, "-n is needed behind each :");
+    run_start(&run, run_enl(), "-n", "1", program(), "whole", ":");
+    run_ends(&run, 2, "nothing comes behind :");
+    run_start(&run, run_enl(), "-n", "1", ":", "-n", "1", program());
+    run_ends(&run, 2, "before : there is none");
+    run_start(&run, run_enl(), "-n", "1", program(), ":", "-n", "0", program());
+    run_ends(&run, 2, "-n takes a number from 1 to 65000, not 0");
+    run_start(&run, run_enl(), "-n", "1", program(), ":", "--local", "2", program());
+    run_ends(&run, 2, "not --local");
+    run_start(&run, run_enl(), "-n", "65000", program(), ":", "-n", "1", program());
+    run_ends(&run, 2, "65001 members are more than the 65000");
+}
+
+TEST(any_program_may_be_a_member)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "3", "echo", "one");
+    ends_well("echo");
+    CHECK_STR(run.text, "one\none\none\n");
+    run_start(&run, run_enl(), "--onfail", "isolate", "-n", "2", program(), "ended_before", ":", "-n", "1",
+              "env", "SYS_TEAM_NONE=1", program(), "ended_before");
+    ends_well("ended_before");
+    run_start(&run, run_enl(), "-n", "2", program(), "ended_before", ":", "-n", "1", "false");
+    run_ends(&run, 1, "exited with status 1 and never called bcr_init; that ends the program (onfail abort)");
+    run_start(&run, run_enl(), "-n", "1", program(), "ended_before", ":", "-n", "1", "sh", "-c",
+              "kill -9 $$");
+    run_ends(&run, 137, "was killed by signal 9");
+    run_start(&run, run_enl(), "--onfail", "isolate", "-n", "2", program(), "ended_before", ":", "-n", "1",
+              "sh", "-c", "kill -9 $$");
+    run_ends(&run, 0, "was killed by signal 9");
+}
+
+TEST(a_member_that_cannot_be_started_ends_the_program_with_a_sentence)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", program(), "whole", ":", "-n", "3", "/no/such/program");
+    run_ends(&run, 126, "there is no program /no/such/program");
+    run_start(&run, run_enl(), "--local", "1", "-n", "1", program(), "whole", ":", "-n", "1",
+              "/no/such/program");
+    run_ends(&run, 126, "there is no program /no/such/program");
+    run_start(&run, run_enl(), "-n", "2", "/no/such/program");
+    run_ends(&run, 127, "there is no program /no/such/program");
+}
+
+TEST(who_is_missing_is_named)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "2", program(), "ended_before", ":", "-n", "2", "sleep", "12");
+    run_ends(&run, 0, "the team of 4 waits for members 2, 3, which have not called bcr_init in 10 seconds");
+}
+
+TEST(a_call_whose_time_is_up_does_not_count_and_all_others_are_barriers)
+{
+    runs("rounds", "4", "1");
+    runs("rounds", "5", "3");
+}
+
+TEST(handlers_run_while_the_team_is_waited_for)
+{
+    runs("handlers", "3", "1");
+    runs("handlers", "4", "3");
+}
+
+TEST(of_a_round_all_that_live_are_told_the_same_whenever_one_is_killed)
+{
+    makes("deaths");
+}
+
+TEST(a_team_of_which_a_part_could_not_be_started_knows_that)
+{
+    makes("in_part");
+}
+
+TEST(a_program_may_have_several_teams)
+{
+    makes("two");
+}
+
+TEST(a_team_outlives_its_maker)
+{
+    makes("orphans");
+}
+
+TEST(the_end_of_a_host_is_that_of_its_members)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--onfail", "isolate", "--local", "2", program(), "lost", "", "local1");
+    ends_well("lost");
+    run_start(&run, run_enl(), "--onfail", "isolate", "--local", "2", program(), "lost", "local2", "local1");
+    ends_well("lost");
+}
+
+TEST(bad_input_is_told_by_a_code_and_changes_nothing)
+{
+    makes("bad_specs");
+    runs("refused", "3", "1");
+}
