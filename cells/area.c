@@ -38,6 +38,7 @@
 #include "bcri/tx.h"
 #include "bcri/validate.h"
 #include "bcri/wait_lists.h"
+#include "bcri/wakes.h"
 
 #define SPARE_NODES 16u
 #define NO_HEAP     UINT32_MAX
@@ -167,6 +168,9 @@ static int grow_cells(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], u
     int error = find_numbers(ctx, (uint32_t)base, cells, &link, &number);
     if (error != 0)
         return error;
+    error = bcri_wakes_make(ctx, number, (uint32_t)cells);
+    if (error != 0)
+        return error;
     uint32_t heap = NO_HEAP;
     if (nbytes != 0 && (error = bcri_heap_add(ctx, nbytes, nrgns, &heap)) != 0)
         return error;
@@ -208,6 +212,7 @@ static int grow_cells(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], u
     version_odd(ctx);
     bcri_store_release(link, ref);
     version_even(ctx);
+    bcri_wakes_open(ctx, number, (uint32_t)cells);
     *base_out = (int)number;
     return 0;
 }
@@ -344,6 +349,7 @@ static int free_area(struct bcri_ctx *ctx, int base)
         return error;
     }
     bcri_cell_fds_close(ctx, ref);
+    bcri_wakes_close(ctx, (uint32_t)base, cells);
     fail_requests(ctx, area, bcrE_NOCELL);
     bcri_store_release(link, bcri_load(&area->next));
     bcri_store_release(&area->gen, 0);

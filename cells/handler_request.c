@@ -95,6 +95,16 @@ static void tell_news(REQUESTS *requests, uint32_t number, uint64_t count)
                                                       memory_order_relaxed));
 }
 
+/* Only atomic read-modify-writes: a signal handler may have interrupted the owner while it takes its news, or another
+ * waker.
+ * Model: handler_request.pml */
+void bcri_requests_tell_wake(struct bcri_ctx *ctx, uint32_t number)
+{
+    REQUESTS *const requests = &ctx->record->requests;
+    set_bit(requests, number);
+    atomic_fetch_or_explicit(&requests->news, LOOK, memory_order_seq_cst);
+}
+
 /* Model: handler_request.pml */
 bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref hint)
 {

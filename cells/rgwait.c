@@ -14,6 +14,7 @@
 #include "bcri/slot.h"
 #include "bcri/wait.h"
 #include "bcri/waiters.h"
+#include "bcri/wakes.h"
 
 /* Whether the ID is a write lock that bcr_rgwaitm found ready. The program can read its region, but
  * only bcr_rgwait makes the private copy, since only that can return that there is no memory for
@@ -42,6 +43,15 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
                                                bcri_slot_region(bcri_load(&slot->word))));
 }
 
+/* The wait ends by a wake. */
+static int woken(struct bcri_ctx *ctx, struct bcri_wake *wake, int cancelled)
+{
+    bcri_wake_take(ctx, wake);
+    if (cancelled)
+        bcri_request_gone(ctx);
+    return bcri_fail(bcrE_WOKEN);
+}
+
 int bcr_rgwait(bcr_region rgid, int msec, int failfree)
 {
     BCRI_CALL;
@@ -57,9 +67,16 @@ int bcr_rgwait(bcr_region rgid, int msec, int failfree)
     if (error != bcrE_PENDING)
         return bcri_fail(error);
     uint64_t deadline_ns = bcri_deadline_after(msec);
-    struct bcri_answer answer;
+    struct bcri_answer answer = {.came = false};
     do {
-        if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
+        const int ready = bcri_wait_ready(ctx, &slot, 1, deadline_ns);
+        if (ready == BCRI_WOKEN) {
+            struct bcri_wake *const wake = bcri_wake_due(ctx, &slot, 1);
+            if (wake == NULL)
+                continue; /* another invocation's get has got it */
+            if (!failfree || bcri_request_cancel(ctx, slot))
+                return woken(ctx, wake, failfree);
+        } else if (ready < 0) {
             if (!failfree)
                 return 0;
             if (bcri_request_cancel(ctx, slot)) {
@@ -135,12 +152,22 @@ static int cancel_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int ni
 
 static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, int msec, int failfree)
 {
-    int result = bcri_wait_ready(ctx, requests->slots, requests->count, bcri_deadline_after(msec)) + 1;
+    const uint64_t deadline_ns = bcri_deadline_after(msec);
+    struct bcri_wake *wake = NULL;
+    int ready;
+    do {
+        ready = bcri_wait_ready(ctx, requests->slots, requests->count, deadline_ns);
+        if (ready == BCRI_WOKEN)
+            wake = bcri_wake_due(ctx, requests->slots, requests->count);
+    } while (ready == BCRI_WOKEN && wake == NULL);
+    int result = ready >= 0 ? ready + 1 : 0;
     if (result > 0)
         make_usable(ctx, requests->slots[result - 1]);
     else if (failfree)
         result = cancel_all(ctx, requests->slots, requests->count);
-    return result > 0 ? requests->indices[result - 1] : result;
+    if (result > 0)
+        return requests->indices[result - 1];
+    return wake != NULL ? woken(ctx, wake, false) : 0; /* cancel_all has told of what it cancelled */
 }
 
 int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree)

@@ -13,13 +13,25 @@
 #include "bcri/hooks.h"
 #include "bcri/wait_loop.h"
 #include "bcri/waiters.h"
+#include "bcri/wakes.h"
 
 struct waiting {
     struct bcri_ctx *ctx;
     struct bcri_slot_shm **slots;
     int count;
+    bool by_wakes;           /* bcr_wake ends the wait, too */
     struct bcri_watch watch; /* of the only request, if count is 1 */
 };
+
+/* One load, as long as there is no wake that nobody has got. */
+static int look_at_wakes(void *arg)
+{
+    const struct waiting *const waiting = arg;
+    return waiting->by_wakes && bcri_unlikely(bcri_wakes_any(waiting->ctx)) &&
+                   bcri_wake_due(waiting->ctx, waiting->slots, waiting->count) != NULL
+               ? BCRI_WOKEN
+               : BCRI_NOT_YET;
+}
 
 /* The lowest index of a request that is ready. */
 static int look_at_all(void *arg)
@@ -28,7 +40,7 @@ static int look_at_all(void *arg)
     for (int i = 0; i < waiting->count; i++)
         if (bcri_request_ready(waiting->ctx, waiting->slots[i]))
             return i;
-    return BCRI_NOT_YET;
+    return look_at_wakes(arg);
 }
 
 /* The most frequent wait, for one request: in most turns it looks at one line only. */
@@ -38,7 +50,7 @@ static int look_at_one(void *arg)
     if (!bcri_watch_hit(&waiting->watch))
         return BCRI_NOT_YET;
     const int ready = look_at_all(arg);
-    if (ready == BCRI_NOT_YET) /* the request was moved to the cell's list */
+    if (ready < 0) /* the request was moved to the cell's list */
         bcri_request_watch(waiting->ctx, waiting->slots[0], &waiting->watch);
     return ready;
 }
@@ -70,9 +82,12 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
 
 /* `tired`: the waiter has spun and yielded already. */
 static int wait_for_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                        bool tired)
+                        bool tired, bool by_wakes)
 {
-    struct waiting waiting = {.ctx = ctx, .slots = slots, .count = count};
+    struct waiting waiting = {.ctx = ctx,
+                              .slots = slots,
+                              .count = count,
+                              .by_wakes = by_wakes && deadline_ns != BCRI_DEADLINE_PASSED};
     const int ready = look_at_all(&waiting);
     if (ready != BCRI_NOT_YET || bcri_wait_is_over(deadline_ns))
         return ready;
@@ -86,6 +101,7 @@ static int wait_for_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
         return bcri_wait_loop(loop, &waiting);
     bcri_request_watch(ctx, slots[0], &waiting.watch);
     loop.look = look_at_one;
+    loop.look_around = look_at_wakes;
     return bcri_wait_loop(loop, &waiting);
 }
 
@@ -93,15 +109,15 @@ int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int coun
 {
     if (bcri_unlikely(ctx->hooks != NULL))
         return ctx->hooks->wait(ctx, slots, count, deadline_ns);
-    return wait_for_any(ctx, slots, count, deadline_ns, false);
+    return wait_for_any(ctx, slots, count, deadline_ns, false, true);
 }
 
 void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    (void)wait_for_any(ctx, &slot, 1, BCRI_DEADLINE_NEVER, false);
+    (void)wait_for_any(ctx, &slot, 1, BCRI_DEADLINE_NEVER, false, false);
 }
 
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    return wait_for_any(ctx, slots, count, deadline_ns, true);
+    return wait_for_any(ctx, slots, count, deadline_ns, true, true);
 }

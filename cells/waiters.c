@@ -33,6 +33,7 @@
 #include "bcri/wait.h"
 #include "bcri/wait_lists.h"
 #include "bcri/wait_loop.h"
+#include "bcri/wakes.h"
 #include "bcri/write_lock.h"
 
 #define SLOT struct bcri_slot_shm
@@ -242,7 +243,7 @@ static int look_at_entry_and_handlers(void *arg)
 static int look_at_slot(void *arg)
 {
     const struct ticket *const ticket = arg;
-    return state_of(ticket->slot) != BCRI_SLOT_TICKET ? OVER : BCRI_NOT_YET;
+    return state_of(ticket->slot) != BCRI_SLOT_TICKET || bcri_wakes_any(ticket->ctx) ? OVER : BCRI_NOT_YET;
 }
 
 /* Model: ticket.pml */
@@ -319,6 +320,21 @@ struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_
     case BCRI_SLOT_ANSWERED: return bcri_order_collect(ctx, slot);
     default: return answered(bcrE_RGID); /* no request: a handler has freed the ID */
     }
+}
+
+struct bcri_wake *bcri_wake_due(struct bcri_ctx *ctx, struct bcri_slot_shm *const *slots, int count)
+{
+    struct bcri_resolved resolved;
+    for (int i = 0; i < count && bcri_wakes_any(ctx); i++) {
+        const enum bcri_slot_state state = state_of(slots[i]);
+        if ((state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED) ||
+            waits_at(ctx, slots[i], &resolved) != 0 || resolved.owner != ctx->index)
+            continue;
+        struct bcri_wake *const wake = bcri_wake_at(ctx, resolved.number);
+        if (wake != NULL && bcri_wake_is_due(wake))
+            return wake;
+    }
+    return NULL;
 }
 
 void bcri_request_gone(const struct bcri_ctx *ctx)
@@ -409,13 +425,18 @@ int bcri_request_await(struct bcri_ctx *ctx, struct bcri_resolved *resolved, str
         const struct bcri_answer answer = spin_for_ticket(ctx, resolved, slot, deadline_ns);
         if (bcri_likely(answer.came))
             return answer.error;
-        tired = ctx->hooks == NULL && state_of(slot) == BCRI_SLOT_TICKET;
+        tired = ctx->hooks == NULL && state_of(slot) == BCRI_SLOT_TICKET && !bcri_wakes_any(ctx);
     }
     for (;; tired = false) {
         int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
                           : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
-        if (ready < 0 && bcri_request_cancel(ctx, slot))
-            return bcrE_TIMEOUT;
+        struct bcri_wake *const wake = ready == BCRI_WOKEN ? bcri_wake_due(ctx, &slot, 1) : NULL;
+        if (ready < 0 && (ready != BCRI_WOKEN || wake != NULL) && bcri_request_cancel(ctx, slot)) {
+            if (wake == NULL)
+                return bcrE_TIMEOUT;
+            bcri_wake_take(ctx, wake);
+            return bcrE_WOKEN;
+        }
         const struct bcri_answer answer = bcri_request_complete(ctx, slot);
         if (answer.came)
             return answer.error;

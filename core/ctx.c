@@ -16,6 +16,7 @@
 #include "bcri/private.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
+#include "bcri/wakes.h"
 
 void *bcri_ctx_alloc(size_t bytes)
 {
@@ -85,8 +86,11 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     ctx->trace = ctx->record->trace;
     ctx->sleepers_at = ctx->full_fence ? &always : &ctx->bell->lock_sleepers;
     error = stack_first_slots(ctx) ? bcri_ids_init(ctx) : bcrE_NOMEM;
+    if (error == 0)
+        error = bcri_wakes_make(ctx, 0, 1);
     if (error != 0)
         goto fail;
+    bcri_wakes_open(ctx, 0, 1);
     return 0;
 
 fail:
@@ -99,6 +103,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
     if (ctx->hooks != NULL)
         ctx->hooks->fini(ctx);
     bcri_ids_fini(ctx);
+    bcri_wakes_fini(ctx);
     bcri_private_free(ctx->daemon.looks);
     bcri_private_free(ctx->kept.list);
     bcri_private_free(ctx->slots.stack);

@@ -4,6 +4,7 @@
 #include <bcr/error.h>
 
 #include "bcri/private.h"
+#include "bcri/wakes.h"
 #include "bcri/watermark.h"
 #include "scheduler_private.h"
 
@@ -69,6 +70,9 @@ static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int wa
     if (error != 0)
         goto leave_level;
     bcri_registry_add(&s->registry, handler);
+    /* What no get has been woken by requests the handler. */
+    bcri_sched_see_wakes(s, handler, bcri_wake_handled(s->ctx, like->cell));
+    s->ctx->handlers.due = is_due(s);
     return 0;
 leave_level:
     bcri_level_leave(handler->requested.level);
@@ -82,8 +86,10 @@ int bcri_sched_install(struct bcri_scheduler *s, const struct bcri_handler *like
     struct bcri_handler *handler = bcri_registry_find(&s->registry, like->cell);
     if (like->run == NULL && like->run_with == NULL) {
         int error = bcri_watermark_clear(s->ctx, like->cell);
-        if (error == 0 && handler != NULL)
+        if (error == 0 && handler != NULL) {
+            (void)bcri_wake_unhandled(s->ctx, like->cell);
             remove_handler(s, handler);
+        }
         return error;
     }
     bcri_exceptions_look(like->run != NULL ? (uintptr_t)like->run : (uintptr_t)like->run_with);

@@ -5,6 +5,7 @@
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
 #include "bcri/handler_request.h"
+#include "bcri/wakes.h"
 #include "scheduler_private.h"
 
 /* The bound of a valid count: counts never go back, and no owner computes for so long that this
@@ -31,12 +32,25 @@ static void see_counter(struct bcri_handler *handler, void *sched)
     see_count(sched, handler, bcri_load_acquire(handler->counter));
 }
 
+void bcri_sched_see_wakes(struct bcri_scheduler *s, struct bcri_handler *handler, uint64_t wakes)
+{
+    if (wakes != 0)
+        bcri_run_queue_request(&s->queue, &handler->requested, wakes);
+}
+
+/* A bit tells of requests at the cell, or of wakes. */
+static void see_both(struct bcri_handler *handler, void *sched)
+{
+    struct bcri_scheduler *const s = sched;
+    see_counter(handler, s);
+    bcri_sched_see_wakes(s, handler, bcri_wake_take_all(s->ctx, handler->cell));
+}
+
 static void see_bits(struct bcri_scheduler *s)
 {
     for (uint32_t word = 0; word < BCRI_REQUEST_WORDS; word++)
         for (uint64_t bits = bcri_requests_take_bits(s->ctx, word); bits != 0; bits &= bits - 1)
-            bcri_registry_under_bit(&s->registry, word * 64 + (uint32_t)__builtin_ctzll(bits), see_counter,
-                                    s);
+            bcri_registry_under_bit(&s->registry, word * 64 + (uint32_t)__builtin_ctzll(bits), see_both, s);
 }
 
 /* A notice about a cell may be older than what is known; then its count is not ahead. */

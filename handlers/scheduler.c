@@ -16,7 +16,9 @@
 #include "bcri/handler_request.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
+#include "bcri/wait.h"
 #include "bcri/waiters.h"
+#include "bcri/wakes.h"
 #include "scheduler_private.h"
 
 /* ---- the stack of the stopped ---- */
@@ -419,6 +421,8 @@ int bcri_sched_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, in
             return i;
     if (deadline_ns == BCRI_DEADLINE_PASSED)
         return -1;
+    if (bcri_unlikely(bcri_wakes_any(ctx)) && bcri_wake_due(ctx, slots, count) != NULL)
+        return BCRI_WOKEN;
     return wait_for(ctx->handlers.sched,
                     (struct bcri_wait){.slots = slots, .count = count, .deadline_ns = deadline_ns});
 }

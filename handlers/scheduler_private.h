@@ -29,7 +29,7 @@ static inline bool is_due(struct bcri_scheduler *s)
 void bcri_sched_set_entry(struct bcri_scheduler *sched);
 
 /* Waits, for a routine below, until one of `count` requests is ready: its index, or -1 when the
- * deadline has passed. Others execute meanwhile. */
+ * deadline has passed, or BCRI_WOKEN. Others execute meanwhile. */
 int bcri_sched_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
                           uint64_t deadline_ns);
 
@@ -43,6 +43,9 @@ void bcri_sched_drop_invocation(struct bcri_stack *stack);
 void bcri_sched_take_requests(struct bcri_scheduler *sched);
 /* The same for one of this CCE's own: its cell `number` has counted `count` requests so far. */
 void bcri_sched_requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count);
+
+/* `wakes` of the handler's cell (wakes.h) are requests of it. */
+void bcri_sched_see_wakes(struct bcri_scheduler *sched, struct bcri_handler *handler, uint64_t wakes);
 
 /* install.c. Removes the handlers of cells that go. */
 void bcri_sched_cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count);

@@ -13,6 +13,7 @@
 #include "bcri/wait.h"
 #include "bcri/wait_loop.h"
 #include "bcri/waiters.h"
+#include "bcri/wakes.h"
 
 #define NO_DEADLINE SIZE_MAX
 
@@ -213,24 +214,27 @@ void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait)
 
 /* ---- looking ---- */
 
-/* The result if the wait is over, else -1. */
+/* The result if the wait is over, else BCRI_NOT_YET. */
 static int ready(struct bcri_wait_set *waits, const struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
         if (bcri_request_ready(waits->ctx, wait->slots[i]))
             return i;
-    return wait->event != NULL && wait->event->happened(wait->event) ? 0 : -1;
+    if (bcri_unlikely(bcri_wakes_any(waits->ctx)) &&
+        bcri_wake_due(waits->ctx, wait->slots, wait->count) != NULL)
+        return BCRI_WOKEN;
+    return wait->event != NULL && wait->event->happened(wait->event) ? 0 : BCRI_NOT_YET;
 }
 
-/* The same, with two loads in most cases. */
+/* The same, with three loads in most cases. */
 static int looks_ready(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     if (wait->count != 1 || wait->event != NULL)
         return ready(waits, wait);
-    if (!bcri_watch_hit(&wait->watch))
-        return -1;
+    if (!bcri_watch_hit(&wait->watch) && bcri_likely(!bcri_wakes_any(waits->ctx)))
+        return BCRI_NOT_YET;
     int result = ready(waits, wait);
-    if (result < 0) /* the request was moved to the cell's list */
+    if (result == BCRI_NOT_YET) /* the request was moved to the cell's list */
         bcri_request_watch(waits->ctx, wait->slots[0], &wait->watch);
     return result;
 }
@@ -256,7 +260,7 @@ static void look_at(struct bcri_wait_set *waits, const struct bcri_wait_list *li
     for (struct bcri_wait *wait = list->first; wait != NULL; wait = next) {
         next = wait->next;
         int result = looks_ready(waits, wait);
-        if (result >= 0)
+        if (result != BCRI_NOT_YET)
             end(waits, wait, result, over);
     }
 }
@@ -266,8 +270,8 @@ static void look_at_cell(struct bcri_wait_set *waits, uint32_t cell, void (*over
     struct bcri_wait *next;
     for (struct bcri_wait *wait = bucket_of(waits, cell)->first; wait != NULL; wait = next) {
         next = wait->bucket_next;
-        int result = wait->cell == cell ? looks_ready(waits, wait) : -1;
-        if (result >= 0)
+        int result = wait->cell == cell ? looks_ready(waits, wait) : BCRI_NOT_YET;
+        if (result != BCRI_NOT_YET)
             end(waits, wait, result, over);
     }
 }
@@ -322,7 +326,7 @@ static int look_for_something(void *arg)
     if (bcri_requests_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
         return SOMETHING;
     for (struct bcri_wait *wait = waits->polled.first; wait != NULL; wait = wait->next)
-        if (looks_ready(waits, wait) >= 0)
+        if (looks_ready(waits, wait) != BCRI_NOT_YET)
             return SOMETHING;
     return BCRI_NOT_YET;
 }

@@ -302,14 +302,17 @@ BCR_API long long bcr_heapleft(void);
  * why. msec 0 only looks. failfree nonzero: when the time is up, the gets are cancelled and their
  * IDs freed. The cell decides which came first, so this may last a little longer and succeed.
  * Owns: 1 of bcr_rgwait: gives the region. 0 with failfree: the IDs are dead, and nothing was or
- *     will be taken. -1 of bcr_rgwait: the ID is dead, unless it was none. Else the gets go on.
+ *     will be taken; so after bcrE_WOKEN with it. -1 of bcr_rgwait: the ID is dead, unless it was
+ *     none. Else the gets go on.
  * Returns: 0 if the time is up, with bcr_errno unchanged; else 1, or of bcr_rgwaitm the lowest
  *     index that is ready, counted from 1. bcr_rgwaitm leaves it to bcr_rgwait to tell how a get
- *     has failed: of the errors below it has bcrE_ARG, bcrE_RGID and bcrE_NOMEM.
+ *     has failed: of the errors below it has bcrE_ARG, bcrE_RGID, bcrE_NOMEM and
+ *     bcrE_WOKEN.
  * Errors: bcrE_ARG, bcrE_RGID, bcrE_NOCELL, bcrE_DEAD, bcrE_OWNERDEAD
  *         bcrE_NOMEM      There is no memory to look at the region, which is at the head of the
  *                         cell again; or, of bcr_rgwaitm, for the list.
  *         bcrE_NBYTES     After bcr_acqwl, for the private copy; the region is there again too.
+ *         bcrE_WOKEN      bcr_wake ended the wait; the gets are as if the time had been up.
  * Blocks: up to msec. May run handlers.
  * Order: a get has its place among waiting ones since it was called, at another host since it came
  *     there. The index tells no order.
@@ -378,6 +381,7 @@ BCR_API int bcr_put_within(int qlike, bcr_region rgid, bcr_cce_id cce, int cell,
  *         bcrE_TIMEOUT  No region came in time, or the lock did not become free.
  *         bcrE_NOMEM    No memory for another ID, or to look at the region, which stays there.
  *         bcrE_NBYTES   bcr_acqwl has no room for its private copy; the region stays first there.
+ *         bcrE_WOKEN    bcr_wake ended the wait.
  * Blocks: until a region is there, up to msec. May run handlers.
  * Order: waiting gets and locks are served in order of arrival, reads without consuming. A get
  *     comes after this CCE's earlier puts to the same CCE.

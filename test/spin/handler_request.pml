@@ -8,15 +8,19 @@
  * Checked: whatever dies when, the owner learns of each request of what was done, of nothing else, and is not left asleep. It
  * never thinks that there are more than there are.
  *
+ * With WAKES, in place of the second maker, a thread of the owner calls bcr_wake for cell 0, which has a handler, without any lock: it counts, sets the bit,
+ * then LOOK, and rings. The owner learns of that, too.
+ *
  * Memory: `news`, `bits` and `asleep` are changed and read by sequentially consistent operations; a count is stored before
  * them under its cell's lock and read after them. So one memory for all is enough. The bell's own stores are in bell.pml.
  *
  * Rules that can be broken: TELL_FIRST (the owner is told, then the request is counted), LOOK_FIRST (LOOK, then the bit),
  * SLEEP_BLINDLY (the owner looks for news, then says that it is asleep), ASLEEP_FIRST (a notifier looks whether it is asleep, then tells),
- * REPAIR_BLINDLY (repair counts without a look at the count), NO_TELL_IN_REPAIR, NO_RING_IN_REPAIR.
+ * REPAIR_BLINDLY (repair counts without a look at the count), NO_TELL_IN_REPAIR, NO_RING_IN_REPAIR; with WAKES also WAKE_COUNTED_LATE,
+ * WAKE_LOOK_FIRST and WAKE_NO_RING.
  *
  * Code: cells/put_attempt.c, cells/get_attempt.c, cells/include/bcri/handler_request.h
- * Code: cells/handler_request.c, cells/recovery/operation_repair.c */
+ * Code: cells/handler_request.c, cells/recovery/operation_repair.c, cells/wake.c */
 #define NOBODY 0
 #define DAEMON 3
 #define VICTIM 0
@@ -28,6 +32,8 @@
 
 bool in_cell[2]; /* by maker */
 byte count[2], seen[2]; /* by cell */
+byte wakes, wakes_seen; /* of cell 0 */
+bool waker_ended;
 
 byte lock_of[2]; /* tag of the holder */
 byte news_cell, news_count; /* cell + 1; 0: none */
@@ -204,6 +210,28 @@ end:
     ended++
 }
 
+/* bcr_wake */
+proctype waker()
+{
+#ifndef WAKE_COUNTED_LATE
+    wakes++;
+#endif
+#ifdef WAKE_LOOK_FIRST
+    look = true;
+    mark[0] = true;
+#else
+    mark[0] = true;
+    look = true;
+#endif
+#ifdef WAKE_COUNTED_LATE
+    wakes++;
+#endif
+#ifndef WAKE_NO_RING
+    ring_bell();
+#endif
+    waker_ended = true
+}
+
 #define LEARNT(c) (seen[c] == count[c])
 
 inline learn(c, n)
@@ -221,7 +249,15 @@ inline take_bit(c)
 {
     d_step { found = mark[c]; mark[c] = false };
     if
-    :: found -> n = count[c]; learn(c, n)
+    :: found ->
+        n = count[c];
+        learn(c, n);
+#ifdef WAKES
+        if
+        :: c == 0 -> wakes_seen = wakes
+        :: else
+        fi
+#endif
     :: else
     fi;
     d_step { found = false; n = 0 }
@@ -287,14 +323,25 @@ proctype owner()
 
 init
 {
-    atomic { run maker(0); run maker(1); run owner(); run daemon() };
+    atomic {
+        run maker(0);
+        run owner();
+        run daemon();
+#ifdef WAKES
+        run waker();
+        ended = 1
+#else
+        run maker(1);
+        waker_ended = true
+#endif
+    };
     if
     :: killed = true
     :: skip
     fi;
-    ended == 2;
+    ended == 2 && waker_ended;
     /* Only then: so that a wake-up that is lost leaves the owner asleep. */
-    seen[0] + seen[1] == in_cell[0] + in_cell[1];
+    seen[0] + seen[1] == in_cell[0] + in_cell[1] && wakes_seen == wakes;
     assert(LEARNT(0) && LEARNT(1));
     assert(lock_of[0] == NOBODY && lock_of[1] == NOBODY);
     over = true;

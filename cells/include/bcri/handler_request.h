@@ -38,6 +38,10 @@
  * The owner's own operations at its cells are counted in the same way; it tells itself at once
  * (hooks.h).
  *
+ * Wakes (bcr_wake) request a handler, too. They are counted elsewhere (wakes.h), by any thread and signal
+ * handler of the owner at any time, and told by bit and LOOK alone: count, bit, LOOK, in this order, so the
+ * same argument holds. Their caller rings in any case.
+ *
  * Deaths. Of a notifier: a transaction has counted or it has not (tx.h); for a fast put or get the
  * journal says what the count was (put_steps.h, get_steps.h). In both cases the dead notifier still
  * holds the lock of the cell, and repair tells the owner again and rings it. Of the owner: nothing
@@ -128,6 +132,11 @@ static inline void bcri_tx_request(struct bcri_ctx *ctx, const struct bcri_resol
 bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref hint);
 /* After a transaction in which a request was due: tells the owner, and rings it if it sleeps. */
 void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due);
+
+/* ---- wakes: without a lock, by any thread or signal handler of the owner, after it has counted one (wakes.h) */
+
+/* Tells the owner, the calling process itself, to look at the wakes of cell `number`. */
+void bcri_requests_tell_wake(struct bcri_ctx *ctx, uint32_t number);
 
 /* ---- after a death: the daemon, while the dead CCE, or the daemon in its place, has the locks */
 

@@ -21,12 +21,14 @@ static inline int bcri_yield_turns(const struct bcri_ctx *ctx, int spins)
 {
     return spins == BCRI_SPIN_NEAR && ctx->outbox != NULL ? 0 : BCRI_YIELDS;
 }
+/* In place of an index: there is a wake (bcri/wakes.h) for one of the requests, none of which is ready. */
+#define BCRI_WOKEN (-2)
 /* Waits until one of `count` requests is ready or the deadline has passed. Returns its index, or
- * -1. If the CCE has handlers they run meanwhile: the caller must look up again what it had looked
+ * -1; or BCRI_WOKEN, after which bcri_wake_due tells whose wake it is, if it still is. If the CCE has handlers they run meanwhile: the caller must look up again what it had looked
  * up. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 /* The same for a request that another CCE is just about to answer and that nothing can delay: no
- * handlers run. */
+ * handlers run and no wake ends the wait. */
 void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for a waiter that has spun and yielded already, in a CCE without handlers. */
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);

@@ -52,6 +52,8 @@ struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_
 /* True: the request is cancelled and the slot is free again. False: the request was served after
  * all, and the caller must complete it. */
 bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* The wake that is due for one of `count` requests that wait at own cells, or NULL. */
+struct bcri_wake *bcri_wake_due(struct bcri_ctx *ctx, struct bcri_slot_shm *const *slots, int count);
 /* The program has cancelled one of its own requests: its other invocations that wait for that
  * request look again. */
 void bcri_request_gone(const struct bcri_ctx *ctx);

@@ -249,6 +249,26 @@ BCR_API int bcr_find(const char *name, bcr_cce_id *cce, int *cell, int msec);
 BCR_API int bcr_sigenter(void);
 BCR_API int bcr_sigleave(void);
 
+/* bcr_wake -- from any thread or signal handler, request a cell's handler, or end a get.
+ * cell is a number in the caller's own areas, or 0. This is the one routine that may be called at any
+ * time: while other threads are in calls of BCR, and in a signal handler that has interrupted one. It
+ * needs no bcr_sigenter, and little stack.
+ *
+ * If the cell has a handler, this requests it, whatever its watermark, as a put does that meets one:
+ * each call is one run, and the cell has no region for it. Otherwise it ends one wait at the cell: a
+ * get or lock that waits there, or the next one that would wait, fails with bcrE_WOKEN; so does a
+ * bcr_rgwait or bcr_rgwaitm that waits for such a get, which goes on all the same unless failfree is
+ * set. A get that finds a region, or that does not wait, has that result, and the wake stays for the
+ * next one. No wake is lost, and no two are made one. A handler that is installed later gets the wakes
+ * that are left; bcr_cafree drops them, and so does removing the handler.
+ * Returns: 0, with bcr_errno and errno as they were. If it fails, bcr_errno is changed, which a signal
+ *     handler restores.
+ * Errors: bcrE_NOCELL
+ * Blocks: no. It runs no handler; a CCE that sleeps in a call is woken, and runs it.
+ * Order: what the caller has stored before, the getter that is woken, or the handler, sees.
+ * Crash: the wakes of a CCE end with it. */
+BCR_API int bcr_wake(int cell);
+
 #ifdef __cplusplus
 }
 #endif

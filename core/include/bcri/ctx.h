@@ -129,6 +129,13 @@ struct bcri_ctx_calls {
     _Atomic(const char *) does; /* NULL: the user's handler runs */
 };
 
+/* How often bcr_wake was called (wakes.h). */
+struct bcri_ctx_wakes {
+    _Atomic(void *) table; /* of words, by cell number */
+    _Atomic uint64_t called;
+    uint64_t over; /* how many of them have woken a get, gone to a handler, or were dropped */
+};
+
 /* What a signal handler does between bcr_sigenter and bcr_sigleave (handlers/section.c). */
 struct bcri_ctx_section {
     _Atomic bool open;
@@ -195,6 +202,7 @@ struct bcri_ctx {
     struct bcri_ctx_daemon daemon;
     struct bcri_ctx_calls calls;
     struct bcri_ctx_section section;
+    struct bcri_ctx_wakes wakes;
 
     /* What this CCE has read from the directory of records; 0: nothing yet. */
     uint32_t record_seg[BCRI_RECORD_SEGS];

@@ -28,7 +28,7 @@ struct bcri_event {
 
 struct bcri_hooks {
     /* Replaces bcri_wait_ready (cells/, wait.h), with the same results: waits until one of `count`
-     * requests is ready or the deadline has come. Runs eligible handlers meanwhile. The slots stay
+     * requests is ready, a wake is due, or the deadline has come. Runs eligible handlers meanwhile. The slots stay
      * the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
     /* The same for an event. Returns whether it has happened. */

@@ -36,7 +36,7 @@ struct bcri_wait {
     struct bcri_watch watch;                     /* of a single request without an event */
     struct bcri_wait *bucket_prev, *bucket_next; /* neighbours in the table by cell; oldest first */
     uint32_t cell;                               /* half of its reference; 0: not in the table */
-    int result; /* index of the request that is ready, 0 for the event, -1: time is up */
+    int result; /* index of the request that is ready, 0 for the event, -1: time is up, or BCRI_WOKEN */
 };
 
 struct bcri_wait_list {

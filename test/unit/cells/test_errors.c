@@ -54,6 +54,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_heapleft(), code);
     FAILS(bcr_sigenter(), code);
     FAILS(bcr_sigleave(), code);
+    FAILS(bcr_wake(cell), code);
     FAILS(bcr_getputwait(&value), code);
     FAILS(bcr_putwait(0), code);
     FAILS(bcr_putdone(0), code);

@@ -74,6 +74,10 @@ static void zap(void)
 {
     CHECK_INT(bcr_zap(bcr_cce, USED), 0);
 }
+static void wake(void)
+{
+    CHECK_INT(bcr_wake(USED), 0);
+}
 static void rgwait(void)
 {
     CHECK_INT(bcr_rgwait(pending, 0, 0), 0);
@@ -288,6 +292,7 @@ static const struct {
     {"allow", allow},
     {"sigenter", signal_section},
     {"sigleave", signal_section},
+    {"wake", wake},
 };
 
 /* The block that names the routine: "bcr_one, bcr_other -- ...". */
