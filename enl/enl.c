@@ -105,8 +105,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "enl: %s\n", error);
         return 2;
     }
-    if (options.action != ENL_JOIN) /* that becomes a user's program */
-        signal(SIGCHLD, SIG_DFL);   /* where it is ignored, nobody learns how a child has ended */
+    if (options.action != ENL_JOIN && options.action != ENL_ENTER) /* they become a user's program */
+        signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody learns how a child has ended */
     switch (options.action) {
     case ENL_HELP: enl_help_print(stdout, options.command); return shown(0, 1);
     case ENL_VERSION:
@@ -134,6 +134,7 @@ int main(int argc, char **argv)
     case ENL_SHOW_CONFIG: return shown(enl_command_show_config(&options), 1);
     case ENL_LOOK_HOST: return enl_look_host(argc > 3 ? argv[3] : "");
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
+    case ENL_ENTER: return enl_command_enter(&options, argv + options.first);
     case ENL_ATTACH: return enl_command_attach(&options, argv + options.first);
     case ENL_GDB_PIPE: return enl_gdb_pipe(argv + options.first);
     case ENL_PANE_SHOWN: return enl_pane(argv + options.first);

@@ -104,10 +104,11 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
 
 /* ---- the search for deadlocks (inspect/deadlock/deadlock.h) ---- */
 
+/* Where a cell has a name, any process may enter, find it, and put what a CCE waits for. */
 static bool is_quiet(const struct enl_program *program)
 {
     return program->jobs.stop_signal == 0 && !enl_enlist_is_busy(&program->jobs) &&
-           LIST_EMPTY(&program->jobs.names.seekers);
+           LIST_EMPTY(&program->jobs.names.seekers) && LIST_EMPTY(&program->jobs.names.all);
 }
 
 static void send_down(const struct enl_program *program, const struct bcri_control *message, bool up_alone)

@@ -39,25 +39,40 @@ static const char *hello_on_handshake(struct enl_conn *conn, struct bcri_incomin
     return NULL;
 }
 
-/* At the abstract address: a process of enl --join says hello. The visit ends with that; the
+/* Why the program takes no process that comes by itself; NULL: it does. One that enters becomes a CCE at once, which one
+ * that waits to be enlisted does only if the program goes on. */
+static const char *takes_nobody(const struct enl_program *program, bool enters)
+{
+    const enum enl_phase phase = program->self.phase;
+    if (phase == ENL_PREPARING && enters)
+        return "the program has not begun yet: its startscript runs";
+    if ((phase != ENL_RUNNING && phase != ENL_PREPARING) || (program->dismissed && enters))
+        return "the program is ending";
+    return program->jobs.stop_signal != 0 && enters ? "the program is being stopped" : NULL;
+}
+
+/* At the abstract address: a process of enl --join says hello, or any says that it enters. The visit ends with that; the
  * private socket waits. */
 static const char *hello_of_client(struct enl_conn *conn, struct bcri_incoming *in)
 {
     struct enl_program *program = enl_program_of(conn);
+    const bool enters = in->message.type == BCRI_MSG_enter;
     const char *wrong = enl_hello_wrong(&in->message);
     if (!is_private_socket(in->fds[0]))
         return "hello without a socket";
     shutdown(conn->watch->fd,
              SHUT_RDWR); /* others may hold it open: enl --join's watch, forks of the process */
-    if (program->self.phase != ENL_RUNNING && program->self.phase != ENL_PREPARING)
-        wrong = "the program is ending";
+    if (wrong == NULL)
+        wrong = takes_nobody(program, enters);
     if (in->pid == 0)
         wrong = "enl cannot watch this process (another pid namespace?)";
     int fd = bcri_incoming_take(in, 0);
-    if (wrong == NULL)
-        enl_conn_wait(&program->conns, fd, in->pid, &in->message);
-    else
+    if (wrong != NULL)
         enl_hello_refuse(fd, in->message.id, bcrE_ENLIST, wrong);
+    else if (enters)
+        enl_enter(&program->jobs, fd, in->pid, &in->message);
+    else
+        enl_conn_wait(&program->conns, fd, in->pid, &in->message);
     return NULL;
 }
 
@@ -192,7 +207,8 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     struct enl_program *program = enl_program_of(conn);
     switch ((unsigned)conn->kind << 16 | (unsigned)message->type) {
     case ON(HANDSHAKE, hello): return hello_on_handshake(conn, in);
-    case ON(CLIENT, hello): return hello_of_client(conn, in);
+    case ON(CLIENT, hello):
+    case ON(CLIENT, enter): return hello_of_client(conn, in);
     case ON(CLIENT, ps):
     case ON(HELPER, ps):
     case ON(PARENT, ps): return enl_rows_answer(&program->here, conn, message);

@@ -88,8 +88,9 @@ extern "C" {
 /* bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype, bcr_errno -- who this CCE is, and what failed.
  * Int lvalues, 0 until bcr_init sets them. bcr_cce is this CCE's ID. IDs begin at 1 and are never
  * used again in a process; two may know one CCE by different IDs. bcr_enlistor is the CCE that
- * enlisted this one, -1 in the root and in each member of enl -n. bcr_cceord is the ordinal that
- * bcr_enlist gave it, in members of enl -n the rank, 0 in the root. bcr_archtype is how it represents data. bcr_errno is the code of the last failure in this
+ * enlisted this one, -1 in the root, in each member of enl -n and after bcr_enter. bcr_cceord is the
+ * ordinal that bcr_enlist gave it, in members of enl -n the rank, 0 in the root; bcr_enter says what it
+ * is there. bcr_archtype is how it represents data. bcr_errno is the code of the last failure in this
  * thread, or in this invocation of a handler. Assigning to the others misleads only this process.
  * Returns: each function, the address of its lvalue; there is no failure. */
 BCR_API bcr_cce_id *bcr_cce_location(void);
@@ -116,8 +117,9 @@ BCR_API int *bcr_errno_location(void);
  * asked for bcr_passsignals, SIGHUP, SIGINT, SIGABRT, SIGUSR1, SIGUSR2, SIGURG and SIGWINCH that
  * reach the root's enl go to all CCEs, once each, and the program goes on; enl(1) has the rest.
  *
- * A process that enl or bcr_enlist started joins that program. Any other, also if a CCE started it,
- * becomes the root of its own: it forks and turns into enl, and the child goes on as the root, with
+ * A process that enl or bcr_enlist started joins that program. If the variable BCR_ENTER names a
+ * running program it enters that: bcr_enter has what that means, and further errors. Any other, also
+ * if a CCE started it, becomes the root of its own: it forks and turns into enl, and the child goes on as the root, with
  * a new process ID, and with the interval timers of the process. What else belongs to a process
  * (record locks of fcntl, SIGIO, POSIX timers, children) stays behind, and is to be set up later.
  * enl(1) says how enl is found, and that it kills a CCE that executes another program or closes

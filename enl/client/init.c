@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* init.c -- bcr_init: how a process becomes a CCE.
+/* init.c -- bcr_init and bcr_enter: how a process becomes a CCE.
  *
  *   BCRI_SOCKET is set: started by enl, by bcr_enlist, or under enl --join: join by that socket
- *   it is not set: started by a shell (or by a CCE, which unset the variable): start a daemon, then
- *   join it
+ *   else BCR_ENTER is set, as by enl --enter, or bcr_enter was called: enter the program of that name
+ *   else: started by a shell (or by a CCE, which unset the variables): start a daemon, then join it
  *
  * on_exit records the exit status in shared memory, since enl cannot ask for the status of a
  * process that is not its child. Processes that the CCE forks run the same handler and must leave
@@ -22,6 +22,7 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/environment.h"
+#include "bcri/ids.h"
 #include "bcri/private.h"
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
@@ -78,21 +79,49 @@ static void record_exit(int status, void *data)
                                    BCRI_EXITED | ((uint32_t)status & 0xffu));
 }
 
-static int become_cce(struct bcri_client *client, int flags, const char *ccename)
+/* The socket to the program that BCR_ENTER names, or a negative bcrE_ code. */
+static int enter_by_variable(const char *name)
 {
-    int fd = inherited_socket();
-    client->direct = fd == -1;
-    if (client->direct)
-        fd = bcri_client_start_daemon();
+    const int fd = bcri_client_reach(name);
+    if (fd == -bcrE_ARG)
+        bcri_client_complain(BCRI_ENTER_ENV "=%s is no program's name", name);
+    else if (fd == -bcrE_NOPROG)
+        bcri_client_complain("no program %s of this user runs on this machine; enl ps lists them", name);
+    return fd;
+}
+
+/* The socket to the daemon, or a negative bcrE_ code. The variables that lead there are unset: programs that this one
+ * starts are others. The starter of a set-user-ID program does not choose what that enters. */
+static int find_daemon(struct bcri_client *client)
+{
+    char program[256] = "";
+    const char *wanted = secure_getenv(BCRI_ENTER_ENV);
+    if (wanted != NULL)
+        snprintf(program, sizeof program, "%s", wanted); /* one that is cut off is no name either */
+    unsetenv(BCRI_ENTER_ENV);
+    const int fd = inherited_socket();
+    if (fd >= 0 && !is_trusted(fd)) {
+        close(fd);
+        return -bcrE_ENLIST;
+    }
+    if (fd != -1)
+        return fd;
+    client->enters = wanted != NULL;
+    client->direct = !client->enters;
+    return client->enters ? enter_by_variable(program) : bcri_client_start_daemon();
+}
+
+/* `program` NULL: the one that has started this process, or that its environment names, or a new one. */
+static int become_cce(struct bcri_client *client, const char *program, int flags, const char *ccename)
+{
+    client->enters = program != NULL;
+    const int fd = program != NULL ? bcri_client_reach(program) : find_daemon(client);
     if (fd < 0)
         return -fd;
-    if (!client->direct && !is_trusted(fd)) {
-        close(fd);
-        return bcrE_ENLIST;
-    }
     int code = bcri_client_join(client, fd, flags, ccename);
     if (code != 0)
         return code;
+    unsetenv(BCRI_ENTER_ENV);
     code = bcri_ids_set_globals(&client->ctx, client->enlistor);
     if (code != 0 || on_exit(record_exit, client) != 0) {
         if (client->ctx.bell_fd >= 0)
@@ -109,7 +138,8 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
     return 0;
 }
 
-int bcr_init(int flags, const char *ccename)
+/* `program`: as become_cce's. */
+static int begin(const char *program, int flags, const char *ccename)
 {
     static _Atomic int begun;
     int code = 0;
@@ -124,7 +154,7 @@ int bcr_init(int flags, const char *ccename)
     else if ((client = bcri_ctx_alloc(sizeof *client)) == NULL)
         code = bcrE_NOMEM;
     else
-        code = become_cce(client, flags, ccename);
+        code = become_cce(client, program, flags, ccename);
     if (code != 0) {
         if (client != NULL || code == bcrE_NOMEM)
             atomic_store(&begun, 0);
@@ -135,4 +165,18 @@ int bcr_init(int flags, const char *ccename)
     bcri_store_release(&client->ctx.record->id.state, BCRI_CCE_ALIVE);
     bcri_self_set_process(&client->ctx);
     return flags & ~(bcr_implemented | bcr_anystatus | bcr_isolate | bcr_passsignals);
+}
+
+int bcr_init(int flags, const char *ccename)
+{
+    return begin(NULL, flags, ccename);
+}
+
+int bcr_enter(const char *program, int flags, const char *ccename)
+{
+    /* enl waits for the hello of a process that it has started, and would take this one's end for a failed start. */
+    const int code = program == NULL                                           ? bcrE_ARG
+                     : bcri_self() == NULL && getenv(BCRI_CONTROL_ENV) != NULL ? bcrE_BUSY
+                                                                               : 0;
+    return code == 0 ? begin(program, flags, ccename) : bcri_fail(code);
 }

@@ -8,6 +8,8 @@
  *    | <-- welcome {index, ...} + host segment,     |   on the private socket
  *    |            kill socket                       |
  *
+ * A process that enters a program by itself says enter in place of hello; enl enlists it at once.
+ *
  * The kill socket is armed before anything else. From then on the daemon's death, by whatever
  * signal, kills this process even if it only computes. */
 #include <errno.h>
@@ -149,14 +151,14 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     }
     struct stat status = {0};
     fstat(pair[1], &status);
-    if (is_visit(fd))
+    if (is_visit(fd) && !client->enters)
         bcri_client_complain("pid %ld waits until a bcr_enlist asks for %s", (long)getpid(), name);
     client->pid = getpid();
     client->fd = pair[1];
     client->fd_device = status.st_dev;
     client->fd_inode = status.st_ino;
     client->last_id = 1;
-    struct bcri_control hello = {.type = BCRI_MSG_hello,
+    struct bcri_control hello = {.type = client->enters ? BCRI_MSG_enter : BCRI_MSG_hello,
                                  .present = BCRI_HAS(id) | BCRI_HAS(layout) | BCRI_HAS(archtype) |
                                             BCRI_HAS(flags) | BCRI_HAS(ccename),
                                  .id = 1,

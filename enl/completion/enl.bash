@@ -23,7 +23,7 @@ _enl_lists() {
         }
         options { next }
         { sub(/^usage: */, "       ") }
-        /^       enl --join/ { print "own --join JOINED"; commands = 0; next }
+        /^       enl --(join|enter) / { print "own", $2, "JOINED"; commands = 0; next }
         /^       enl / {
             commands = $2 ~ /^[a-z]/ ? split($2, command, "|") : 0
             for (n = 1; n <= commands; n++) print "command", command[n] "\nof", command[n], "--help"

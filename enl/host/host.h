@@ -186,12 +186,12 @@ void enl_blocked_by(struct enl_here *here, uint32_t holder, uint32_t waiter);
  *
  * A CCE may have two processes: `process`, which the daemon started (or which started the daemon),
  * and `pid`, which called bcr_init. Usually they are one. Under a wrapper, a debugger or a shell
- * script they are two, and under enl --join there is no `process`. A CCE counts as alive until both
+ * script they are two, and under enl --join, or after bcr_enter, there is no `process`. A CCE counts as alive until both
  * have ended. */
 
 enum enl_cce_life { ENL_STARTED, ENL_HELD, ENL_ALIVE, ENL_OVER };
 
-/* The enlistor of a CCE, which may be on another host. Zeros: it is the root, which has none. */
+/* The enlistor of a CCE, which may be on another host. Zeros: it has none, as the root, and those that have entered. */
 struct enl_origin {
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };

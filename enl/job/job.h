@@ -228,6 +228,10 @@ bool enl_enlist_is_busy(const struct enl_jobs *jobs);
 /* The program is ending: drops all jobs. */
 void enl_enlist_drop(struct enl_jobs *jobs);
 
+/* entering.c -- A process of this user has said `hello` by `enter`, with the private socket `fd` (taken). It is made a CCE
+ * of this program, or told why not. */
+void enl_enter(struct enl_jobs *jobs, int fd, pid_t pid, const struct bcri_control *hello);
+
 /* arrivals.c -- Requests of another daemon whose start strings are too long for one message. They are asked for, a part
  * at a time. */
 

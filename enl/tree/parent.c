@@ -194,6 +194,9 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     program->dismissed = true;
     if (message->type == BCRI_MSG_finish)
         enl_program_finish(program, (int)message->status, "the root's daemon");
+    else if (message->type == BCRI_MSG_end &&
+             program->here.alive != 0) /* entered as the last of the others ended */
+        enl_program_finish(program, 0, "the root's daemon");
     enl_program_check_end(program);
     return NULL;
 }

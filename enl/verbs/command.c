@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c -- enl ps, enl kill, enl --join, enl --show-config. */
+/* command.c -- enl ps, enl kill, enl --join, enl --enter, enl --show-config. */
 #include "verbs/verbs.h"
 
 #include <errno.h>
@@ -26,6 +26,7 @@
 #include "bcri/environment.h"
 #include "bcri/escape.h"
 #include "bcri/host.h"
+#include "bcri/running.h"
 #include "bcri/stopped.h"
 #include "inspect/look/look.h"
 #include "wire/wire.h"
@@ -119,7 +120,7 @@ static bool show_program(void *data, const char *program)
 int enl_command_ps(void)
 {
     struct shown shown = {0};
-    enl_each_program(show_program, &shown);
+    bcri_running_each(show_program, &shown);
     if (shown.count == 0)
         fprintf(stderr, "enl: no BCR program of yours is running\n");
     return shown.silent != 0;
@@ -309,6 +310,31 @@ int enl_command_join(const struct enl_options *options, char **argv)
         execve(path, argv, environment);
     fprintf(stderr, "enl: %s could not be executed: %s\n", path, strerror(errno));
     shutdown(fd, SHUT_RDWR); /* for the process that watches */
+    free(environment);
+    return 126;
+}
+
+int enl_command_enter(const struct enl_options *options, char **argv)
+{
+    extern char **environ;
+    char path[PATH_MAX], reason[1024], only[ENL_DAEMON_NAME_MAX];
+    const char *name = options->enter;
+    const int status = enl_object_find(argv[0], path, reason, sizeof reason);
+    if (status != 0) {
+        fprintf(stderr, "enl: %s\n", reason);
+        return status;
+    }
+    const int fd =
+        enl_program_connect(&name, only); /* bcr_init goes there by itself: it may be called much later */
+    if (fd < 0)
+        return 1;
+    close(fd);
+    unsetenv(BCRI_CONTROL_ENV); /* a program that runs this command was started for another program */
+    char **environment = enl_environment_with(environ, BCRI_ENTER_ENV, name);
+    if (environment != NULL)
+        execve(path, argv, environment);
+    fprintf(stderr, "enl: %s could not be executed: %s\n", path,
+            strerror(environment != NULL ? errno : ENOMEM));
     free(environment);
     return 126;
 }

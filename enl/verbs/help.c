@@ -9,6 +9,7 @@ static const char usage[] =
     "usage: enl [options] PROGRAM [arguments]     run PROGRAM as the root CCE of a new BCR program\n"
     "       enl --join NAME PROGRAM [arguments]   run PROGRAM and let it wait to be enlisted by the program "
     "NAME\n"
+    "       enl --enter NAME PROGRAM [arguments]  run PROGRAM and let it enter the running program NAME\n"
     "       enl ps                                list your running programs and their CCEs\n"
     "       enl kill NAME | --all                 end the program NAME, or all of yours\n"
     "       enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]   debug CCEs that run\n"

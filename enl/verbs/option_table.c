@@ -23,6 +23,7 @@ const struct enl_option enl_option_table[ENL_OPTION_ROWS] = {
     {"-h", NULL, EACH, ACTION(HELP)},
     {"--version", NULL, OF(RUN), ACTION(VERSION)},
     {"--join", "NAME", OF(RUN), TEXT(join)},
+    {"--enter", "NAME", OF(RUN), TEXT(enter)},
     {"--name", "NAME", OF(RUN), TEXT(name), .keyword = "name",
      .help = "the program's name, instead of HOST.PID"},
     {"--onfail", "abort|isolate|root", OF(RUN), TEXT(onfail), .keyword = "onfail",

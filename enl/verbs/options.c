@@ -124,15 +124,23 @@ static int check_program(struct enl_options *options, int argc, char *error, siz
                            options->per_host != 0 ? "--per-host" : "--map");
     if (options->map != NULL && strcmp(options->map, "block") != 0 && strcmp(options->map, "cyclic") != 0)
         return bcri_refuse(error, error_size, -1, "--map takes block or cyclic, not %s", options->map);
-    if (options->members != 0 && (options->join != NULL || options->root_pid != 0))
+    if (options->members != 0 && (options->join != NULL || options->enter != NULL || options->root_pid != 0))
         return bcri_refuse(error, error_size, -1, "-n starts a program of its own: it does not go with %s",
-                           options->join != NULL ? "--join" : "--root-pid");
+                           options->join != NULL    ? "--join"
+                           : options->enter != NULL ? "--enter"
+                                                    : "--root-pid");
     if (options->action != ENL_RUN || options->child)
         return 0;
     if (options->first >= argc)
         return bcri_refuse(error, error_size, -1, "which program? usage: enl [options] PROGRAM [arguments]");
+    if (options->join != NULL && options->enter != NULL)
+        return bcri_refuse(
+            error, error_size, -1,
+            "--join and --enter both say how PROGRAM comes into another one; give one of the two");
     if (options->join != NULL)
         options->action = ENL_JOIN;
+    if (options->enter != NULL)
+        options->action = ENL_ENTER;
     return 0;
 }
 

@@ -21,6 +21,7 @@ struct enl_roster;
 enum enl_action {
     ENL_RUN,   /* program and its arguments from argv[first] on */
     ENL_JOIN,  /* the same program, which waits until program `join` enlists it */
+    ENL_ENTER, /* the same program, which enters program `enter` */
     ENL_PS,    /* list this user's programs */
     ENL_KILL,  /* end program argv[first], or all */
     ENL_AUDIT, /* check the shared structures of program argv[first], or of the only one */
@@ -56,7 +57,7 @@ struct enl_options {
     bool all;                   /* enl kill: each program of this user */
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const struct enl_command *command; /* option_table.c; NULL: none */
-    const char *join;
+    const char *join, *enter;
     const char *name;
     const char *onfail;
     const char *ondeadlock;
@@ -135,7 +136,7 @@ struct enl_command {
         *help; /* how it is used, and what it does; NULL: enl starts itself so, with words of its own */
 };
 
-enum { ENL_OPTION_ROWS = 44 };
+enum { ENL_OPTION_ROWS = 45 };
 extern const struct enl_option enl_option_table[ENL_OPTION_ROWS];
 
 /* NULL: it is none. */
@@ -150,6 +151,8 @@ int enl_command_kill_all(void);
 int enl_command_audit(const char *name);
 /* Connects to program options->join and becomes argv[0]; returns only if that failed. */
 int enl_command_join(const struct enl_options *options, char **argv);
+/* Becomes argv[0], whose bcr_init enters program options->enter; returns only if there is no such one, or that failed. */
+int enl_command_enter(const struct enl_options *options, char **argv);
 int enl_command_show_config(const struct enl_options *options);
 /* With -d and -D. */
 int enl_command_attach(const struct enl_options *options, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.c -- which programs run here, by their sockets, and waiting for a daemon's answer: wire.h. */
+/* programs.c -- which program a command means, and waiting for a daemon's answer: wire.h. */
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -9,42 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bcri/running.h"
 #include "bcri/stopped.h"
 
 /* A daemon that a person stops and lets go on at once need not be given up. */
 enum { STOPPED_MS = 1000, TURN_MS = 250 };
-
-/* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
- * another name there, and that is not shown to a terminal. */
-static bool is_name(const char *text)
-{
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-    if (length > 0 && text[length] == ':')
-        length += 1 + strspn(text + length + 1, "0123456789");
-    return length > 0 && text[length] == '\0';
-}
-
-void enl_each_program(bool (*visit)(void *data, const char *program), void *data)
-{
-    char prefix[64], line[512];
-    int length = bcri_channel_prefix(geteuid(), prefix, sizeof prefix);
-    FILE *file = fopen("/proc/net/unix", "re");
-    if (file == NULL)
-        return;
-    while (fgets(line, sizeof line, file) != NULL) {
-        char flags[24];
-        line[strcspn(line, "\n")] = '\0';
-        char *at = strrchr(line, ' ');
-        if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
-            continue;
-        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of clients. */
-        if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
-            continue;
-        if (is_name(at + 2 + length) && !visit(data, at + 2 + length))
-            break;
-    }
-    fclose(file);
-}
 
 struct search {
     const char *program;
@@ -68,7 +37,7 @@ static bool is_elsewhere(const char *program, char out[ENL_DAEMON_NAME_MAX])
 {
     struct search search = {.program = program, .name = out};
     if (strchr(program, ':') == NULL)
-        enl_each_program(look_for_daemon, &search);
+        bcri_running_each(look_for_daemon, &search);
     if (!search.found)
         return false;
     const int fd = bcri_channel_connect(program, 200);
@@ -105,7 +74,7 @@ static bool add_program(void *data, const char *daemon)
 size_t enl_programs(char (**names_out)[ENL_DAEMON_NAME_MAX])
 {
     struct names names = {.count = 0};
-    enl_each_program(add_program, &names);
+    bcri_running_each(add_program, &names);
     *names_out = names.all;
     return names.count;
 }

@@ -152,11 +152,7 @@ void enl_far_end_name(int socket, uint32_t index, char *out, size_t capacity);
  * false: there is none. */
 bool enl_far_end_way(int socket, uint64_t host, uint64_t *host_out, uint64_t *way_out, uint64_t *bytes_out);
 
-/* programs.c -- Which programs of this user run on this machine. */
-
-/* Calls `visit` for each daemon of this user's programs in the kernel's list of sockets, until it
- * returns false. */
-void enl_each_program(bool (*visit)(void *data, const char *program), void *data);
+/* programs.c -- Which of the programs that run here (bcri/running.h) a command means. */
 
 #define ENL_DAEMON_NAME_MAX (BCRI_PROGRAM_NAME_MAX + 16) /* NAME, or NAME:K */
 

@@ -58,6 +58,33 @@ enum bcr_group {
  * Errors: bcrE_RGID, bcrE_PENDING */
 BCR_API int bcr_rgkind(bcr_region rgid);
 
+/* bcr_enter -- make this process a CCE of a program that runs, though no CCE has asked for it.
+ * It is called in place of bcr_init, whose flags and ccename it has. program is the name of a program
+ * of the same user that has a daemon on this machine, as enl ps shows it: NAME, or NAME:K for one of
+ * several daemons there. The process may have several threads, keeps its parent, its standard files
+ * and the cores it may use, and is not started again. bcr_init does the same if the variable BCR_ENTER
+ * has the name and the process was not started as a CCE: enl --enter sets it. Programs that run with
+ * more rights than their starter (set-user-ID) ignore the variable; bcr_init and bcr_enter unset it.
+ *
+ * The new CCE is like any other, with these differences. It has no enlistor: bcr_enlistor is -1, as in
+ * the root. bcr_cceord is the lowest number from 1 up that no CCE of this host has then; it may be that
+ * of a CCE elsewhere, or that a later bcr_start gives. It always has bcr_isolate: that it fails harms
+ * no other. No CCE hears of it until it puts something: it finds others by names (bcr_find), and tells
+ * them its ID; they can watch it. The program does not end before all that have entered have ended;
+ * one that is ended (bcr_end, enl kill, a failure under onfail abort) ends them by SIGKILL, as all.
+ * Returns: as bcr_init.
+ * Errors: bcrE_ARG     flags are negative, or program is NULL or cannot be a program's name.
+ *         bcrE_BUSY    This process is a CCE already, or was started to be one: call bcr_init.
+ *         bcrE_NOPROG  No program of that name and user has a daemon on this machine: it has ended, or
+ *             has not begun, or runs elsewhere. Entering starts none. Nothing is said on stderr.
+ *         bcrE_ENLIST  The program does not take it, and stderr says why: it has not begun or is ending,
+ *             is stopped, or is of another build or architecture.
+ *         bcrE_NOMEM   This process or enl has no memory or descriptors left, or the program no numbers.
+ *             After a failure the process is as before, and may call bcr_enter or bcr_init again.
+ * Blocks: until enl has answered.
+ * Crash: as bcr_init. */
+BCR_API int bcr_enter(const char *program, int flags, const char *ccename);
+
 /* bcr_start -- start new CCEs with arguments, environment and directory, and learn their IDs.
  * It does what bcr_enlist does, which is its short form, and more. machine, program, region and nofree
  * of spec are mach, obj, rgid and nofree there. size is the size of the struct, by which a later

@@ -5,6 +5,8 @@
 
 /* The environment variable that carries the number of the inherited socket. */
 #define BCRI_CONTROL_ENV "BCRI_SOCKET"
+/* The name of the program that bcr_init enters, for users, too. */
+#define BCRI_ENTER_ENV "BCR_ENTER"
 /* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
  * finds it set, the program was started in enl's place. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"

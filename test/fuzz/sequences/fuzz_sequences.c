@@ -255,9 +255,9 @@ static const enum bcri_control_type of_parent[] = {
     BCRI_MSG_team_open,    BCRI_MSG_team_back,  BCRI_MSG_team_synced,
 };
 static const enum bcri_control_type before_start[] = {BCRI_MSG_setting, BCRI_MSG_environ, BCRI_MSG_start};
-static const enum bcri_control_type of_client[] = {BCRI_MSG_hello, BCRI_MSG_ps,    BCRI_MSG_host_next,
-                                                   BCRI_MSG_audit, BCRI_MSG_relay, BCRI_MSG_attach,
-                                                   BCRI_MSG_pane};
+static const enum bcri_control_type of_client[] = {BCRI_MSG_hello,     BCRI_MSG_enter, BCRI_MSG_ps,
+                                                   BCRI_MSG_host_next, BCRI_MSG_audit, BCRI_MSG_relay,
+                                                   BCRI_MSG_attach,    BCRI_MSG_pane};
 
 static struct play {
     struct feed feed;

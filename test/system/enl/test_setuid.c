@@ -102,6 +102,16 @@ TEST(a_set_user_id_program_does_not_work_on_the_memory_of_its_starters_enl)
     CHECK(run.status != 0);
 }
 
+TEST(a_set_user_id_program_enters_no_program_that_its_starter_has_chosen)
+{
+    char command[1600];
+    prepare(run_cce());
+    snprintf(command, sizeof command, "BCR_ENTER=nowhere exec %s out alone", program);
+    run_as_nobody(command);
+    CHECK(strstr(run.error, "nowhere") == NULL &&
+          strstr(run.text, "init failed") == NULL); /* it seeks an enl for itself */
+}
+
 TEST(roots_enl_starts_programs_of_other_users)
 {
     if (test_is_instrumented())

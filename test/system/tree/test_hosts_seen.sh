@@ -80,6 +80,11 @@ on() { nsenter -t "$there" -n "$@"; }
 shows "^$name +2 +[0-9]+  alive" on "$BCR_ENL" ps
 shows "^ +[0-9]+ +2 +[0-9]+ " on "$BCR_ENL" ps "$name"
 has shown "program $name was started on another machine, ${name%.*}; its daemon here is $name:"
+BCR_ENTER=$name on "$SYS_CCE" out inside > shown 2>&1 || fail "the program is not entered there: $(cat shown)"
+has shown inside
+on "$BCR_ENL" --enter "$name" "$SYS_CCE" out again > shown 2>&1 || fail "nor by enl --enter: $(cat shown)"
+has shown "its daemon here is $name:"
+has shown again
 on "$BCR_ENL" kill "$name" 2> killed || fail "enl kill has failed there: $(cat killed)"
 has killed "its daemon here is $name:"
 status=0

@@ -20,6 +20,7 @@ TEST(cce_routines_have_the_guides_signatures)
     CHECK(IS(&bcr_cafree, int (*)(int)));
     CHECK(IS(&bcr_arch, int (*)(int)));
     CHECK(IS(&bcr_watch, int (*)(int, int)));
+    CHECK(IS(&bcr_enter, int (*)(const char *, int, const char *)));
     CHECK(IS(&bcr_publish, int (*)(const char *, int)));
     CHECK(IS(&bcr_find, int (*)(const char *, int *, int *, int)));
     CHECK(IS(&bcr_teamrank, int (*)(void)));

@@ -185,6 +185,17 @@ TEST(joining_names_a_program)
     CHECK_INT(options.first, 3);
 }
 
+TEST(entering_names_a_program)
+{
+    CHECK_INT(PARSE(W("--enter=host.1"), W("ring"), W("--join")), 0);
+    CHECK_INT(options.action, ENL_ENTER);
+    CHECK_STR(options.enter, "host.1");
+    CHECK_INT(options.first, 2);
+    CHECK_INT(PARSE(W("--enter"), W("a"), W("--join"), W("b"), W("ring")), -1);
+    CHECK(strstr(error, "--join and --enter") != NULL);
+    CHECK_INT(PARSE(W("--enter"), W("a")), -1);
+}
+
 TEST(what_is_wrong_is_said_and_nothing_is_changed)
 {
     CHECK_INT(PARSE(W("--wrong"), W("ring")), -1);

@@ -52,6 +52,7 @@ struct bcri_client {
     uint32_t last_id;
     bool lost_said;
     bool direct;                           /* started by a shell: enl is the parent */
+    bool enters;                           /* nobody has enlisted it: it has come by itself */
     bool reports_crashes;                  /* the daemon wants to hear of them */
     bool reports_locals;                   /* and looks longer */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
@@ -107,7 +108,11 @@ int bcri_client_start(const struct bcr_startspec *spec, int *ids, const char *ro
  * cannot be sent, the daemon is gone, and this process will be gone in a moment, too. */
 void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits);
 
-/* Sends hello on the inherited or connected socket `fd` (taken), and waits until this process is
+/* Connects to the daemon that running program `name` has here. Returns the socket, or a negative bcrE_ code. What a person
+ * must know is on stderr, but for -bcrE_ARG (that is no program's name) and -bcrE_NOPROG (there is no such program). */
+int bcri_client_reach(const char *name);
+
+/* Sends hello, or enter, on the inherited or connected socket `fd` (taken), and waits until this process is
  * enlisted: then the private socket, the kill socket and ctx are set up. Returns 0 or a bcrE_ code;
  * what a person must know is on stderr. Does not return if this process made its daemon and the
  * daemon has ended. */

@@ -8,6 +8,7 @@
  *
  *   type          from     keys (? optional)                    descriptors     answer
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
+ *   enter         CCE      the same: it is taken at once        private socket  welcome or reply
  *   welcome       daemon   id index enlistor program flags?     host segment, kill socket,
  *                          rank?                                the team's table?, the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
@@ -52,8 +53,8 @@
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
  *
- * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join);
- * all other messages use the private socket that hello brought. So two processes on one inherited
+ * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join), enter on one that it
+ * has connected itself; all other messages use the private socket that these brought. So two processes on one inherited
  * socket cannot take each other's answers.
  *
  * Trust. The bytes come from another process. Reading takes no memory, compares each length with
@@ -153,6 +154,7 @@
 /* X(type, required keys, optional keys, descriptors) */
 #define BCRI_CONTROL_TYPES(X)                                                                             \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
+    X(enter, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
     X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags) | K(rank), 4)                        \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
