@@ -30,8 +30,13 @@ int bcr_signal(bcr_cce_id which, int signal)
         return -1;
     struct bcri_control request = {
         .type = BCRI_MSG_signal_cce, .present = BCRI_HAS(kind), .kind = (uint32_t)signal};
-    int code = !is_signal(signal) ? bcrE_ARG : which == bcr_TEAM ? bcrE_NOTEAM : 0;
-    if (code == 0 && which != bcr_ALL) {
+    const struct bcri_client *client = ctx->client;
+    int code = !is_signal(signal)                                                ? bcrE_ARG
+               : which == bcr_TEAM && (client == NULL || client->team.size == 0) ? bcrE_NOTEAM
+                                                                                 : 0;
+    if (which == bcr_TEAM)
+        request.present |= BCRI_HAS(team);
+    if (code == 0 && which != bcr_ALL && which != bcr_TEAM) {
         const struct bcri_cce *cce = bcri_cce_lookup(ctx, which);
         code = cce != NULL ? bcri_cce_check(cce) : bcrE_NOCCE;
         if (code == 0) {
@@ -52,7 +57,8 @@ int bcr_end(int status, int which)
         return -1;
     if (status < 0 || status > 255 || (which != bcr_ALL && which != bcr_TEAM))
         return bcri_fail(bcrE_ARG);
-    if (which == bcr_TEAM)
+    const struct bcri_client *client = ctx->client;
+    if (which == bcr_TEAM && (client == NULL || client->team.size == 0))
         return bcri_fail(bcrE_NOTEAM);
     if (bcri_client_lost(ctx->client))
         return bcri_fail(bcrE_ENLIST);
@@ -60,10 +66,12 @@ int bcr_end(int status, int which)
         fflush(stdout);
         fflush(stderr);
     }
-    bcri_client_tell(ctx->client,
-                     &(const struct bcri_control){
-                         .type = BCRI_MSG_finish, .present = BCRI_HAS(status), .status = (uint32_t)status},
-                     true);
+    bcri_client_tell(
+        ctx->client,
+        &(const struct bcri_control){.type = BCRI_MSG_finish,
+                                     .present = BCRI_HAS(status) | (which == bcr_TEAM ? BCRI_HAS(team) : 0),
+                                     .status = (uint32_t)status},
+        true);
     for (;;) /* until the daemon kills this process, or ends itself */
         pause();
 }

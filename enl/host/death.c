@@ -76,6 +76,8 @@ static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status
     const uint32_t recorded = bcri_load_acquire(&cce->record->id.exit_status);
     const int number = (int)(recorded & 0xffu);
     const bool crashed = (recorded & BCRI_CRASHED) != 0 && is_crash(number);
+    if (cce->has_status)
+        return (struct end){.known = true, .number = cce->status};
     if (waited && WIFSIGNALED(wait_status))
         return (struct end){.known = true, .signalled = true, .number = WTERMSIG(wait_status)};
     if (crashed)
@@ -333,7 +335,8 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     const char *who = enl_cce_text(cce);
     text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING;
-    const struct enl_outcome verdict = running
+    const bool is_judged = running && !cce->has_status;
+    const struct enl_outcome verdict = is_judged
                                            ? here->ops->outcome_of_end(here->self->config.onfail, cce->flags,
                                                                        cce == here->root, kind_of_end(end))
                                            : (struct enl_outcome){.is_normal = true};

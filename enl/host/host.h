@@ -232,9 +232,11 @@ struct enl_cce {
     bool is_kept_of;              /* the root's daemon keeps something of it: names, a team that it starts */
     bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
-    bool never_up;                /* it has ended without becoming a CCE; else the record says how */
-    struct enl_watchers watches;  /* of it, of others */
-    struct {                      /* in a team */
+    bool has_status;              /* a member of its team has ended it with `status`, by bcr_end */
+    int status;
+    bool never_up;                   /* it has ended without becoming a CCE; else the record says how */
+    struct enl_watchers watches;     /* of it, of others */
+    struct {                         /* in a team */
         struct enl_members *members; /* NULL: it is in none */
         LIST_ENTRY(enl_cce) entry;
         bool is_told;          /* the root's daemon knows of it */
@@ -384,6 +386,8 @@ int enl_members_table(const struct enl_cce *cce);
 void enl_members_over(struct enl_cce *cce);
 /* team_sync: it asks. Returns NULL, or what is malformed. */
 const char *enl_members_sync(struct enl_conn *conn, const struct bcri_control *message);
+/* The number of its team; 0: it is in none. */
+uint32_t enl_members_team(const struct enl_cce *cce);
 /* What the root's daemon says of a team. The same. */
 const char *enl_members_take(struct enl_here *here, const struct bcri_control *message);
 void enl_members_stop(struct enl_here *here);

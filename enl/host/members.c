@@ -22,6 +22,7 @@
 #include "host/host.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -348,6 +349,29 @@ static void come_back(struct enl_members *members)
     look_at_round(members);
 }
 
+static void signal_all(const struct enl_members *members, int signal)
+{
+    const struct enl_cce *cce;
+    LIST_FOREACH (cce, &members->all, team.entry)
+        (void)enl_cce_signal_itself(cce, signal);
+}
+
+/* They end with that status, whatever they do. */
+static void finish_all(const struct enl_members *members, int status)
+{
+    struct enl_cce *cce;
+    LIST_FOREACH (cce, &members->all, team.entry) {
+        cce->has_status = true;
+        cce->status = status;
+        enl_cce_signal(cce, SIGKILL, true);
+    }
+}
+
+uint32_t enl_members_team(const struct enl_cce *cce)
+{
+    return cce->team.members != NULL ? cce->team.members->team : 0;
+}
+
 const char *enl_members_take(struct enl_here *here, const struct bcri_control *message)
 {
     struct enl_members *members = members_of(here, message->team);
@@ -365,6 +389,8 @@ const char *enl_members_take(struct enl_here *here, const struct bcri_control *m
         if (message->generation == members->round && members->state == BACK)
             come_back(members);
         return NULL;
+    case BCRI_MSG_pass: signal_all(members, (int)message->kind); return NULL;
+    case BCRI_MSG_finish: finish_all(members, (int)message->status); return NULL;
     default: return "not a message about a team";
     }
 }

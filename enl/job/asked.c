@@ -4,6 +4,7 @@
  *   a signal for one CCE   goes to the daemon of its host, by the root's, and that one's answer back
  *   for all CCEs           goes to the root's daemon, which passes it on to all hosts, and then answers. Messages down
  *                          keep their order, so those of the caller's host have it before the answer comes there
+ *   for a team             the same for the hosts of its members (teams.c); so is the end of a team
  *   the end                goes to the root's daemon, where the first that comes decides. Nobody is answered: the caller
  *                          is killed as all others are */
 #include <errno.h>
@@ -36,6 +37,7 @@ const char *enl_asked_signal(struct enl_jobs *jobs, struct enl_conn *conn, const
     const uint8_t *identity = (const uint8_t *)request->target.bytes;
     const int signal = (int)request->kind;
     const bool to_all = (request->present & BCRI_HAS(target)) == 0;
+    struct bcri_control whole = *request;
     const uint32_t own = jobs->self->host_number;
     if (!to_all && request->target.length != BCRI_IDENTITY_BYTES)
         return "a signal for a CCE that is none";
@@ -43,15 +45,24 @@ const char *enl_asked_signal(struct enl_jobs *jobs, struct enl_conn *conn, const
     if (conn->kind == ENL_PARENT && host != own)
         return "a signal for a CCE of another host";
     int code = 0;
+    if (conn->cce != NULL && (request->present & BCRI_HAS(team)) != 0)
+        whole.team = enl_members_team(conn->cce);
     if (signal > SIGRTMAX)
         code = bcrE_ARG;
     else if (host != own) {
-        code = jobs->ops->ask_host(conn, host, request);
+        code = jobs->ops->ask_host(conn, host, &whole);
         if (code == 0)
             return NULL; /* it is answered later */
     } else if (!to_all)
         code = signal_here(jobs->here, identity, signal);
-    else if (signal != 0)
+    else if ((whole.present & BCRI_HAS(team)) != 0) {
+        if (signal != 0)
+            enl_teams_pass(jobs, whole.team,
+                           &(const struct bcri_control){.type = BCRI_MSG_pass,
+                                                        .present = BCRI_HAS(kind) | BCRI_HAS(team),
+                                                        .kind = (uint32_t)signal,
+                                                        .team = whole.team});
+    } else if (signal != 0)
         enl_signals_pass(jobs, signal, false);
     enl_cce_reply(conn, request->id, code, NULL);
     return NULL;
@@ -59,8 +70,13 @@ const char *enl_asked_signal(struct enl_jobs *jobs, struct enl_conn *conn, const
 
 void enl_asked_end(struct enl_jobs *jobs, const struct enl_conn *conn, const struct bcri_control *request)
 {
+    struct bcri_control whole = *request;
+    if ((request->present & BCRI_HAS(team)) != 0)
+        whole.team = enl_members_team(conn->cce);
     if (jobs->self->upward != NULL)
-        jobs->self->upward->send(jobs->self->program, request);
+        jobs->self->upward->send(jobs->self->program, &whole);
+    else if ((whole.present & BCRI_HAS(team)) != 0)
+        enl_teams_pass(jobs, whole.team, &whole);
     else if (!jobs->self->is_child) /* else the parent is lost, and all CCEs here are about to be killed */
         jobs->self->ops->finish(jobs->self->program, (int)request->status, enl_cce_text(conn->cce));
 }

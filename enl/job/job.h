@@ -261,6 +261,8 @@ bool enl_teams_start(struct enl_jobs *jobs, const struct bcri_control *request);
 void enl_teams_refused(struct enl_jobs *jobs, const struct bcri_control *request);
 /* What that host says of a team. Returns NULL, or what is malformed. */
 const char *enl_teams_take(struct enl_jobs *jobs, uint32_t host, const struct bcri_control *message);
+/* Passes a message on to all hosts with members, this one last. */
+void enl_teams_pass(struct enl_jobs *jobs, uint32_t team, const struct bcri_control *message);
 /* team_cut: its creator asks for no more members. */
 void enl_teams_cut(struct enl_jobs *jobs, const struct bcri_control *message);
 /* A CCE has ended that has made teams. */

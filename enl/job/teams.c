@@ -403,6 +403,13 @@ const char *enl_teams_take(struct enl_jobs *jobs, uint32_t host, const struct bc
                                             : take_round(team, host, message);
 }
 
+void enl_teams_pass(struct enl_jobs *jobs, uint32_t number, const struct bcri_control *message)
+{
+    struct enl_team *team = team_of(jobs, number);
+    if (team != NULL && jobs->self->phase == ENL_RUNNING)
+        tell_hosts(team, message);
+}
+
 /* ---- those who will never come ---- */
 
 void enl_teams_refused(struct enl_jobs *jobs, const struct bcri_control *request)

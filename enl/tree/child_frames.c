@@ -220,6 +220,14 @@ static void take_asked(const struct enl_child *child, const struct bcri_control 
 static void take_finish(const struct enl_child *child, const struct bcri_control *message)
 {
     char who[300];
+    if ((message->present & BCRI_HAS(team)) != 0) {
+        const struct bcri_control down = {.type = BCRI_MSG_finish,
+                                          .present = BCRI_HAS(status) | BCRI_HAS(team),
+                                          .status = message->status,
+                                          .team = message->team};
+        enl_teams_pass(&child->program->jobs, message->team, &down);
+        return;
+    }
     snprintf(who, sizeof who, "a CCE on host %s", child->host->name);
     enl_program_finish(child->program, (int)message->status, who);
 }

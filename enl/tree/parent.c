@@ -142,6 +142,8 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     const enum enl_sequence_verdict verdict = enl_uplink_came(program, message);
     if (verdict != ENL_SEQUENCE_TAKE)
         return verdict == ENL_SEQUENCE_DROP ? NULL : "what it says it has had makes no sense";
+    if (message->type == BCRI_MSG_finish && (message->present & BCRI_HAS(team)) != 0)
+        return enl_members_take(&program->here, message);
     switch (message->type) {
     case BCRI_MSG_begin:
     case BCRI_MSG_cut: return enl_branch_of_parent(program, message);
@@ -173,7 +175,11 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_relay_end:
         return message->id == 0 ? enl_bring_heard(&program->carry, message)
                                 : enl_far_take(&program->carry, program->parent, message);
-    case BCRI_MSG_pass: enl_signals_pass(&program->jobs, (int)message->kind, false); return NULL;
+    case BCRI_MSG_pass:
+        if ((message->present & BCRI_HAS(team)) != 0)
+            return enl_members_take(&program->here, message);
+        enl_signals_pass(&program->jobs, (int)message->kind, false);
+        return NULL;
     case BCRI_MSG_stop: suspend_program(program, message->id); return NULL;
     case BCRI_MSG_go_on:
         enl_uplink_go_on(program);

@@ -200,13 +200,14 @@ BCR_API int bcr_watch(bcr_cce_id cce, int cell);
 BCR_API int bcr_unwatch(bcr_cce_id cce, int cell);
 
 /* bcr_signal -- send a signal to a CCE, or to all CCEs.
- * which is a CCE, the caller included, or bcr_ALL: all CCEs of the program, the caller too. signal is
+ * which is a CCE, the caller included; bcr_ALL, all CCEs of the program, or bcr_TEAM, all members of
+ * the caller's team, the caller too. signal is
  * the number of a signal, with which kill(2) would do the same here; 0 sends nothing, and tells
  * whether which could be sent one. The CCE itself gets it, whatever it runs under: no wrapper, no
  * debugger, no other process of its group. One that ends by it has ended abnormally (bcr_init).
  * What the caller has put before need not have arrived when the signal does, nor the other way.
- * Returns: 0 when enl has sent it on the CCE's host. For bcr_ALL, when it has sent it to the CCEs of
- *     the caller's host and the root's, and passed it on to the other hosts. A CCE that blocks or
+ * Returns: 0 when enl has sent it on the CCE's host. For bcr_ALL and bcr_TEAM, when it has sent it to
+ *     those of the caller's host and the root's, and passed it on to the other hosts. A CCE that blocks or
  *     ignores it, or is stopped, makes no difference. One that has not called bcr_init yet is left out
  *     of bcr_ALL; by its ID the process gets it that was started for it.
  * Errors: bcrE_NOCCE, bcrE_DEAD
@@ -218,14 +219,18 @@ BCR_API int bcr_unwatch(bcr_cce_id cce, int cell);
  * Crash: for a caller that dies inside enl sends it, if to all then to all, or not at all. */
 BCR_API int bcr_signal(bcr_cce_id which, int signal);
 
-/* bcr_end -- end the whole program, this CCE too.
- * status, 0 to 255, becomes enl's exit status. which is bcr_ALL. All CCEs are killed at once on all
+/* bcr_end -- end the whole program, or the caller's team, this CCE too.
+ * status is 0 to 255. With bcr_ALL as which, it becomes enl's exit status. All CCEs are killed at once on all
  * hosts, whatever they do: those that compute, are stopped or wait in bcr_init, too. No handler for
  * atexit runs, and nothing is said of their ends, whatever onfail is. What they have printed until
  * then is shown, from their pipes; of what stdio still buffers, the caller's stdout and stderr alone.
  * Regions lie where they were put, and vanish with the program. Scripts run, and nothing is left.
  * Of several that call, the first that reaches the root's host decides; so does an abnormal end that
  * ended the program before. After a signal to enl that ends the program it sets the status.
+ *
+ * With bcr_TEAM all members of the caller's team end so, and no other CCE: as if each had exited with
+ * that status, as watches tell, but each end is a normal one. What a member has put before arrives,
+ * as when it exits. A root that is a member leaves enl its status.
  * Returns: only on failure.
  * Errors: bcrE_ARG     status is out of range, or which neither bcr_ALL nor bcr_TEAM.
  *         bcrE_NOTEAM  which is bcr_TEAM: this CCE is in no team.

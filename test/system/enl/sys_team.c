@@ -156,6 +156,44 @@ static void refused(void)
     FAILS(bcr_teamhost(size), bcrE_ARG);
 }
 
+/* Member 1 ends the team, that is, here, the program. */
+static void finish(void)
+{
+    become();
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    if (rank == 1)
+        MUST(bcr_end(5, bcr_TEAM) == 0);
+    for (;;)
+        pause();
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    signals = signals + 1;
+}
+
+/* Each member gets a signal that one sends to the team, once. */
+static void signalled(void)
+{
+    sigset_t one, before;
+    become();
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &one, &before);
+    signal(SIGUSR1, on_signal);
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    FAILS(bcr_signal(bcr_TEAM, 12345), bcrE_ARG);
+    MUST(bcr_signal(bcr_TEAM, 0) == 0 && bcr_teamsync(bcr_BLOCK) == 0);
+    if (rank == size - 1)
+        MUST(bcr_signal(bcr_TEAM, SIGUSR1) == 0);
+    while (signals == 0)
+        sigsuspend(&before);
+    MUST(bcr_teamsync(bcr_BLOCK) == 0 && signals == 1);
+}
+
 /* ---- a root makes teams ---- */
 
 /* A member that the root has started: it tells the root the code of each round, until one is not 0. */
@@ -275,6 +313,45 @@ static void two(void)
     MUST(told[2] == 2 && told[4] == 4);
 }
 
+/* A member puts and ends its team: the root gets all that, then the ends, and no other CCE ends. */
+static void ended_teams(void)
+{
+    static const char *const ender[] = {"ender", NULL};
+    for (int i = 0; i < 5; i++) {
+        bcr_cce_id ids[4];
+        int numbers = 0, ends = 0;
+        MUST(start_team(ender, 2, ids) == 4);
+        for (int m = 0; m < 4; m++)
+            MUST(bcr_watch(ids[m], TOLD) == 0);
+        while (ends < 4) {
+            bcr_region rgid = bcr_deq(bcr_cce, TOLD, bcr_BLOCK);
+            int end[4];
+            if (bcr_rgkind(rgid) != bcr_END) {
+                MUST(number_of(rgid) == numbers++);
+                continue;
+            }
+            MUST(bcr_copyfm(bcrT_1END, 1, rgid, 0, end, sizeof end) >= 0 && bcr_rgfree(rgid) == 0);
+            MUST(end[2] == bcr_EXITED && end[3] == 9);
+            ends++;
+        }
+        MUST(numbers == 50);
+    }
+    FAILS(bcr_end(0, bcr_TEAM), bcrE_NOTEAM);
+    FAILS(bcr_signal(bcr_TEAM, 0), bcrE_NOTEAM);
+}
+
+static void end_team(void)
+{
+    become();
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    for (int i = 0; rank == 2 && i < 50; i++)
+        MUST(bcr_enq(number(i), bcr_enlistor, TOLD, bcr_FREE) == 0);
+    if (rank == 2)
+        MUST(bcr_end(9, bcr_TEAM) == 0);
+    while (rank % 2 == 0 || bcr_deq(bcr_cce, CELL, bcr_BLOCK) == NULL)
+        ; /* one computes, two wait */
+}
+
 /* A team whose maker ends at once is whole all the same. */
 static void orphans(void)
 {
@@ -359,10 +436,12 @@ int main(int argc, char **argv)
     } all[] = {{"whole", whole},       {"rounds", rounds},
                {"handlers", handlers}, {"ended_before", ended_before},
                {"refused", refused},   {"waits", count_members},
-               {"maker", make},        {"alone", stand_alone},
-               {"victim", kill_host}},
-      roots[] = {{"deaths", deaths},   {"in_part", in_part},     {"two", two},
-                 {"orphans", orphans}, {"bad_specs", bad_specs}, {"lost", lost}};
+               {"finish", finish},     {"signalled", signalled},
+               {"ender", end_team},    {"maker", make},
+               {"alone", stand_alone}, {"victim", kill_host}},
+      roots[] = {{"deaths", deaths}, {"in_part", in_part}, {"ended_teams", ended_teams},
+                 {"two", two},       {"orphans", orphans}, {"bad_specs", bad_specs},
+                 {"lost", lost}};
     program = argv[0];
     for (int i = 0; i < 2 && i + 2 < argc; i++)
         machines[i] = argv[i + 2];

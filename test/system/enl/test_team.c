@@ -159,6 +159,25 @@ TEST(a_program_may_have_several_teams)
     makes("two");
 }
 
+TEST(a_member_ends_its_team_with_a_status_and_nobody_else)
+{
+    makes("ended_teams");
+    static const char *const hosts[] = {"1", "3"};
+    for (int i = 0; i < 2; i++) {
+        run_start(&run, run_enl(), "--local", hosts[i], "--per-host", "2", "-n", "3", "--map", "cyclic",
+                  program(), "finish");
+        run_end(&run);
+        CHECK_INT(run.status, 5);
+        CHECK(strstr(run.error, "killed") == NULL && strstr(run.error, "exited") == NULL);
+    }
+}
+
+TEST(a_member_signals_its_team)
+{
+    runs("signalled", "4", "1");
+    runs("signalled", "5", "3");
+}
+
 TEST(a_team_outlives_its_maker)
 {
     makes("orphans");

@@ -33,8 +33,8 @@
  *                          team? rank? stride?
  *   host_name     CCE      id index                                             reply: text count
  *   host_arch     CCE      id host                                              reply: archtype
- *   signal_cce    CCE      id kind target?                                      reply
- *   finish        CCE      status                                               none
+ *   signal_cce    CCE      id kind target? team?                                reply
+ *   finish        CCE      status team?                                         none
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
@@ -189,8 +189,8 @@
     X(started, K(id) | K(bytes), 0, 0)                                                                    \
     X(host_name, K(id) | K(index), 0, 0)                                                                  \
     X(host_arch, K(id) | K(host), 0, 0)                                                                   \
-    X(signal_cce, K(id) | K(kind), K(target), 0)                                                          \
-    X(finish, K(status), 0, 0)                                                                            \
+    X(signal_cce, K(id) | K(kind), K(target) | K(team), 0)                                                \
+    X(finish, K(status), K(team), 0)                                                                      \
     X(ps, K(id) | K(index), 0, 0)                                                                         \
     X(kill, K(id), 0, 0)                                                                                  \
     X(audit, K(id), 0, 0)                                                                                 \
@@ -216,7 +216,7 @@
     X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                              \
     X(alive, K(count), K(isolated), 0)                                                                    \
     X(asked, K(ordinal) | K(flags), 0, 0)                                                                 \
-    X(pass, K(kind), 0, 0)                                                                                \
+    X(pass, K(kind), K(team), 0)                                                                          \
     X(watched, K(enlistor) | K(bytes) | K(kind), 0, 0)                                                    \
     X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                               \
     X(window, K(size), 0, 0)                                                                              \
