@@ -7,7 +7,6 @@
 #include <bcr.h>
 
 #include "bcr/error.h"
-#include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
 #include "bcri/heap.h"
@@ -27,7 +26,6 @@ struct room {
     int archtype;
     bcr_region rgid; /* NULL: none yet */
     int error;       /* of the last try */
-    uint32_t seen;   /* the bell before it */
 };
 
 /* Whether the wait is over: with a region, or with another failure than the want of room. */
@@ -38,43 +36,6 @@ static bool try_again(struct bcri_event *event)
     return room->error != bcrE_NBYTES;
 }
 
-enum { RUNG };
-
-static int look_at_bell(void *arg)
-{
-    const struct room *const room = arg;
-    return bcri_load_acquire(&room->ctx->bell->bell) != room->seen ? RUNG : BCRI_NOT_YET;
-}
-
-/* Model: bell.pml */
-static int sleep_until_rung(void *arg, uint64_t deadline_ns)
-{
-    const struct room *const room = arg;
-    struct bcri_bell_shm *const bell = room->ctx->bell;
-    bcri_sleep_note(room->ctx, NULL, BCRI_NOTE_ROOM, deadline_ns);
-    atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
-    atomic_thread_fence(memory_order_seq_cst);
-    if (bcri_load_acquire(&bell->bell) == room->seen) {
-        bcri_sleep_rests(room->ctx, room->seen);
-        bcri_futex_wait(&bell->bell, room->seen, deadline_ns);
-    }
-    bcri_store(&bell->sleeping, BCRI_AWAKE);
-    return look_at_bell(arg);
-}
-
-/* In a CCE without handlers. */
-static void wait_alone(struct room *room, uint64_t deadline_ns)
-{
-    const struct bcri_wait_loop loop = {.spins = bcri_spin_turns(room->ctx),
-                                        .yields = BCRI_YIELDS,
-                                        .deadline_ns = deadline_ns,
-                                        .look = look_at_bell,
-                                        .sleep = sleep_until_rung};
-    do
-        room->seen = bcri_load_acquire(&room->ctx->bell->bell);
-    while (!try_again(&room->event) && bcri_wait_loop(loop, room) == RUNG);
-}
-
 static void wait_for_room(struct room *room, uint64_t deadline_ns)
 {
     struct bcri_ctx *const ctx = room->ctx;
@@ -82,10 +43,7 @@ static void wait_for_room(struct room *room, uint64_t deadline_ns)
     do {
         uint64_t until_ns = fenced ? BCRI_DEADLINE_NEVER : bcri_clock_ns() + LOOK_AGAIN_NS;
         until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
-        if (ctx->hooks != NULL)
-            (void)ctx->hooks->wait_for(ctx, &room->event, until_ns);
-        else
-            wait_alone(room, until_ns);
+        (void)bcri_wait_event(ctx, &room->event, until_ns);
     } while (room->error == bcrE_NBYTES && !bcri_wait_is_over(deadline_ns));
     bcri_heap_room_over(ctx);
 }
@@ -97,7 +55,7 @@ bcr_region bcr_rgalloc_within(int len, int archtype, int msec)
     if (ctx == NULL)
         return NULL;
     struct room room = {
-        .event = {try_again, true}, .ctx = ctx, .length = (uint32_t)len, .archtype = archtype};
+        .event = {try_again, BCRI_NOTE_ROOM}, .ctx = ctx, .length = (uint32_t)len, .archtype = archtype};
     room.error =
         msec == bcr_PENDING || len < 0 ? bcrE_ARG : bcri_region_new(ctx, (uint32_t)len, archtype, &room.rgid);
     if (room.error == bcrE_NBYTES && msec != 0 && bcri_heap_room_possible(ctx, room.length))

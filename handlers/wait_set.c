@@ -199,7 +199,7 @@ void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait)
     wait->heap_idx = NO_DEADLINE;
     if (wait->deadline_ns != BCRI_DEADLINE_NEVER)
         rise(waits, wait, waits->deadline_count++);
-    waits->rooms += wait->event != NULL && wait->event->is_room;
+    waits->rooms += wait->event != NULL && wait->event->note == BCRI_NOTE_ROOM;
     if (wait->count > WATCHED_SLOTS || wait->event != NULL) {
         bell(waits, wait);
         return;
@@ -247,7 +247,7 @@ static void end(struct bcri_wait_set *waits, struct bcri_wait *wait, int result,
         leave(waits, wait);
     else if (!wait->polled)
         waits->untold--;
-    waits->rooms -= wait->event != NULL && wait->event->is_room;
+    waits->rooms -= wait->event != NULL && wait->event->note == BCRI_NOTE_ROOM;
     forget_deadline(waits, wait);
     wait->result = result;
     over(wait);
@@ -342,8 +342,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         return HAS_SLEPT;
     /* Of several invocations that wait, tools are told of the one that has waited longest. */
     const struct bcri_wait *const oldest = waits->armed.first;
-    const bool is_room = oldest != NULL && oldest->event != NULL && oldest->event->is_room;
-    const int count = is_room ? BCRI_NOTE_ROOM : oldest != NULL && oldest->event == NULL ? oldest->count : 0;
+    const int count = oldest == NULL ? 0 : oldest->event != NULL ? oldest->event->note : oldest->count;
     bcri_sleep_note(waits->ctx, count > 0 ? oldest->slots[0] : NULL, count, deadline_ns);
     atomic_store_explicit(&own->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);

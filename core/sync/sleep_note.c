@@ -9,10 +9,12 @@ void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int
 {
     struct bcri_sleep_shm *const sleep = &ctx->record->sleep;
     const bcri_ref ref = slot != NULL ? bcri_slot_ref(ctx, slot) : BCRI_REF_NONE;
-    const uint64_t most = BCRI_SLEEPS_FOR_ROOM - 1,
-                   requests = (uint64_t)count < most ? (uint64_t)count : most;
-    const uint64_t waits_for = ref | (count == BCRI_NOTE_ROOM ? BCRI_SLEEPS_FOR_ROOM : requests)
-                                         << BCRI_REF_BITS;
+    const uint64_t most = BCRI_SLEEPS_FOR_TEAM - 1;
+    const uint64_t what = count == BCRI_NOTE_ROOM   ? BCRI_SLEEPS_FOR_ROOM
+                          : count == BCRI_NOTE_TEAM ? BCRI_SLEEPS_FOR_TEAM
+                          : (uint64_t)count < most  ? (uint64_t)count
+                                                    : most;
+    const uint64_t waits_for = ref | what << BCRI_REF_BITS;
     const uint32_t sleeps = bcri_load(&sleep->sleeps);
     if (sleeps == 0 || bcri_load(&sleep->after) != ctx->trace_seq ||
         bcri_load(&sleep->waits_for) != waits_for || bcri_load(&sleep->deadline_ns) != deadline_ns) {

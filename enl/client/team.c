@@ -7,12 +7,15 @@
 
 #include <bcr/program.h>
 
+#include "bcri/bell.h"
 #include "bcri/cces.h"
 #include "bcri/client.h"
+#include "bcri/clock.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
+#include "bcri/wait.h"
 
 int bcri_client_take_team(struct bcri_client *client, int fd, uint32_t rank)
 {
@@ -102,6 +105,13 @@ int bcr_teamsync(int msec)
     struct bcri_control request = {.type = BCRI_MSG_team_sync,
                                    .present = BCRI_HAS(size),
                                    .size = msec < 0 ? UINT64_MAX : (uint64_t)msec};
-    const int code = bcri_client_ask_long(ctx->client, &request);
-    return code == 0 ? 0 : bcri_fail(code);
+    struct bcri_client_call call;
+    const int code = bcri_client_begin(ctx->client, &call, &request, NULL, 0);
+    if (code != 0)
+        return bcri_fail(code);
+    call.event.note = BCRI_NOTE_TEAM;
+    if (msec >= 0) /* the daemon says when the time is up; tools are told until when */
+        (void)bcri_wait_event(ctx, &call.event, bcri_deadline_after(msec));
+    (void)bcri_wait_event(ctx, &call.event, BCRI_DEADLINE_NEVER);
+    return call.code == 0 ? 0 : bcri_fail(call.code);
 }

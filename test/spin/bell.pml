@@ -16,7 +16,7 @@
  * ringer clears `sleeping` before it writes, so that others need not, and dies between), NOT_EMPTIED (the sleeper leaves
  * the descriptor readable, and never sleeps again).
  *
- * Code: cells/wait.c, cells/rgalloc_within.c, core/sync/bell.c, cells/put_service.c, cells/get_service.c */
+ * Code: cells/wait.c, cells/wait_event.c, core/sync/bell.c, cells/put_service.c, cells/get_service.c */
 #define SLEEPERS 2
 #define NOBODY 255
 

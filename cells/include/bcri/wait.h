@@ -7,6 +7,7 @@
 
 #include "bcri/bell.h"
 #include "bcri/ctx.h"
+#include "bcri/hooks.h"
 
 /* How often a waiter yields after it has spun, and how many turns it spins: many if the last answer
  * came from another processor (wait.c). */
@@ -32,5 +33,8 @@ int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int coun
 void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for a waiter that has spun and yielded already, in a CCE without handlers. */
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+/* Waits until an event has happened or the deadline has passed. Returns whether it has; in a CCE that has handlers, these run
+ * meanwhile. */
+bool bcri_wait_event(struct bcri_ctx *ctx, struct bcri_event *event, uint64_t deadline_ns);
 
 #endif

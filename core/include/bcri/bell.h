@@ -78,8 +78,9 @@ static inline void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bc
 }
 
 /* Notes for tools what this CCE is about to sleep for: `count` requests, the first of them at `slot`
- * (NULL: unknown); or, with BCRI_NOTE_ROOM for the count, room in its comm heap. */
-enum { BCRI_NOTE_ROOM = -1 };
+ * (NULL: unknown); or, with BCRI_NOTE_ROOM for the count, room in its comm heap, with BCRI_NOTE_TEAM the other
+ * members of its team. */
+enum { BCRI_NOTE_ROOM = -1, BCRI_NOTE_TEAM = -2 };
 void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int count, uint64_t deadline_ns);
 
 /* Says, after that note, that this CCE has looked at all that it waits for since it read `seen` from its bell,

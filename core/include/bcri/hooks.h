@@ -22,8 +22,9 @@ struct bcri_slot_shm;
  * bell afterwards. */
 struct bcri_event {
     bool (*happened)(struct bcri_event *event);
-    /* It is room in this CCE's comm heap, for which its own handlers can make room, too, and then ring nobody. */
-    bool is_room;
+    /* For tools what it is: 0, BCRI_NOTE_ROOM or BCRI_NOTE_TEAM (bell.h). Room in this CCE's comm heap can be made by its own
+     * handlers, too, which then ring nobody. */
+    int note;
 };
 
 struct bcri_hooks {

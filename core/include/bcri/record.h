@@ -234,10 +234,11 @@ struct bcri_sleep_shm {
     _Atomic uint64_t since_ns; /* when the wait first slept */
     _Atomic uint64_t deadline_ns; /* UINT64_MAX: none */
     /* 63..48 how many requests, 47..0 ID of the first; 0: none known; BCRI_SLEEPS_FOR_ROOM in 63..48: it waits for
-     * room in its comm heap */
+     * room in its comm heap; BCRI_SLEEPS_FOR_TEAM: for its team */
     _Atomic uint64_t waits_for;
 };
 #define BCRI_SLEEPS_FOR_ROOM 0xffffu
+#define BCRI_SLEEPS_FOR_TEAM 0xfffeu
 static_assert(sizeof(struct bcri_sleep_shm) == 32, "docs/layout/record.md");
 
 #define BCRI_CELL0_BYTES 512u

@@ -170,8 +170,8 @@ unsigned look_view_waiting(const struct look_view *view, const struct look_cell 
 
 /* What is known of a CCE's sleep: whether it waits for something of others at this moment. */
 bool look_is_asleep(const struct look_cce *cce);
-/* Whether it does so in bcr_rgalloc_within. */
-bool look_waits_for_room(const struct look_cce *cce);
+/* For what, if that is no cell: room (bcr_rgalloc_within), or its team (bcr_teamsync); NULL: it is one. */
+const char *look_sleeps_for(const struct look_cce *cce);
 
 /* A set of row kinds, by bit 1 << kind, as one JSON object in one line. */
 void look_json(FILE *out, const struct look_view *view, unsigned kinds);

@@ -179,9 +179,10 @@ static const char *say_what(const struct look_view *view, const struct row *row)
         return look_text("- %s", slash != NULL ? slash + 1 : cce->name);
     }
     const struct look_wait *wait = look_view_slept_for(view, cce);
-    const char *what = wait != NULL               ? look_say_wait(view, wait)
-                       : look_waits_for_room(cce) ? "for room in its nbytes"
-                                                  : "";
+    const char *other = look_sleeps_for(cce);
+    const char *what = wait != NULL    ? look_say_wait(view, wait)
+                       : other != NULL ? look_text("for %s", other)
+                                       : "";
     return look_text("%s %s", look_say_time(row->asleep_ns),
                      strncmp(what, "waits ", 6) == 0 ? what + 6 : what);
 }

@@ -111,9 +111,13 @@ bool look_is_asleep(const struct look_cce *cce)
     return cce->state == BCRI_CCE_ALIVE && cce->asleep != BCRI_AWAKE;
 }
 
-bool look_waits_for_room(const struct look_cce *cce)
+const char *look_sleeps_for(const struct look_cce *cce)
 {
-    return look_is_asleep(cce) && cce->waiting_for == BCRI_SLEEPS_FOR_ROOM;
+    if (look_is_asleep(cce) && cce->waiting_for == BCRI_SLEEPS_FOR_ROOM)
+        return "room in its nbytes";
+    if (look_is_asleep(cce) && cce->waiting_for == BCRI_SLEEPS_FOR_TEAM)
+        return "the rest of its team";
+    return NULL;
 }
 
 uint64_t look_view_now(const struct look_view *view, uint64_t host)

@@ -131,7 +131,7 @@ static bool has_way_out(const struct look_why *why, const struct look_why_cce *o
         const struct look_why_cce *holder = find_cce(why, one->cce->host, one->cce->holder - 1);
         return holder == NULL || holder->fate != LOOK_STUCK;
     }
-    if (look_waits_for_room(one->cce))
+    if (look_sleeps_for(one->cce) != NULL)
         return !why->view->standstill && someone_goes_on(why);
     for (size_t i = 0; i < one->wait_count; i++)
         if (can_be_served(why, one, one->waits[i]))
@@ -319,7 +319,7 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
         struct look_why_cce *one = &why_out->cces[i];
         const struct look_cce *cce = &view->cce.at[i];
         const bool blocked = sleeps(view->before, cce) &&
-                             (one->wait_count != 0 || cce->holder != 0 || look_waits_for_room(cce));
+                             (one->wait_count != 0 || cce->holder != 0 || look_sleeps_for(cce) != NULL);
         const bool stopped = is_stopped(cce);
         one->fate = blocked ? LOOK_STUCK : stopped ? LOOK_STOPPED : LOOK_RUNS;
         why_out->stuck += blocked;

@@ -93,8 +93,10 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
                 look_say_cce(why->view, cce->host, cce->holder - 1));
         return;
     }
-    if (look_waits_for_room(cce)) {
-        fputs("waits for room in its nbytes, which others' frees would make", out);
+    if (look_sleeps_for(cce) != NULL) {
+        fprintf(out, "waits for %s%s", look_sleeps_for(cce),
+                cce->waiting_for == BCRI_SLEEPS_FOR_ROOM ? ", which others' frees would make"
+                                                         : ", which has not all called bcr_teamsync");
     } else {
         fputs(look_say_wait(why->view, one->waits[0]), out);
         say_hope(out, why, one);
@@ -322,9 +324,10 @@ void look_why_dot(FILE *out, const struct look_why *why)
                                             : "");
         if (!waits(one))
             continue;
-        const char *what = one->wait_count != 0            ? look_say_cell(why->view, one->waits[0])
-                           : look_waits_for_room(one->cce) ? "room in its nbytes"
-                                                           : "a lock";
+        const char *other = look_sleeps_for(one->cce);
+        const char *what = one->wait_count != 0 ? look_say_cell(why->view, one->waits[0])
+                           : other != NULL      ? other
+                                                : "a lock";
         if (one->next != SIZE_MAX)
             fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, what,
                     one->in_cycle ? ", color=red" : "");

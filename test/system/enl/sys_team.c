@@ -156,6 +156,20 @@ static void refused(void)
     FAILS(bcr_teamhost(size), bcrE_ARG);
 }
 
+/* One waits for the team, and one for a region: for ever. */
+static void stuck(void)
+{
+    MUST(bcr_init(getenv("SYS_TEAM_HANDLERS") != NULL ? bcr_handlers : 0, NULL) == 0);
+    MUST(bcr_cagrow(CELL, 0, 1, 0, 0, 5, 0) == CELL && bcr_teamsync(bcr_BLOCK) == 0);
+    if (getenv("SYS_TEAM_HANDLERS") != NULL)
+        MUST(bcr_handler(CELL, on_region, 100, 0, 0) == 0);
+    if (bcr_teamrank() % 2 == 0)
+        bcr_teamsync(bcr_BLOCK);
+    else
+        MUST(bcr_deq(bcr_cce, CELL, bcr_BLOCK) == NULL);
+    MUST(false);
+}
+
 /* Member 1 ends the team, that is, here, the program. */
 static void finish(void)
 {
@@ -433,12 +447,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"whole", whole},       {"rounds", rounds},
-               {"handlers", handlers}, {"ended_before", ended_before},
-               {"refused", refused},   {"waits", count_members},
-               {"finish", finish},     {"signalled", signalled},
-               {"ender", end_team},    {"maker", make},
-               {"alone", stand_alone}, {"victim", kill_host}},
+    } all[] = {{"whole", whole},         {"rounds", rounds},
+               {"handlers", handlers},   {"ended_before", ended_before},
+               {"refused", refused},     {"waits", count_members},
+               {"finish", finish},       {"stuck", stuck},
+               {"signalled", signalled}, {"ender", end_team},
+               {"maker", make},          {"alone", stand_alone},
+               {"victim", kill_host}},
       roots[] = {{"deaths", deaths}, {"in_part", in_part}, {"ended_teams", ended_teams},
                  {"two", two},       {"orphans", orphans}, {"bad_specs", bad_specs},
                  {"lost", lost}};

@@ -17,6 +17,7 @@ static const char *program(void)
 static void ends_well(const char *what)
 {
     run_end(&run);
+    CHECK(strstr(run.error, "deadlock") == NULL);
     if (run.status != 0)
         FAIL("%s ends with status %d: %s", what, run.status, run.error);
 }
@@ -142,6 +143,26 @@ TEST(handlers_run_while_the_team_is_waited_for)
 {
     runs("handlers", "3", "1");
     runs("handlers", "4", "3");
+}
+
+TEST(one_that_waits_for_its_team_is_seen_in_a_deadlock)
+{
+    static const char *const hosts[] = {"1", "3"};
+    run_folder();
+    for (int i = 0; i < 4; i++) {
+        if (i / 2 == 0)
+            unsetenv("SYS_TEAM_HANDLERS");
+        else
+            setenv("SYS_TEAM_HANDLERS", "1", 1);
+        run_start(&run, run_enl(), "--ondeadlock", "hup", "--local", hosts[i % 2], "--per-host", "3", "-n",
+                  "4", "--map", "cyclic", program(), "stuck");
+        run_end(&run);
+        CHECK(run.status != 0);
+        CHECK(strstr(run.error, "deadlock: all 4 CCEs of the program wait") != NULL);
+        CHECK(strstr(run.error, "waits for the rest of its team, which has not all called bcr_teamsync") !=
+              NULL);
+    }
+    unsetenv("SYS_TEAM_HANDLERS");
 }
 
 TEST(of_a_round_all_that_live_are_told_the_same_whenever_one_is_killed)
