@@ -12,6 +12,7 @@
 #include "bcri/journal.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
+#include "bcri/slot.h"
 
 /* Whether a region's data lies in its segment. Its header is shared memory that may be corrupt, and
  * the daemon is about to write the data. */
@@ -43,12 +44,14 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
     return bcri_error_or(result, bcrE_FULL);
 }
 
-int bcri_made_put(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const struct bcri_made *made,
-                  bool beyond)
+/* The region, whose count is 0. */
+static int make(struct bcri_ctx *ctx, const struct bcri_made *made, bcri_ref *ref_out,
+                struct bcri_region_shm **region_out)
 {
     bcri_ref ref;
     struct bcri_region_shm *region;
-    int error = bcri_heap_alloc_reserve(ctx, made->length, made->archtype, &ref, &region);
+    const int error =
+        bcri_heap_alloc_reserve(ctx, made->length + made->more_length, made->archtype, &ref, &region);
     if (error != 0)
         return error;
     if (!reaches(ctx, ref, region)) {
@@ -56,8 +59,41 @@ int bcri_made_put(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const st
         bcri_heap_free(ctx, ref, region);
         return bcrE_INTERNAL;
     }
-    memcpy((void *)bcri_region_data(ctx, ref), made->data, made->length);
+    unsigned char *const data = (unsigned char *)bcri_region_data(ctx, ref);
+    memcpy(data, made->data, made->length);
+    if (made->more_length != 0)
+        memcpy(data + made->length, made->more, made->more_length);
     region->kind = (uint16_t)made->kind;
+    *ref_out = ref;
+    *region_out = region;
+    return 0;
+}
+
+int bcri_made_new(struct bcri_ctx *ctx, const struct bcri_made *made, struct bcri_slot_shm **slot_out)
+{
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    struct bcri_slot_shm *const slot = bcri_slot_take(ctx);
+    const int error = slot != NULL ? make(ctx, made, &ref, &region) : bcrE_NOMEM;
+    if (error != 0) {
+        if (slot != NULL)
+            bcri_slot_give(ctx, slot);
+        return error;
+    }
+    bcri_slot_name(slot, ref, bcri_header_data(ctx, ref, region));
+    bcri_store_release(&region->count, BCRI_COUNT_ONE);
+    *slot_out = slot;
+    return 0;
+}
+
+int bcri_made_put(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const struct bcri_made *made,
+                  bool beyond)
+{
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    int error = make(ctx, made, &ref, &region);
+    if (error != 0)
+        return error;
     bcri_journal_open(ctx, BCRI_OP_ALLOC, resolved->ref, ref, BCRI_REF_NONE);
     bcri_store_release(&region->count, BCRI_COUNT_ONE);
     error = put_region(ctx, resolved, ref, beyond);

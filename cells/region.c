@@ -245,7 +245,10 @@ int bcr_rgkind(bcr_region rgid)
     const struct bcri_region_shm *region = region_of(rgid);
     if (region == NULL)
         return -1;
-    return region->kind == 0 ? bcr_DATA : region->kind <= BCRI_KIND_ERROR_MAX ? bcr_ERROR : bcr_END;
+    return region->kind == 0                     ? bcr_DATA
+           : region->kind <= BCRI_KIND_ERROR_MAX ? bcr_ERROR
+           : region->kind == BCRI_KIND_LINE      ? bcr_LINE
+                                                 : bcr_END;
 }
 
 int bcr_rgshared(bcr_region rgid)

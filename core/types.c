@@ -22,6 +22,8 @@ const int bcrT_1END[6] = {
     3, /* its ordinal, how it has ended, status or signal */
 };
 
+const int bcrT_1LINE[3] = {0, bcrT_INT | bcrT_END, 3}; /* ordinal, stream, whether it goes on */
+
 const int bcrT_1ERROR[9] = {
     0, bcrT_INT,
     2, /* code, operation */

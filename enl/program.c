@@ -89,6 +89,8 @@ void enl_program_check_end(struct enl_program *program)
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
     if (program->self.upward != NULL && program->self.phase == ENL_RUNNING)
         program->self.upward->alive(program);
+    if (program->self.phase != ENL_RUNNING)
+        enl_cell_lines_end(&program->here);
     if (program->here.alive != 0 || enl_enlist_is_busy(&program->jobs) || program->self.phase == ENL_ENDED)
         return;
     if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)

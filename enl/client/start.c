@@ -22,6 +22,7 @@
 #include "bcri/heap.h"
 #include "bcri/host.h"
 #include "bcri/ids.h"
+#include "bcri/lookup.h"
 #include "bcri/one_thread.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
@@ -131,19 +132,34 @@ static int add_strings(const struct bcr_startspec *spec, struct bcri_control *re
 
 /* ------------------------------------------------------------------------------- the request --- */
 
+/* Sizes of earlier versions: of that which had neither next nor flags; and, at least, of that which had no lines. */
+#define SPEC_FIRST    offsetof(struct bcr_startspec, next)
+#define SPEC_NO_LINES offsetof(struct bcr_startspec, lines)
+
 /* The struct, of whichever version: 0 or bcrE_ARG. What an older version does not have is 0. */
 static int read_spec(const struct bcr_startspec *from, struct bcr_startspec *spec_out)
 {
     *spec_out = (struct bcr_startspec){.size = 0};
-    const size_t first =
-        offsetof(struct bcr_startspec, next); /* of the version that had neither next nor flags */
-    if (from == NULL || (from->size < sizeof *from && from->size != first) || from->size > SPEC_BYTES_MAX)
+    if (from == NULL || (from->size < SPEC_NO_LINES && from->size != SPEC_FIRST) ||
+        from->size > SPEC_BYTES_MAX)
         return bcrE_ARG;
     for (size_t i = sizeof *from; i < from->size; i++)
         if (((const char *)from)[i] != 0)
             return bcrE_ARG; /* something that this library does not know is wanted */
     memcpy(spec_out, from, from->size < sizeof *from ? from->size : sizeof *from);
     return 0;
+}
+
+/* The cell for lines: 0 or a code. */
+static int check_lines(struct bcri_ctx *ctx, const struct bcr_startspec *spec)
+{
+    struct bcri_resolved *resolved;
+    if (spec->lines == 0)
+        return 0;
+    const int code = bcri_resolved_find(ctx, 1, spec->lines, &resolved); /* 1 is this CCE itself */
+    if (code != 0)
+        return code;
+    return resolved->kind == BCRI_CELL_IN || resolved->kind == BCRI_CELL_INOUT ? 0 : bcrE_ACCESS;
 }
 
 /* What no message to the daemon has room for: 0 or a code. */
@@ -260,6 +276,10 @@ static int start_one_spec(struct bcri_ctx *ctx, const struct bcr_startspec *spec
     }
     if (spec->region != NULL && add_region(ctx, spec->region, &request) != 0)
         return -1;
+    if (spec->lines != 0) {
+        request.present |= BCRI_HAS(cell);
+        request.cell = (uint32_t)spec->lines;
+    }
     const int started = start_with(ctx, spec, &request, &beside, ids);
     close_file(&beside.strings);
     close_file(&beside.ids);
@@ -314,7 +334,8 @@ static int start_team(struct bcri_ctx *ctx, const struct bcr_startspec *first, u
 /* ----------------------------------------------------------------------------------------- all --- */
 
 /* Returns 0 or a code, and how many CCEs all command lines from `from` on want. */
-static int check_all(const struct bcr_startspec *from, const char *routine, uint32_t *count_out)
+static int check_all(struct bcri_ctx *ctx, const struct bcr_startspec *from, const char *routine,
+                     uint32_t *count_out)
 {
     const struct bcr_startspec *first = from;
     struct bcr_startspec spec;
@@ -329,6 +350,8 @@ static int check_all(const struct bcr_startspec *from, const char *routine, uint
             (of_team && (uint32_t)spec.count > BCRI_CCE_MAX - *count_out))
             return bcrE_ARG;
         code = check_lengths(&spec, routine);
+        if (code == 0)
+            code = check_lines(ctx, &spec);
         *count_out += (uint32_t)spec.count;
         if ((from = spec.next) == NULL)
             break;
@@ -344,7 +367,7 @@ int bcri_client_start(const struct bcr_startspec *from, bcr_cce_id *ids, const c
     uint32_t count;
     if (ctx == NULL)
         return -1;
-    const int code = check_all(from, routine, &count);
+    const int code = check_all(ctx, from, routine, &count);
     if (code != 0)
         return bcri_fail(code);
     /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have

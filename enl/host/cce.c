@@ -67,6 +67,7 @@ struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t 
     cce->kill_socket = -1;
     cce->core = -1;
     cce->origin = *origin;
+    cce->output.streams[0].cce = cce->output.streams[1].cce = cce;
     here->cces[index] = cce;
     TAILQ_INSERT_TAIL(&here->all, cce, entry);
     here->alive++;

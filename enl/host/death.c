@@ -115,11 +115,12 @@ static const char *text_of_end(struct end end, char *buffer, size_t size)
     return buffer;
 }
 
-/* Finishes a CCE once both its processes are gone. */
+/* Finishes a CCE once both its processes are gone, and what they have printed is not behind. */
 static void finish_life(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
-    if (cce->life != ENL_OVER || cce->process != 0 || cce->finished)
+    if (cce->life != ENL_OVER || cce->process != 0 || cce->finished ||
+        enl_cell_lines_behind(&cce->output.streams[0]) || enl_cell_lines_behind(&cce->output.streams[1]))
         return;
     cce->finished = true;
     here->alive--;
@@ -128,6 +129,14 @@ static void finish_life(struct enl_cce *cce)
     enl_cores_give(&here->cores, cce->core);
     enl_cce_release(cce);
     here->self->ops->something_ended(here->self->program);
+}
+
+void enl_cce_lines_over(struct enl_cce *cce)
+{
+    if (cce->finished)
+        enl_cce_release(cce);
+    else
+        finish_life(cce);
 }
 
 static void repair(struct enl_cce *cce)

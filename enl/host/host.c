@@ -94,6 +94,8 @@ bool enl_here_stop(struct enl_here *here)
     uv_close((uv_handle_t *)&here->linger, NULL);
     enl_watches_stop(here);
     enl_members_stop(here);
+    if (ended)
+        enl_cell_lines_stop(here);
     enl_audit_stop(here);
     return ended;
 }

@@ -22,6 +22,8 @@
 #include "wire/wire.h"
 
 struct bcri_heap_piece;
+struct bcri_lines;
+struct enl_batch;
 struct enl_audit;
 struct enl_cce;
 struct enl_here;
@@ -94,6 +96,8 @@ struct enl_here_ops {
     void (*asked)(struct enl_program *program, const struct enl_cce *cce);
     /* Tells another host that a CCE here has ended which one there watches. False: no memory. */
     bool (*send_notice)(struct enl_links *links, const struct bcri_notice *notice);
+    /* Puts what a CCE here has printed into a cell of another host. False: no memory, or no link thread. */
+    bool (*send_lines)(struct enl_links *links, struct bcri_lines *lines);
     /* Asks for a link to that host, unless there is one; enl_watches_host_lost is called if it is lost. */
     void (*want_host)(struct enl_program *program, uint32_t number);
     /* Sends a message to another host's daemon. */
@@ -142,6 +146,7 @@ struct enl_here {
     struct table watches;            /* all, by who is watched (watches.c) */
     struct enl_watchers far_watches; /* those by CCEs of other hosts */
     LIST_HEAD(, enl_members) teams;  /* that have members here */
+    LIST_HEAD(, enl_batch) batches;  /* of lines on their way into cells (cell_lines.c) */
 };
 
 /* Before all else. */
@@ -205,6 +210,7 @@ struct enl_cce {
     uint32_t ordinal;
     char *object; /* as its enlistor named it */
     struct enl_origin origin;
+    int lines_cell;   /* of its enlistor's, into which goes what it prints; 0: none */
     bool cell0_ready; /* cell 0 is ready for bcr_init to return */
     int flags;        /* of its bcr_init */
 
@@ -313,6 +319,8 @@ void enl_cce_disconnected(struct enl_cce *cce);
 void enl_cce_forgotten(struct enl_cce *cce);
 /* The worker has done the repair; with a `code`, only as far as corrupt memory lets it. */
 void enl_cce_repaired(struct enl_cce *cce, int code);
+/* It has ended, and what it printed has come into its enlistor's cell, or goes elsewhere now. */
+void enl_cce_lines_over(struct enl_cce *cce);
 /* Frees it if nothing needs it any more. */
 void enl_cce_release(struct enl_cce *cce);
 

@@ -73,19 +73,23 @@ static void log_bytes(struct enl_stream *stream, const char *bytes, size_t lengt
     }
 }
 
-static void take_bytes(struct enl_stream *stream, const char *bytes, size_t length)
+void enl_output_keep(struct enl_stream *stream, const char *bytes, size_t length)
+{
+    const struct enl_cce *cce = stream->cce;
+    if (cce != cce->here->root) /* the root's are shown in any case */
+        keep_tail(&stream->cce->output, stream->fd, bytes, length);
+}
+
+void enl_output_take(struct enl_stream *stream, const char *bytes, size_t length)
 {
     struct enl_cce *cce = stream->cce;
-    const bool root = cce == cce->here->root;
-    if (!root) /* the root's are shown in any case */
-        keep_tail(&cce->output, stream->fd, bytes, length);
     if (!enl_lines_wanted(&cce->here->lines)) {
         log_bytes(stream, bytes, length);
         return;
     }
     const struct enl_printed text = {.ordinal = cce->ordinal,
                                      .fd = stream->fd,
-                                     .root = root,
+                                     .root = cce == cce->here->root,
                                      .goes_on = stream->in_line,
                                      .bytes = bytes,
                                      .length = length,
@@ -94,10 +98,11 @@ static void take_bytes(struct enl_stream *stream, const char *bytes, size_t leng
     enl_lines_take(&cce->here->lines, stream->source, &text);
 }
 
-static void end_stream(struct enl_stream *stream)
+void enl_output_end(struct enl_stream *stream)
 {
     if (stream->watch == NULL)
         return;
+    enl_cell_lines_give_up(stream);
     enl_watch_stop(stream->watch);
     stream->watch = NULL;
     if (stream->line != NULL && stream->length != 0)
@@ -114,6 +119,12 @@ static void end_stream(struct enl_stream *stream)
 static bool read_pipe(struct enl_stream *stream, size_t limit)
 {
     static char bytes[READ_BYTES];
+    if (stream->batch != NULL)
+        return false;
+    if (stream->watch != NULL && stream->cce->lines_cell != 0) {
+        enl_cell_lines_read(stream);
+        return false;
+    }
     while (stream->watch != NULL && limit > 0) {
         ssize_t got = read(stream->watch->fd, bytes, sizeof bytes);
         if (got < 0 && errno == EINTR)
@@ -121,10 +132,11 @@ static bool read_pipe(struct enl_stream *stream, size_t limit)
         if (got < 0 && errno == EAGAIN)
             return false;
         if (got <= 0) {
-            end_stream(stream);
+            enl_output_end(stream);
             return false;
         }
-        take_bytes(stream, bytes, (size_t)got);
+        enl_output_keep(stream, bytes, (size_t)got);
+        enl_output_take(stream, bytes, (size_t)got);
         limit -= (size_t)got < limit ? (size_t)got : limit;
     }
     return stream->watch != NULL;
@@ -134,7 +146,7 @@ static void on_output_readable(void *data)
 {
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
-    if (stream->source != NULL && !enl_source_may_give(stream->source)) {
+    if (cce->lines_cell == 0 && stream->source != NULL && !enl_source_may_give(stream->source)) {
         enl_watch_pause(stream->watch, true);
         return;
     }
@@ -182,6 +194,8 @@ void enl_output_drain(struct enl_cce *cce)
     for (int i = 0; i < 2; i++)
         read_pipe(&cce->output.streams[i],
                   1u << 20); /* a pipe holds at most that; other processes may still be writing */
+    for (int i = 0; i < 2 && cce->lines_cell != 0; i++)
+        enl_cell_lines_owe(&cce->output.streams[i]);
 }
 
 size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES])
@@ -219,8 +233,8 @@ bool enl_output_ended(const struct enl_cce *cce)
 
 void enl_output_close(struct enl_cce *cce)
 {
-    end_stream(&cce->output.streams[0]);
-    end_stream(&cce->output.streams[1]);
+    enl_output_end(&cce->output.streams[0]);
+    enl_output_end(&cce->output.streams[1]);
     free(cce->output.tail);
     cce->output.tail = NULL;
     cce->output.tail_length = 0;

@@ -123,6 +123,8 @@ struct enl_stream {
     bool in_line;              /* the last byte was no newline */
     char *line;                /* for the log: the line's beginning; NULL: none */
     size_t length;
+    struct enl_batch *batch; /* cell_lines.c: on its way into a cell; nothing is read meanwhile */
+    size_t owed;             /* bytes in the pipe at the CCE's end, which are yet to be read for the cell */
 };
 
 struct enl_output {
@@ -144,5 +146,28 @@ size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES]);
 void enl_output_show_tail(struct enl_cce *cce);
 bool enl_output_ended(const struct enl_cce *cce);
 void enl_output_close(struct enl_cce *cce);
+
+/* For cell_lines.c: the stream has ended; takes bytes that were read and kept; keeps them for the tail. */
+void enl_output_end(struct enl_stream *stream);
+void enl_output_take(struct enl_stream *stream, const char *bytes, size_t length);
+void enl_output_keep(struct enl_stream *stream, const char *bytes, size_t length);
+
+/* cell_lines.c -- What a CCE prints, on its way into a cell of the CCE that started it (bcr_start): if its lines_cell is not 0. */
+
+/* Its pipe can be read: reads a batch of it, unless one is on its way. */
+void enl_cell_lines_read(struct enl_stream *stream);
+/* The CCE has ended: notes how much of what it has printed is to come into the cell yet. */
+void enl_cell_lines_owe(struct enl_stream *stream);
+/* Whether some of that has not come there. */
+bool enl_cell_lines_behind(const struct enl_stream *stream);
+/* What is on its way goes where lines of other CCEs go. */
+void enl_cell_lines_give_up(struct enl_stream *stream);
+/* The program is ended by force, or has ended: so do those of all CCEs. */
+void enl_cell_lines_end(struct enl_here *here);
+/* When neither worker nor links are there any more. */
+void enl_cell_lines_stop(struct enl_here *here);
+/* That is put, or what is left of it. */
+struct bcri_lines;
+void enl_cell_lines_put(struct enl_here *here, struct bcri_lines *lines);
 
 #endif

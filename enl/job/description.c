@@ -73,6 +73,7 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
                             .team = request->team,
                             .rank = request->rank,
                             .stride = request->stride,
+                            .lines_cell = (int)request->cell,
                             .wants_ids = (request->flags & BCRI_ENLIST_IDS) != 0,
                             .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
                                       .archtype = request->archtype,
@@ -88,7 +89,7 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
     }
     job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;
-    if (job->has_path || (job->attached.strings == NULL && job->team == 0 &&
+    if (job->has_path || (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&
                           enl_conn_waiting(jobs->conns, job->object) != NULL))
         return job;
     *code_out = bcrE_NOPROG;

@@ -103,7 +103,8 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
         enl_cce_drop(cce);
         return NULL;
     }
-    while (job->attached.strings == NULL && job->team == 0 &&
+    cce->lines_cell = job->lines_cell;
+    while (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&
            (waiting = enl_conn_waiting(jobs->conns, job->object)) != NULL) {
         if (enl_cce_take(cce, waiting, job->command.core))
             return cce;

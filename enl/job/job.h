@@ -37,13 +37,15 @@ struct enl_job {
     uint32_t turn;
     bool has_path; /* false: only waiting processes can be taken; `reason` says why */
     char path[PATH_MAX];
-    char object[PATH_MAX];        /* as the enlistor named it */
-    struct enl_attached attached; /* with start strings, no process that waits is taken: that has its own */
+    char object[PATH_MAX]; /* as the enlistor named it */
+    struct enl_attached
+        attached; /* with start strings, or a cell for lines, no process that waits is taken: that has its own */
     struct enl_cce_command command;
     char **list; /* what that points to: argv, and the variables behind it, whose strings are `attached`'s */
     char **environment; /* the program's with those; NULL: it adds none */
     uint32_t team, rank,
-        stride; /* of the next one; team 0: they are in none. Ordinals have the same stride */
+        stride;     /* of the next one; team 0: they are in none. Ordinals have the same stride */
+    int lines_cell; /* of the enlistor, for what they print; 0: none */
     bool wants_ids;
     uint32_t untold; /* identities of started CCEs, to be passed on */
     uint8_t identities[64 * BCRI_IDENTITY_BYTES];

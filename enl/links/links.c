@@ -176,6 +176,7 @@ static void take_news(struct enl_links *links, const struct bcri_link_news *news
     case BCRI_TOLD_QUIET: links->ops->is_quiet(program, news->number, news->quiet, news->messages); break;
     case BCRI_TOLD_NOTE: log_note(links, news); break;
     case BCRI_TOLD_ENDED: enl_watches_notice(links->here, &news->notice); break;
+    case BCRI_TOLD_PRINTED: enl_cell_lines_put(links->here, news->lines); break;
     }
 }
 
@@ -342,6 +343,11 @@ bool enl_links_forget(struct enl_links *links, uint32_t index)
 bool enl_links_notice(struct enl_links *links, const struct bcri_notice *notice)
 {
     return links->thread != NULL && bcri_link_thread_notice(links->thread, notice);
+}
+
+bool enl_links_lines(struct enl_links *links, struct bcri_lines *lines)
+{
+    return links->thread != NULL && bcri_link_thread_lines(links->thread, lines);
 }
 
 void enl_links_lost(struct enl_links *links, uint32_t host)

@@ -91,6 +91,10 @@ bool enl_links_forget(struct enl_links *links, uint32_t index);
  * thread. */
 bool enl_links_notice(struct enl_links *links, const struct bcri_notice *notice);
 
+/* What a CCE of this host has printed, for a cell of another host; enl_cell_lines_put is called with them when that is over. False:
+ * no memory, or no thread. */
+bool enl_links_lines(struct enl_links *links, struct bcri_lines *lines);
+
 /* That host is lost: what CCEs here have ordered there fails, and those that watch CCEs there are told. */
 void enl_links_lost(struct enl_links *links, uint32_t host);
 

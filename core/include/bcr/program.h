@@ -32,7 +32,8 @@ enum bcr_startflag {
 enum bcr_kind {
     bcr_DATA = 0,  /* what a CCE has allocated, or the birth region of bcr_enlist */
     bcr_ERROR = 1, /* an error region: bcr_rgerror */
-    bcr_END = 2    /* a CCE has ended: bcr_watch */
+    bcr_END = 2,   /* a CCE has ended: bcr_watch */
+    bcr_LINE = 3   /* a CCE has printed a line: lines of bcr_start */
 };
 
 /* How a CCE has ended: the third item of an end region. */
@@ -106,6 +107,22 @@ BCR_API int bcr_enter(const char *program, int flags, const char *ccename);
  * that could not be started have ranks all the same, and bcr_teamcce says that they are not there.
  * bcr_start does not wait until they have called bcr_init. A program that does not set the two has 0.
  *
+ * lines is 0, or a cell of the caller, of kind in or in/out: what the CCEs print comes there then, and
+ * does not go to the root's terminal, files or log. It comes in regions of kind bcr_LINE: three INTs,
+ * which bcr_copyfm reads by bcrT_1LINE, and behind them, from byte 12 on, bytes as they were printed. The
+ * INTs are the ordinal of the CCE; the stream, 1 for stdout, 2 for stderr; and 1 if the line goes on in
+ * the next region of that stream, else 0. A region has one line with its newline, or a part of one: of a
+ * line of more than 65,524 bytes, or what was printed without a newline, which comes at once. One
+ * without bytes says that no process has the stream open any more. The regions of a stream come in order;
+ * an end region of the CCE (bcr_watch) may come before its last lines.
+ *
+ * They count among the nrgns of the cell and are charged to nobody: this host's memory has them, or the
+ * receive pool those from other hosts. While the cell is full, the streams are not read, which holds up a
+ * CCE that prints more, and no other. If the caller ends, or frees the cell, what has not come there,
+ * and all that is printed later, goes where other CCEs' lines go; so it does once the program is ended by
+ * a signal, a failure or bcr_end. No byte is lost or comes twice, but for what was on its way when the
+ * caller's host was lost. No process that waits under enl --join is taken: its files are its own.
+ *
  * ids is NULL, or has room for count IDs: there come those of the CCEs that were started, those with
  * lower ordinals first; -1 if no memory was left for one. They are good at once, before the CCE calls
  * bcr_init: but it has no cells until it makes some (bcrE_NOCELL), and may not come up at all
@@ -122,6 +139,8 @@ BCR_API int bcr_enter(const char *program, int flags, const char *ccename);
  *                      arguments and environments together.
  *         bcrE_NOPROG  No such program, not executable, or of another architecture; or directory is none
  *                      on that machine, or may not be entered.
+ *         bcrE_NOCELL  lines is no cell of the caller.
+ *         bcrE_ACCESS  lines is a cell into which others may not put.
  * Blocks, Order: as bcr_enlist. */
 struct bcr_startspec {
     size_t size;
@@ -137,6 +156,7 @@ struct bcr_startspec {
     int nofree;
     const struct bcr_startspec *next;
     int flags;
+    int lines;
 };
 BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
 

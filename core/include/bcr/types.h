@@ -172,6 +172,19 @@ BCR_API extern const int bcrT_1ERROR[9];
  */
 BCR_API extern const int bcrT_1END[6];
 
+/* The beginning of a region of kind bcr_LINE, to be read with bcr_copyfm into three ints:
+ *
+ *     int line[3];
+ *     bcr_copyfm(bcrT_1LINE, 1, rgid, 0, line, sizeof line);
+ *
+ *     line[0]  the ordinal of the CCE that has printed it
+ *     line[1]  1: to stdout; 2: to stderr
+ *     line[2]  1: the line goes on in the next region; else 0
+ *
+ * The bytes behind it, (const char *)*rgid + 12, bcr_rglen less 12 of them, are as they were printed.
+ */
+BCR_API extern const int bcrT_1LINE[3];
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,9 +58,10 @@ static_assert(offsetof(struct bcri_region_shm, incarnation) == 24, "docs/layout/
 static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout/region.md");
 
 /* What a region is. 0: data of a CCE. Up to BCRI_KIND_ERROR_MAX: an error region, by its bcrE_ code.
- * BCRI_KIND_END: it tells that a CCE has ended. */
+ * BCRI_KIND_END: it tells that a CCE has ended. BCRI_KIND_LINE: a line that a CCE has printed. */
 #define BCRI_KIND_ERROR_MAX 255u
 #define BCRI_KIND_END       256u
+#define BCRI_KIND_LINE      257u
 
 #define BCRI_COUNT_ONE              UINT64_C(1)
 #define BCRI_COUNT(word)            ((uint32_t)(word))

@@ -81,12 +81,17 @@ void bcri_order_end_if_over(struct order *order)
         requester->datas--;
         publish_completed(requester);
     }
+    if (order->over != NULL)
+        order->over(order);
     agent->places[place] = (struct order_place){.next_free = agent->place_free};
     agent->place_free = place;
     list_remove(&order->of_requester);
     list_remove(&order->in_queue);
     record_give(&agent->orders, order);
-    bcri_requester_free_if_over(requester);
+    if (requester->go_on != NULL)
+        requester->go_on(requester);
+    else
+        bcri_requester_free_if_over(requester);
 }
 
 /* ---- errors of puts ---- */

@@ -28,6 +28,7 @@ struct requester {
     uint64_t sync_at;               /* at how many completed puts the first of them is answered */
     struct list shares;             /* that are open */
     struct list streams_out;
+    void (*go_on)(struct requester *requester); /* after the end of each order; NULL: it is a CCE's */
 };
 
 /* The stream to an owner of whom this CCE has ordered something. */
@@ -75,7 +76,9 @@ struct order {
     uint64_t request;             /* its number, for the other host: above its place, a count */
     struct bcri_slot_shm *region; /* a put: the agent's ID of what is sent */
     struct share *share;
-    bool sent; /* and not completed: the link has it */
+    void (*over)(const struct order *order); /* is told of its end; or NULL */
+    uint32_t from, to;                       /* of lines.c: which bytes it has */
+    bool sent;                               /* and not completed: the link has it */
     bool done; /* the owner says so; it is, if the link says that it has arrived */
     bool answered;
     int code; /* the answer of a put */

@@ -189,6 +189,22 @@ bool bcri_link_thread_notice(struct bcri_link_thread *thread, const struct bcri_
     return send_command(thread, (struct command *)command);
 }
 
+/* What tells of its end is made now. */
+bool bcri_link_thread_lines(struct bcri_link_thread *thread, struct bcri_lines *lines)
+{
+    struct lines_command *command = malloc(sizeof *command);
+    struct news *news = malloc(sizeof *news);
+    if (command != NULL && news != NULL) {
+        news->news = (struct bcri_link_news){.told = BCRI_TOLD_PRINTED, .lines = lines};
+        lines->news = news;
+        *command = (struct lines_command){{.what = LINES}, lines};
+        return send_command(thread, &command->command);
+    }
+    free(command);
+    free(news);
+    return false;
+}
+
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
                             bool reserved)
 {
@@ -236,6 +252,14 @@ static bool ended(void *owner, const struct bcri_notice *notice)
     return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_ENDED, .notice = *notice});
 }
 
+static void printed(void *owner, struct bcri_lines *lines)
+{
+    struct bcri_link_thread *thread = owner;
+    struct news *news = lines->news;
+    enl_mailbox_add(&thread->box[NEWS], &news->mail);
+    thread->config.told(thread->config.owner);
+}
+
 static bool wants_pool(void *owner, const struct bcri_heap_piece *piece)
 {
     return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_POOL, .piece = *piece});
@@ -261,6 +285,7 @@ void bcri_thread_note(void *owner, uint32_t host, const char *sentence)
 const struct bcri_agent_events bcri_thread_events = {.wants_link = bcri_thread_wants_link,
                                                      .forgotten = forgotten,
                                                      .ended = ended,
+                                                     .printed = printed,
                                                      .note = bcri_thread_note,
                                                      .wants_pool = wants_pool};
 
@@ -272,6 +297,7 @@ void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
     case INTRODUCE: bcri_secret_free(command, sizeof(struct introduce_command)); break;
     case LANE: bcri_lane_gone(thread, (struct parcel *)command); break;
     case OUTBOX:
-    case NOTICE: free(command); break;
+    case NOTICE:
+    case LINES: free(command); break;
     }
 }

@@ -69,6 +69,7 @@ static bool execute(struct bcri_link_thread *thread, struct command *command)
                                  ((struct outbox_command *)command)->outbox) == 0;
         break;
     case NOTICE: done = bcri_agent_notice(thread->agent, &((struct notice_command *)command)->notice); break;
+    case LINES: done = bcri_agent_lines(thread->agent, ((struct lines_command *)command)->lines); break;
     case LANE: return send_in_lane(thread, (struct parcel *)command);
     }
     if (done)

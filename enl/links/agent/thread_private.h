@@ -14,7 +14,7 @@
 #include "bcri/udp.h"
 
 /* What another thread wants: the first member of what it brings. */
-enum what { INTRODUCE, OUTBOX, LANE, NOTICE };
+enum what { INTRODUCE, OUTBOX, LANE, NOTICE, LINES };
 struct command {
     struct enl_mail mail;
     enum what what;
@@ -31,6 +31,10 @@ struct outbox_command {
 struct notice_command {
     struct command command;
     struct bcri_notice notice;
+};
+struct lines_command {
+    struct command command;
+    struct bcri_lines *lines;
 };
 /* Bytes on their way between the loop and a link: a message of the tree's lane, or a packet that goes over the tree. */
 struct parcel {

@@ -347,7 +347,8 @@ static void wrong(void)
         expect(#field " " #value, &spec, (code)); \
     } while (0)
     WRONG(size, 0, bcrE_ARG);
-    WRONG(size, sizeof good - 1, bcrE_ARG);
+    WRONG(size, offsetof(struct bcr_startspec, lines) - 1, bcrE_ARG);
+    WRONG(lines, 4711, bcrE_NOCELL);
     WRONG(size, 5000, bcrE_ARG);
     WRONG(program, NULL, bcrE_ARG);
     WRONG(program, "", bcrE_ARG);

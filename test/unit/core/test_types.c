@@ -46,6 +46,12 @@ TEST(end_descriptor_is_a_cce_and_three_ints)
     CHECK_MEM(bcrT_1END, want, sizeof want);
 }
 
+TEST(line_descriptor_is_three_ints)
+{
+    static const int want[3] = {0, bcrT_INT | bcrT_END, 3};
+    CHECK_MEM(bcrT_1LINE, want, sizeof want);
+}
+
 TEST(type_words_never_change)
 {
     CHECK_INT(bcrT_CHAR, 1);

@@ -182,7 +182,7 @@
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                           \
       K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags) | K(team) | K(rank) | \
-          K(stride) | K(host),                                                                            \
+          K(stride) | K(host) | K(cell),                                                                  \
       2)                                                                                                  \
     X(strings_next, K(id) | K(size), 0, 0)                                                                \
     X(strings, K(id) | K(bytes), 0, 0)                                                                    \

@@ -18,6 +18,7 @@
 
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
+#include "bcri/line.h"
 #include "bcri/link.h"
 #include "bcri/notice.h"
 
@@ -37,6 +38,8 @@ struct bcri_agent_events {
     /* A CCE elsewhere has ended, which one here watches; all that it ordered of that one is performed, or waits for room.
      * False: it could not be told; it is told again. */
     bool (*ended)(void *owner, const struct bcri_notice *notice);
+    /* What was to be printed into a cell elsewhere is there, or what is left of it: bcri_agent_lines. */
+    void (*printed)(void *owner, struct bcri_lines *lines);
     /* A sentence for the log. It is about that host, which it calls "it" and "there", or BCRI_NO_HOST. */
     void (*note)(void *owner, uint32_t host, const char *sentence);
     /* The receive pool needs this piece; bcri_agent_grown is to be called when it is reserved, or
@@ -60,6 +63,10 @@ void bcri_agent_forget(struct bcri_agent *agent, uint32_t index);
 /* A CCE of this host has ended, and its agent has forgotten it: tells the host of one that watches it, behind all that the
  * ended one has ordered there. False: not now, for want of memory. */
 bool bcri_agent_notice(struct bcri_agent *agent, const struct bcri_notice *notice);
+
+/* Puts what a CCE of this host has printed into a cell of another host, line by line, each when there is room; then `printed`
+ * is told, perhaps within this call. False: not now, for want of memory. */
+bool bcri_agent_lines(struct bcri_agent *agent, struct bcri_lines *lines);
 
 /* A link to `host` as the introduction says; NULL: no memory, or there is one already. Whoever runs
  * the agent carries its packets and asks for its deadline, and calls nothing else of it. */

@@ -15,6 +15,7 @@
 
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
+#include "bcri/line.h"
 #include "bcri/notice.h"
 #include "bcri/seal.h"
 
@@ -83,6 +84,9 @@ bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 
 /* A CCE of this host, which the agent has forgotten, has ended: for one on another host that watches it. False: no memory. */
 bool bcri_link_thread_notice(struct bcri_link_thread *thread, const struct bcri_notice *notice);
+/* Puts what a CCE of this host has printed into a cell of another one; BCRI_TOLD_PRINTED tells when that is over, and the lines
+ * are the thread's until then. False: no memory. */
+bool bcri_link_thread_lines(struct bcri_link_thread *thread, struct bcri_lines *lines);
 
 /* Whether anything is under way: answered by BCRI_TOLD_QUIET, for a moment after this call. `question` is not
  * 0. A question that a later one overtakes has no answer. */
@@ -117,9 +121,10 @@ enum bcri_link_told {
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
     BCRI_TOLD_WAY, /* `number`: the host to which packets go in another way; `way`, `bytes`; `text`: its address */
-    BCRI_TOLD_QUIET, /* `number`: the question; `quiet` and `messages` answer it */
-    BCRI_TOLD_NOTE,  /* `text`, for the log */
-    BCRI_TOLD_ENDED  /* `notice`: a CCE of another host */
+    BCRI_TOLD_QUIET,  /* `number`: the question; `quiet` and `messages` answer it */
+    BCRI_TOLD_NOTE,   /* `text`, for the log */
+    BCRI_TOLD_ENDED,  /* `notice`: a CCE of another host */
+    BCRI_TOLD_PRINTED /* `lines`: they are put, or what is left of them */
 };
 /* In which way the packets to a host go. */
 enum bcri_way {
@@ -138,6 +143,7 @@ struct bcri_link_news {
     uint64_t messages; /* sent and begun so far */
     struct bcri_heap_piece piece;
     struct bcri_notice notice;
+    struct bcri_lines *lines;
     char text[480];
 };
 /* The oldest; false: there is none. */

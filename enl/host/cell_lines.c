@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* cell_lines.c -- what a CCE prints, if it goes into a cell of the CCE that has started it (bcr_start).
+ *
+ * A stream's pipe is read by batches of up to 64 KiB, and not again before all lines of the last batch are in the cell. So
+ * a full cell stops the reading, then the writer, and nobody else:
+ *
+ *   the cell is     who puts the lines
+ *   on this host    the worker, one after the other; one that finds no room waits at the cell like any put, and its piece of work
+ *                   is parked until who makes the room rings (host/worker.h)
+ *   elsewhere       the agent, some at a time (links/agent/lines.c)
+ *
+ * Once a line could not be put (the cell is gone, its owner or its host has ended, there is no memory), it, and all that
+ * the CCE prints from then on, goes where the lines of other CCEs go. A CCE that has ended counts as alive (struct enl_here) until
+ * what it had printed before has come somewhere, so that the program's end cannot overtake it. While a program ends that was ended by force
+ * nothing is put into cells any more: no CCE will look there, and what killed ones held is not repaired. */
+#include "host/host.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "base/watch.h"
+#include "bcri/act.h"
+#include "bcri/cces.h"
+#include "bcri/drop.h"
+#include "bcri/line.h"
+#include "host/worker.h"
+
+struct enl_batch {
+    struct enl_call call; /* the worker's */
+    LIST_ENTRY(enl_batch) entry;
+    struct enl_stream *stream; /* NULL: it is not waited for any more */
+    bool is_owed;              /* it has bytes that were printed before the CCE's end */
+    struct bcri_lines lines;
+    /* The worker's: how far it has come, what holds the next line, what waits with it. */
+    _Atomic uint32_t at;
+    uint32_t next;
+    bool ended_put;
+    struct bcri_slot_shm *region, *waits;
+    uint8_t bytes[BCRI_LINE_BYTES_MAX];
+};
+
+/* ---- on the worker's thread ---- */
+
+/* The next line is put, or whatever ends the stream. */
+static void advance(struct enl_batch *batch)
+{
+    atomic_store(&batch->at, batch->next);
+    batch->ended_put = true;
+}
+
+/* Puts one line, which has its region. */
+static struct bcri_acted put_line(struct enl_batch *batch, struct bcri_ctx *ctx)
+{
+    const struct bcri_printed *printed = &batch->lines.printed;
+    const uint64_t key = bcri_resolved_key(bcri_cce_find(ctx, printed->owner), printed->cell);
+    struct bcri_acted acted = bcri_act_put(ctx, key, false, batch->region);
+    if (acted.error == bcrE_FULL)
+        acted = bcri_act_put_waiting(ctx, key, false, batch->region, &batch->waits);
+    if (acted.outcome == BCRI_ACT_FAILED)
+        bcri_slot_drop(ctx, batch->region);
+    if (acted.outcome != BCRI_ACT_PARKED)
+        batch->region = NULL;
+    return acted;
+}
+
+static int put_lines(struct enl_call *call, struct bcri_ctx *ctx)
+{
+    struct enl_batch *batch = (struct enl_batch *)call;
+    const struct bcri_printed *printed = &batch->lines.printed;
+    struct bcri_acted acted;
+    for (;;) {
+        if (batch->waits != NULL) {
+            acted = bcri_act_put_over(ctx, batch->waits, false);
+        } else if (batch->region != NULL) {
+            acted = put_line(batch, ctx);
+        } else {
+            const uint32_t at = atomic_load(&batch->at), length = bcri_line_next(printed, at);
+            if (length == 0 && (printed->length != 0 || batch->ended_put))
+                return 0;
+            const int error = bcri_line_new(ctx, printed, at, length, &batch->region);
+            if (error != 0)
+                return error;
+            batch->next = at + length;
+            continue;
+        }
+        if (acted.outcome == BCRI_ACT_WAITS || acted.outcome == BCRI_ACT_PARKED)
+            return bcrE_TIMEOUT;
+        batch->waits = NULL;
+        if (acted.outcome == BCRI_ACT_FAILED)
+            return acted.error;
+        advance(batch);
+    }
+}
+
+/* ---- on the loop ---- */
+
+static void free_batch(struct enl_batch *batch)
+{
+    LIST_REMOVE(batch, entry);
+    free(batch);
+}
+
+static void drop_batch(struct enl_call *call)
+{
+    free_batch((struct enl_batch *)call);
+}
+
+/* From now on the CCE's lines go where those of others go. */
+static void leave_cell(struct enl_cce *cce, int code)
+{
+    if (cce->lines_cell != 0 && code != 0)
+        bcri_log_write(&cce->here->self->log,
+                       code == bcrE_DEAD || code == bcrE_NOCELL ? BCRI_LOG_INFO : BCRI_LOG_WARN,
+                       "what %s prints no longer goes into cell %d of the CCE that started it: %s",
+                       enl_cce_text(cce), cce->lines_cell, bcr_strerror(code));
+    cce->lines_cell = 0;
+}
+
+/* The batch is no more. */
+static void go_on_reading(struct enl_stream *stream, bool has_ended)
+{
+    struct enl_cce *cce = stream->cce;
+    stream->batch = NULL;
+    if (has_ended)
+        enl_output_end(stream);
+    else
+        enl_watch_pause(stream->watch, false);
+    if (cce->life == ENL_OVER)
+        enl_cce_lines_over(cce);
+    else
+        enl_cce_release(cce);
+}
+
+static void finish_batch(struct enl_batch *batch, int code)
+{
+    struct enl_stream *stream = batch->stream;
+    const struct bcri_lines *lines = &batch->lines;
+    const bool has_ended = lines->printed.length == 0;
+    if (stream != NULL) {
+        if (code != 0)
+            leave_cell(stream->cce, code);
+        for (uint32_t i = 0; i < lines->left_count; i++)
+            enl_output_take(stream, (const char *)batch->bytes + lines->left[i].from,
+                            lines->left[i].to - lines->left[i].from);
+    }
+    free_batch(batch);
+    if (stream != NULL)
+        go_on_reading(stream, has_ended);
+}
+
+static void on_lines_put(struct enl_here *here, struct enl_call *call, int code)
+{
+    struct enl_batch *batch = (struct enl_batch *)call;
+    const uint32_t at = atomic_load(&batch->at), length = batch->lines.printed.length;
+    (void)here;
+    batch->lines.left_count = at != length;
+    batch->lines.left[0].from = at;
+    batch->lines.left[0].to = length;
+    finish_batch(batch, code);
+}
+
+void enl_cell_lines_put(struct enl_here *here, struct bcri_lines *lines)
+{
+    (void)here;
+    finish_batch((struct enl_batch *)(void *)((char *)lines - offsetof(struct enl_batch, lines)),
+                 lines->code);
+}
+
+/* Gives it to whoever puts it. False: no memory. */
+static bool send_batch(struct enl_here *here, struct enl_batch *batch)
+{
+    if (bcri_identity_host(batch->lines.printed.owner) != here->self->host_number)
+        return here->ops->send_lines(here->self->links, &batch->lines);
+    const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &batch->call};
+    return enl_worker_add(here->worker, &work);
+}
+
+/* NULL: no memory. */
+static struct enl_batch *new_batch(struct enl_stream *stream)
+{
+    const struct enl_cce *cce = stream->cce;
+    struct enl_batch *batch = malloc(sizeof *batch);
+    if (batch == NULL)
+        return NULL;
+    memset(batch, 0, offsetof(struct enl_batch, bytes));
+    batch->call = (struct enl_call){put_lines, on_lines_put, drop_batch};
+    batch->stream = stream;
+    batch->lines.source = cce->index;
+    batch->lines.printed = (struct bcri_printed){.cell = cce->lines_cell,
+                                                 .ordinal = (int32_t)cce->ordinal,
+                                                 .stream = stream->fd,
+                                                 .bytes = batch->bytes};
+    memcpy(batch->lines.printed.owner, cce->origin.identity, sizeof batch->lines.printed.owner);
+    LIST_INSERT_HEAD(&cce->here->batches, batch, entry);
+    return batch;
+}
+
+/* Without memory for a batch the line goes elsewhere; so does the rest. */
+void enl_cell_lines_read(struct enl_stream *stream)
+{
+    struct enl_cce *cce = stream->cce;
+    if (stream->batch != NULL)
+        return;
+    struct enl_batch *batch = new_batch(stream);
+    if (batch == NULL) {
+        leave_cell(cce, bcrE_NOMEM);
+        return;
+    }
+    ssize_t got;
+    while ((got = read(stream->watch->fd, batch->bytes, sizeof batch->bytes)) < 0 && errno == EINTR)
+        continue;
+    if (got < 0 && errno == EAGAIN) {
+        free_batch(batch);
+        return;
+    }
+    const uint32_t length = got > 0 ? (uint32_t)got : 0;
+    batch->lines.printed.length = length;
+    batch->is_owed = stream->owed != 0;
+    stream->owed -= length < stream->owed ? length : stream->owed;
+    if (length != 0)
+        enl_output_keep(stream, (const char *)batch->bytes, length);
+    else
+        stream->owed = 0;
+    stream->batch = batch;
+    enl_watch_pause(stream->watch, true);
+    if (send_batch(cce->here, batch))
+        return;
+    leave_cell(cce, bcrE_NOMEM); /* the stream's end is read once more */
+    stream->batch = NULL;
+    if (length != 0)
+        enl_output_take(stream, (const char *)batch->bytes, length);
+    enl_watch_pause(stream->watch, false);
+    free_batch(batch);
+}
+
+void enl_cell_lines_owe(struct enl_stream *stream)
+{
+    int bytes = 0;
+    if (stream->watch == NULL || ioctl(stream->watch->fd, FIONREAD, &bytes) != 0 || bytes < 0)
+        bytes = 0;
+    stream->owed = (size_t)bytes;
+    if (stream->batch != NULL)
+        stream->batch->is_owed = true;
+}
+
+bool enl_cell_lines_behind(const struct enl_stream *stream)
+{
+    return stream->cce->lines_cell != 0 &&
+           (stream->owed != 0 || (stream->batch != NULL && stream->batch->is_owed));
+}
+
+/* What is under way may come into the cell as well, into which nobody looks any more. */
+void enl_cell_lines_give_up(struct enl_stream *stream)
+{
+    struct enl_batch *batch = stream->batch;
+    if (batch == NULL)
+        return;
+    const uint32_t at = atomic_load(&batch->at);
+    const uint32_t length = batch->lines.printed.length;
+    batch->stream = NULL;
+    stream->batch = NULL;
+    if (at != length)
+        enl_output_take(stream, (const char *)batch->bytes + at, length - at);
+    enl_watch_pause(stream->watch, false);
+}
+
+void enl_cell_lines_end(struct enl_here *here)
+{
+    struct enl_cce *cce, *next;
+    bool any = false;
+    TAILQ_FOREACH (cce, &here->all, entry) {
+        if (cce->lines_cell == 0)
+            continue;
+        any = true;
+        cce->lines_cell = 0;
+        for (int i = 0; i < 2; i++)
+            enl_cell_lines_give_up(&cce->output.streams[i]);
+    }
+    if (!any)
+        return;
+    for (cce = TAILQ_FIRST(&here->all); cce != NULL; cce = next) {
+        next = TAILQ_NEXT(cce, entry);
+        if (cce->life == ENL_OVER)
+            enl_cce_lines_over(cce);
+    }
+}
+
+void enl_cell_lines_stop(struct enl_here *here)
+{
+    struct enl_batch *batch = LIST_FIRST(&here->batches), *next;
+    for (; batch != NULL; batch = next) {
+        next = LIST_NEXT(batch, entry);
+        free(batch);
+    }
+    LIST_INIT(&here->batches);
+}
