@@ -18,7 +18,8 @@
  * The root decides of a round once, and tells all hosts the same; so who waits until it is told gets what all others get. A
  * member whose time is up gets bcrE_TIMEOUT only while the root has not counted on it: before ARRIVED, or when the root has
  * sent team_back. Messages keep their order, so a team_synced that the root had sent before it got our team_back comes
- * in its place. A member that ends while it waits has arrived: the root is told with how many rounds each had begun. */
+ * in its place. A member that ends while it waits has arrived, unless its time is up: the root is told how many rounds each had
+ * begun. */
 #include "host/host.h"
 
 #include <fcntl.h>
@@ -57,6 +58,7 @@ static void tell_root(struct enl_here *here, const struct bcri_control *message)
     here->ops->tell_teams(here->self->program, message);
 }
 
+/* A call whose time is up has not begun its round: the root does not count on it any more, or is about to hear that. */
 static void tell_of_member(const struct enl_cce *cce, enum bcri_member_state state)
 {
     const struct bcri_control message = {
@@ -67,7 +69,7 @@ static void tell_of_member(const struct enl_cce *cce, enum bcri_member_state sta
         .rank = cce->team.rank,
         .state = state,
         .enlistor = {(const char *)cce->record->id.identity, BCRI_IDENTITY_BYTES},
-        .generation = cce->team.rounds};
+        .generation = cce->team.rounds - cce->team.is_late};
     tell_root(cce->here, &message);
 }
 

@@ -5,6 +5,7 @@
  *
  * Under enl -n all members run the scenario; without, the root does, and starts members with the word "member". What goes
  * wrong ends the CCE with status 1 and a sentence. */
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -179,6 +180,38 @@ static void finish(void)
         MUST(bcr_end(5, bcr_TEAM) == 0);
     for (;;)
         pause();
+}
+
+/* The main part and a handler call it: one waits for the team, with a time that is up, when the other is told so. */
+static void while_late(int cell)
+{
+    (void)cell;
+    FAILS(bcr_teamsync(0), bcrE_BUSY);
+    raise(SIGKILL);
+}
+
+/* Member 1 is killed when its daemon has taken back a call whose time is up, and the root's, which is stopped meanwhile, has
+ * not answered that: the other does not wait for it. */
+static void taken_back(void)
+{
+    become();
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    if (rank == 1) {
+        MUST(bcr_enq(number(getpid()), bcr_teamcce(0), TOLD, bcr_FREE) == 0 && bcr_putdone(bcr_BLOCK) == 1);
+        const pid_t daemon = number_of(bcr_deq(bcr_cce, TOLD, bcr_BLOCK));
+        MUST(bcr_handler(CELL, while_late, 1, 0, 0) == 0 && bcr_wake(CELL) == 0);
+        MUST(kill(daemon, SIGSTOP) == 0);
+        while_late(CELL);
+    }
+    const pid_t other = number_of(bcr_deq(bcr_cce, TOLD, bcr_BLOCK));
+    MUST(bcr_enq(number(getppid()), bcr_teamcce(1), TOLD, bcr_FREE) ==
+         0);                    /* the last that needs the daemon */
+    while (kill(other, 0) == 0) /* it is there until its daemon has seen its end */
+        sched_yield();
+    MUST(kill(getppid(), SIGCONT) == 0);
+    while (bcr_teamsync(bcr_BLOCK) == 0) /* 0 if the root's daemon has counted on both before it hears more */
+        ;
+    MUST(bcr_errno == bcrE_DEAD);
 }
 
 static volatile sig_atomic_t signals;
@@ -447,13 +480,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"whole", whole},         {"rounds", rounds},
-               {"handlers", handlers},   {"ended_before", ended_before},
-               {"refused", refused},     {"waits", count_members},
-               {"finish", finish},       {"stuck", stuck},
-               {"signalled", signalled}, {"ender", end_team},
-               {"maker", make},          {"alone", stand_alone},
-               {"victim", kill_host}},
+    } all[] = {{"whole", whole},           {"rounds", rounds},
+               {"handlers", handlers},     {"ended_before", ended_before},
+               {"refused", refused},       {"waits", count_members},
+               {"finish", finish},         {"stuck", stuck},
+               {"signalled", signalled},   {"ender", end_team},
+               {"taken_back", taken_back}, {"maker", make},
+               {"alone", stand_alone},     {"victim", kill_host}},
       roots[] = {{"deaths", deaths}, {"in_part", in_part}, {"ended_teams", ended_teams},
                  {"two", two},       {"orphans", orphans}, {"bad_specs", bad_specs},
                  {"lost", lost}};

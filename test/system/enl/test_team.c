@@ -139,6 +139,14 @@ TEST(a_call_whose_time_is_up_does_not_count_and_all_others_are_barriers)
     runs("rounds", "5", "3");
 }
 
+TEST(one_that_ends_behind_a_call_whose_time_is_up_has_not_arrived)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--onfail", "isolate", "--ondeadlock", "ignore", "--local", "1", "-n", "2",
+              program(), "taken_back");
+    ends_well("taken_back");
+}
+
 TEST(handlers_run_while_the_team_is_waited_for)
 {
     runs("handlers", "3", "1");
