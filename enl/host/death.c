@@ -263,12 +263,17 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
 static void finish_without_hello(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
+    const bool is_root = cce == here->root;
+    const struct enl_outcome verdict =
+        here->ops->outcome_of_end(here->self->config.onfail, cce->flags, is_root, ENL_END_GOOD);
     enl_output_drain(cce);
     bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s exited with status 0 and never called bcr_init",
                    enl_cce_text(cce));
-    if (cce == here->root)
+    if (is_root)
         here->ops->root_ended(here->self->jobs, 0, false);
     enl_cce_drop(cce);
+    if (verdict.ends && here->self->phase == ENL_RUNNING)
+        here->self->ops->abort(here->self->program, 0);
 }
 
 /* A process that the daemon started has ended, no process holds its socket any more, and no hello
@@ -344,11 +349,10 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     const char *who = enl_cce_text(cce);
     text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING;
-    const bool is_judged = running && !cce->has_status;
-    const struct enl_outcome verdict = is_judged
-                                           ? here->ops->outcome_of_end(here->self->config.onfail, cce->flags,
-                                                                       cce == here->root, kind_of_end(end))
-                                           : (struct enl_outcome){.is_normal = true};
+    const enum enl_end kind = cce->has_status ? ENL_END_GOOD : kind_of_end(end);
+    const struct enl_outcome verdict =
+        running ? here->ops->outcome_of_end(here->self->config.onfail, cce->flags, cce == here->root, kind)
+                : (struct enl_outcome){.is_normal = true};
     const bool blamed = !verdict.is_normal;
     /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == here->root && (end.known || running))

@@ -182,6 +182,31 @@ static void finish(void)
         pause();
 }
 
+/* Member 0 ends the team, to which a CCE that it has started does not belong. */
+static void finish_all_but_one(void)
+{
+    static const char *const outside[] = {"outside", NULL};
+    const struct bcr_startspec spec = {.size = sizeof spec,
+                                       .core = -1,
+                                       .count = 1,
+                                       .ordinal = 100,
+                                       .program = program,
+                                       .arguments = outside};
+    become();
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    if (rank == 0)
+        MUST(bcr_start(&spec, NULL) == 1 && bcr_end(5, bcr_TEAM) == 0);
+    for (;;)
+        pause();
+}
+
+static void stay(void)
+{
+    become();
+    for (;;)
+        pause();
+}
+
 /* The main part and a handler call it: one waits for the team, with a time that is up, when the other is told so. */
 static void while_late(int cell)
 {
@@ -485,7 +510,8 @@ int main(int argc, char **argv)
                {"refused", refused},       {"waits", count_members},
                {"finish", finish},         {"stuck", stuck},
                {"signalled", signalled},   {"ender", end_team},
-               {"taken_back", taken_back}, {"maker", make},
+               {"taken_back", taken_back}, {"finish_all_but_one", finish_all_but_one},
+               {"outside", stay},          {"maker", make},
                {"alone", stand_alone},     {"victim", kill_host}},
       roots[] = {{"deaths", deaths}, {"in_part", in_part}, {"ended_teams", ended_teams},
                  {"two", two},       {"orphans", orphans}, {"bad_specs", bad_specs},

@@ -114,6 +114,16 @@ TEST(any_program_may_be_a_member)
     run_ends(&run, 0, "was killed by signal 9");
 }
 
+TEST(the_end_of_member_0_is_that_of_the_program_if_onfail_is_root)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--onfail", "root", "-n", "1", "true", ":", "-n", "1", "sleep", "1000");
+    ends_well("true");
+    run_start(&run, run_enl(), "--onfail", "root", "-n", "2", program(), "finish_all_but_one");
+    run_end(&run);
+    CHECK_INT(run.status, 5);
+}
+
 TEST(a_member_that_cannot_be_started_ends_the_program_with_a_sentence)
 {
     run_folder();
