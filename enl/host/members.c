@@ -41,6 +41,7 @@ struct enl_members {
     struct enl_here *here;
     uint32_t team;
     LIST_HEAD(, enl_cce) all; /* that have not ended */
+    bool is_known;            /* to the root's daemon, which says when the gate is open: some were started */
     bool is_open, is_opening; /* is_opening: those that wait are being welcomed */
     struct {
         uint32_t size, came; /* identities of the team, and of them those that are here */
@@ -111,7 +112,7 @@ static void drop(struct enl_members *members)
 /* Nobody here needs it any more. */
 static bool may_drop(const struct enl_members *members)
 {
-    return LIST_EMPTY(&members->all) && members->is_open && !members->is_opening;
+    return LIST_EMPTY(&members->all) && (members->is_open || !members->is_known) && !members->is_opening;
 }
 
 /* ---- the members ---- */
@@ -135,7 +136,7 @@ bool enl_members_add(struct enl_cce *cce, uint32_t team, uint32_t rank)
 
 void enl_members_started(struct enl_cce *cce)
 {
-    cce->team.is_told = true;
+    cce->team.is_told = cce->team.members->is_known = true;
     tell_of_member(cce, BCRI_MEMBER_STARTED);
 }
 
