@@ -15,6 +15,7 @@
 #include "bcri/result.h"
 #include "bcri/tx.h"
 #include "bcri/wait_lists.h"
+#include "bcri/wakeon.h"
 
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
@@ -122,6 +123,8 @@ static struct bcri_result append(struct bcri_ctx *ctx, struct bcri_resolved *res
     else
         error = append_to_back(ctx, resolved, region, waiting, due);
     bcri_requests_told(ctx, resolved, due && error == 0);
+    if (bcri_likely(error == 0))
+        bcri_wakeon_added(ctx, resolved);
     return bcri_result(error);
 }
 
@@ -186,5 +189,6 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcr
     if (first != 0)
         bcri_leaf_unlock(ctx, resolved);
     bcri_requests_told(ctx, resolved, due);
+    bcri_wakeon_added(ctx, resolved);
     return 0;
 }

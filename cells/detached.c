@@ -22,6 +22,7 @@
 #include "bcri/region.h"
 #include "bcri/tx.h"
 #include "bcri/wait_lists.h"
+#include "bcri/wakeon.h"
 
 #define CELL struct bcri_cell_shm
 #define NODE struct bcri_node_shm
@@ -77,6 +78,8 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_
     bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
     bcri_requests_told(ctx, resolved, due);
+    if (replacement != 0)
+        bcri_wakeon_added(ctx, resolved);
     bcri_detached_drop(ctx, ctx->index, resolved);
 }
 

@@ -15,6 +15,7 @@
 #include "bcri/slot.h"
 #include "bcri/tiers.h"
 #include "bcri/waiters.h"
+#include "bcri/wakefd.h"
 #include "get_steps.h"
 
 /* Model: cell.inc */
@@ -107,9 +108,10 @@ static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get
         return get_full(ctx, get, ticket, entry, flags);
     if (get->msec == 0)
         return BCRI_TRY_EMPTY;
-    /* The agent, which may wait for many regions, waits in lists only: those ring it. */
-    return get->want == BCRI_WANT_READ || ctx->daemon.parks ? BCRI_TRY_BOTH_LOCKS
-                                                            : wait_by_ticket(ctx, get, ticket, flags);
+    /* The agent, which may wait for many regions, and a CCE that sleeps in a poll wait in lists only: those ring it. */
+    return get->want == BCRI_WANT_READ || ctx->daemon.parks || bcri_wakefd_exists(ctx)
+               ? BCRI_TRY_BOTH_LOCKS
+               : wait_by_ticket(ctx, get, ticket, flags);
 }
 
 /* How many regions are queued, as far as that can be known without the tail lock: a put at this

@@ -136,9 +136,11 @@ void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
  * Model: handler_request.pml */
 void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved)
 {
-    if ((bcri_load(&resolved->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
+    const uint64_t state = bcri_load(&resolved->cell->t.state);
+    if ((state & (BCRI_CELL_HIGH | BCRI_CELL_LOW | BCRI_CELL_WAKES)) == 0)
         return;
-    (void)bcri_requests_tell(enl, resolved, BCRI_REF_NONE);
+    if ((state & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) != 0)
+        (void)bcri_requests_tell(enl, resolved, BCRI_REF_NONE);
     bcri_bell_ring(enl, resolved->record);
 }
 

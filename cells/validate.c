@@ -98,7 +98,7 @@ static bool counters_valid(const struct bcri_ctx *ctx, const struct bcri_resolve
     uint64_t head = bcri_load(&cell->h.head), tail = bcri_load(&cell->t.tail);
     uint64_t state = bcri_load(&cell->h.state);
     const uint32_t flags = BCRI_CELL_SLOW | BCRI_CELL_OWNERDEAD | BCRI_CELL_ARMED | BCRI_CELL_CLOSED |
-                           BCRI_CELL_HIGH | BCRI_CELL_LOW;
+                           BCRI_CELL_HIGH | BCRI_CELL_LOW | BCRI_CELL_WAKES;
     if (state != bcri_load(&cell->t.state) || ((uint32_t)state & ~flags) != 0)
         return false;
     if (tail > head ? tail - head > bcri_ring_entries(resolved) : head - tail > BCRI_TICKETS)

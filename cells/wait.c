@@ -65,6 +65,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     int ready = BCRI_NOT_YET;
     bcri_sleep_note(ctx, waiting->slots[0], waiting->count, deadline_ns);
     /* From here on a ring ends the sleep. */
+    const uint32_t before = bcri_load(&bell->sleeping);
     atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     for (int i = 0; i < waiting->count && ready < 0; i++)
         if (!bcri_request_sleep_flag(ctx, waiting->slots[i]))
@@ -76,7 +77,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         bcri_sleep_rests(ctx, seen);
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
     }
-    bcri_store(&bell->sleeping, BCRI_AWAKE);
+    bcri_bell_awake(ctx, before);
     return ready;
 }
 

@@ -26,13 +26,14 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     const struct alone *const alone = arg;
     struct bcri_bell_shm *const bell = alone->ctx->bell;
     bcri_sleep_note(alone->ctx, NULL, alone->event->note, deadline_ns);
+    const uint32_t before = bcri_load(&bell->sleeping);
     atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     if (bcri_load_acquire(&bell->bell) == alone->seen) {
         bcri_sleep_rests(alone->ctx, alone->seen);
         bcri_futex_wait(&bell->bell, alone->seen, deadline_ns);
     }
-    bcri_store(&bell->sleeping, BCRI_AWAKE);
+    bcri_bell_awake(alone->ctx, before);
     return look_at_bell(arg);
 }
 

@@ -16,6 +16,7 @@
 #include "bcri/private.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
+#include "bcri/wakefd.h"
 #include "bcri/wakes.h"
 
 void *bcri_ctx_alloc(size_t bytes)
@@ -104,6 +105,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
         ctx->hooks->fini(ctx);
     bcri_ids_fini(ctx);
     bcri_wakes_fini(ctx);
+    bcri_wakefd_fini(ctx);
     bcri_private_free(ctx->daemon.looks);
     bcri_private_free(ctx->kept.list);
     bcri_private_free(ctx->slots.stack);

@@ -5,6 +5,7 @@
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
 #include "bcri/handler_request.h"
+#include "bcri/wakefd.h"
 #include "bcri/wakes.h"
 #include "scheduler_private.h"
 
@@ -78,6 +79,7 @@ void bcri_sched_requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
     if (bcri_unlikely(handler == NULL))
         return;
     see_count(s, handler, count);
+    bcri_wakefd_changed(ctx);
     if (handler->activep > self->activep || (handler->activep == self->activep && is_main(self)))
         ctx->handlers.due = true;
 }

@@ -18,6 +18,7 @@
 #include "bcri/self.h"
 #include "bcri/wait.h"
 #include "bcri/waiters.h"
+#include "bcri/wakefd.h"
 #include "bcri/wakes.h"
 #include "scheduler_private.h"
 
@@ -73,6 +74,14 @@ static void see(struct bcri_scheduler *s, bool exact)
         bcri_sched_take_requests(s);
     if (!bcri_waits_quiet(&s->waits))
         bcri_waits_look(&s->waits, exact, over);
+}
+
+void bcri_sched_see_all(struct bcri_scheduler *s)
+{
+    see(s, true);
+    s->ctx->handlers.due = is_due(s);
+    bcri_wakefd_deadline(s->ctx, s->waits.deadline_count != 0 ? s->waits.deadlines[0]->deadline_ns
+                                                              : BCRI_DEADLINE_NEVER);
 }
 
 /* ---- invocations ---- */

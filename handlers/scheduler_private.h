@@ -47,6 +47,9 @@ void bcri_sched_requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
 /* `wakes` of the handler's cell (wakes.h) are requests of it. */
 void bcri_sched_see_wakes(struct bcri_scheduler *sched, struct bcri_handler *handler, uint64_t wakes);
 
+/* Sees what has happened, exactly, after the CCE's descriptor was armed, and sets its timer (wakefd.c). */
+void bcri_sched_see_all(struct bcri_scheduler *sched);
+
 /* install.c. Removes the handlers of cells that go. */
 void bcri_sched_cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count);
 

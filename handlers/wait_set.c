@@ -13,6 +13,7 @@
 #include "bcri/wait.h"
 #include "bcri/wait_loop.h"
 #include "bcri/waiters.h"
+#include "bcri/wakefd.h"
 #include "bcri/wakes.h"
 
 #define NO_DEADLINE SIZE_MAX
@@ -200,6 +201,9 @@ void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait)
     if (wait->deadline_ns != BCRI_DEADLINE_NEVER)
         rise(waits, wait, waits->deadline_count++);
     waits->rooms += wait->event != NULL && wait->event->note == BCRI_NOTE_ROOM;
+    if (bcri_unlikely(bcri_wakefd_exists(waits->ctx)) && waits->deadline_count != 0 &&
+        waits->deadlines[0] == wait)
+        bcri_wakefd_deadline(waits->ctx, wait->deadline_ns);
     if (wait->count > WATCHED_SLOTS || wait->event != NULL) {
         bell(waits, wait);
         return;
@@ -344,6 +348,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     const struct bcri_wait *const oldest = waits->armed.first;
     const int count = oldest == NULL ? 0 : oldest->event != NULL ? oldest->event->note : oldest->count;
     bcri_sleep_note(waits->ctx, count > 0 ? oldest->slots[0] : NULL, count, deadline_ns);
+    const uint32_t before = bcri_load(&own->sleeping);
     atomic_store_explicit(&own->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     if (bcri_load_acquire(&own->bell) == waits->bell_seen) {
@@ -351,7 +356,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         bcri_futex_wait(&own->bell, waits->bell_seen,
                         deadline_ns < idle->latest_ns ? deadline_ns : idle->latest_ns);
     }
-    bcri_store(&own->sleeping, BCRI_AWAKE);
+    bcri_bell_awake(waits->ctx, before);
     return HAS_SLEPT;
 }
 

@@ -2,6 +2,8 @@
 /* Futexes and the current processor: bell.h. */
 #include "bcri/bell.h"
 
+#include "bcri/wakefd.h"
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <stddef.h>
@@ -34,7 +36,9 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
 void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t sleeping)
 {
     static const uint64_t one = 1;
-    if (sleeping != BCRI_SLEEPS_IN_EPOLL)
+    if (sleeping == BCRI_SLEEPS_IN_POLL)
+        bcri_wakefd_ring(ctx, record);
+    else if (sleeping != BCRI_SLEEPS_IN_EPOLL)
         bcri_futex_wake(&record->bell.bell, 1);
     else if (write(ctx->bell_fd, &one, sizeof one) < 0)
         (void)0; /* its counter is full: then it is readable */

@@ -20,6 +20,7 @@
 #include <bcr/program.h>
 
 #include "bcri/archtype.h"
+#include "bcri/bell.h"
 #include "bcri/lookup.h"
 #include "bcri/made.h"
 #include "bcri/notice.h"
@@ -97,6 +98,8 @@ static int put_end(struct enl_call *call, struct bcri_ctx *ctx)
     if (looked != 0 || resolved.owner != end->index || resolved.open >> 32 != end->generation)
         return 0;
     const int error = bcri_made_put(ctx, &resolved, &made, true);
+    if (error == 0)
+        bcri_bell_ring(ctx, resolved.record); /* the watcher may sleep in a poll (bcr_wakefd) */
     return error == bcrE_DEAD ? 0 : error;
 }
 

@@ -2,6 +2,7 @@
 /* Setting a scene: who is there, what lies in the cells, who waits; and forking the victim. */
 #include "scene_parts.h"
 
+#include <bcr/program.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "bcri/segment.h"
 #include "bcri/self.h"
 #include "bcri/waiters.h"
+#include "bcri/wakefd.h"
 #include "bcri/watermark.h"
 
 enum { NRGNS = 40 };
@@ -271,6 +273,13 @@ void scene_open(struct scene *scene)
             as_owner(scene);
             scene->fd = bcr_fd(scene->cell);
             CHECK(scene->fd >= 0);
+        }
+        if (s->polls) {
+            as_owner(scene);
+            CHECK_INT(bcr_wakeon(scene->cell, 1), 0);
+            CHECK_INT(bcri_wakefd_make(scene->owner), 0);
+            bcri_wakefd_arm(scene->owner);
+            scene->fd = scene->owner->wakefd.fd;
         }
     }
     bcri_self_set(NULL);

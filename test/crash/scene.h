@@ -75,6 +75,7 @@ struct scenario {
     int mark;
     int requests; /* so many there are before */
     bool armed;   /* the owner has a descriptor of the first cell; only where it is empty */
+    bool polls;   /* the owner's own is armed, and tells of puts into the first cell; likewise */
     void (*prepare)(struct scene *scene); /* in the victim */
     void (*arrange)(struct scene *scene); /* after that, by owner and peer */
 

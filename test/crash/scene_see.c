@@ -118,7 +118,7 @@ void scene_see(struct scene *scene, struct line *line)
         scene_add(line, "s=%d ", scene_take_requests(scene) - scene->scenario->requests);
     see_waiters(scene, line);
     see_puts(scene, line);
-    if (scene->scenario->armed)
+    if (scene->scenario->armed || scene->scenario->polls)
         see_fd(scene, line);
     scene_add(line, ":");
     see_cell(scene, line, scene->cell);

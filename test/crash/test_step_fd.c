@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Killed while it arms a cell's descriptor, and while it puts into a cell that another waits for
- * with one. */
+ * with one, the cell's or its own (bcr_wakefd). */
 #include <unistd.h>
 
 #include "scene.h"
@@ -58,3 +58,12 @@ SCENARIO(enq_into_an_armed_cell_to_a_taker, .armed = true, .waiters = "T", .prep
 SCENARIO(enq_into_an_armed_cell_to_a_reader, .armed = true, .waiters = "R", .prepare = one_region, .run = enq,
          .before = "R=- :", .after = "R=100 fd : 100")
 SCENARIO(read_that_waits_at_an_armed_cell, .armed = true, .run = read_pending, .before = ":", .after = ":")
+/* Repair rings whether or not the put is done: the descriptor may be readable for nothing, never the other way. */
+SCENARIO(enq_where_the_owner_polls, .polls = true, .prepare = one_region, .run = enq, .before = ":",
+         .after = "fd : 100", .also = "fd :")
+SCENARIO(enq_that_keeps_its_region_where_the_owner_polls, .polls = true, .prepare = one_region,
+         .run = enq_nofree, .before = ":", .after = "fd : 100", .also = "fd :")
+SCENARIO(write_where_the_owner_polls, .polls = true, .prepare = one_region, .run = write_it, .before = ":",
+         .after = "fd : 100", .also = "fd :")
+SCENARIO(enq_to_a_reader_where_the_owner_polls, .polls = true, .waiters = "R", .prepare = one_region,
+         .run = enq, .before = "R=- :", .after = "R=100 fd : 100", .also = "R=- fd :")

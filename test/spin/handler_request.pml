@@ -20,7 +20,7 @@
  * WAKE_LOOK_FIRST and WAKE_NO_RING.
  *
  * Code: cells/put_attempt.c, cells/get_attempt.c, cells/include/bcri/handler_request.h
- * Code: cells/handler_request.c, cells/recovery/operation_repair.c, cells/wake.c */
+ * Code: cells/handler_request.c, cells/recovery/operation_repair.c, cells/wake.c, cells/wakeon.c */
 #define NOBODY 0
 #define DAEMON 3
 #define VICTIM 0

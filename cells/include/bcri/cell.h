@@ -71,13 +71,14 @@
 #define BCRI_TICKETS 4u
 
 /* flags in H.state and T.state (low 32 bits; the generation is in the high 32) */
-#define BCRI_CELL_SLOW      1u  /* both locks, transactions */
-#define BCRI_CELL_OWNERDEAD 2u  /* the write lock's owner has died; nobody has put since */
-#define BCRI_CELL_ARMED     8u  /* a descriptor waits for the next region (fd.c) */
-#define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
-#define BCRI_CELL_HIGH      16u /* watermark > 0: additions may request the owner's handler */
-#define BCRI_CELL_LOW       32u /* watermark <= 0: gets may request it */
-#define BCRI_CELL_CORRUPT   64u /* CLOSED by the daemon, for good (validate.h) */
+#define BCRI_CELL_SLOW      1u   /* both locks, transactions */
+#define BCRI_CELL_OWNERDEAD 2u   /* the write lock's owner has died; nobody has put since */
+#define BCRI_CELL_ARMED     8u   /* a descriptor waits for the next region (fd.c) */
+#define BCRI_CELL_CLOSED    4u   /* cafree, or the owner has ended */
+#define BCRI_CELL_HIGH      16u  /* watermark > 0: additions may request the owner's handler */
+#define BCRI_CELL_LOW       32u  /* watermark <= 0: gets may request it */
+#define BCRI_CELL_CORRUPT   64u  /* CLOSED by the daemon, for good (validate.h) */
+#define BCRI_CELL_WAKES     128u /* additions make the owner's descriptor readable (wakeon.c) */
 
 struct bcri_head_shm {
     _Atomic uint32_t lock;

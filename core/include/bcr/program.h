@@ -321,6 +321,33 @@ BCR_API int bcr_sigleave(void);
  * Crash: the wakes of a CCE end with it. */
 BCR_API int bcr_wake(int cell);
 
+/* bcr_wakefd, bcr_wakeon -- one descriptor that tells of all that concerns this CCE; of which cells' puts.
+ * The descriptor is for poll(2), epoll and libraries on them; it is the same at each call, and the
+ * program does not read or close it. Each call of bcr_wakefd takes away what has made it readable,
+ * and arms it: it becomes readable when something changes that came after the call began. Look at
+ * everything after the call, and poll then: empty the cells, wait with 0 for pending gets, let
+ * handlers run by bcr_allow. These are changes:
+ *   a put of any kind into a cell for which bcr_wakeon(cell, 1) was said, the caller's own included
+ *   a request of a handler, and the end of what an invocation waits for
+ *   a pending get that has its region, or has failed
+ *   the end of a CCE, when its region comes (bcr_watch)
+ *   the deadline of an invocation that waits
+ *   bcr_wake
+ * One change is enough for one arming: further ones make no difference until the next call. A change
+ * that the program saw when it looked leaves the descriptor readable all the same, and so does a call
+ * that sleeps between the two; now and then it is readable though nothing has changed.
+ *
+ * cell of bcr_wakeon is a number in the caller's own areas, or 0; on 0 undoes it, as does bcr_cafree.
+ * Puts and gets there take both locks of the cell, some 100 ns more. In a CCE that has the
+ * descriptor, gets that wait do so too.
+ * Returns: bcr_wakefd the descriptor, bcr_wakeon 0.
+ * Errors: bcrE_NOCELL
+ *         bcrE_NOMEM   No descriptor or memory is left here or in enl.
+ * Blocks: the first bcr_wakefd until enl has answered; else no.
+ * Crash: a putter that dies inside has put and told, or neither. */
+BCR_API int bcr_wakefd(void);
+BCR_API int bcr_wakeon(int cell, int on);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,8 @@
  * known to any other, and each process of the group that may ring has it (ctx->bell_fd).
  * docs/states/doorbell.md.
  *
+ * A CCE that sleeps in a poll of its own has armed a descriptor (SLEEPS_IN_POLL, wakefd.h).
+ *
  * A CCE with many requests wants to know which one was served. So the ringer stores beside the
  * bell, at rung_for[n % 4] for ring number n, that number and the low half of the cell's reference.
  * It is a hint. The CCE may read another number there, because the ringer has not stored yet, has
@@ -76,6 +78,10 @@ static inline void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bc
     if (record != NULL)
         bcri_bell_ring_for(ctx, record, cell);
 }
+
+/* After a sleep on the futex: the CCE is awake. `before` is what `sleeping` was before it. If a descriptor was armed
+ * then (wakefd.h), it becomes readable: whoever rang meanwhile has woken the futex instead. */
+void bcri_bell_awake(struct bcri_ctx *ctx, uint32_t before);
 
 /* Notes for tools what this CCE is about to sleep for: `count` requests, the first of them at `slot`
  * (NULL: unknown); or, with BCRI_NOTE_ROOM for the count, room in its comm heap, with BCRI_NOTE_TEAM the other

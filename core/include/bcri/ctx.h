@@ -129,6 +129,13 @@ struct bcri_ctx_calls {
     _Atomic(const char *) does; /* NULL: the user's handler runs */
 };
 
+/* Its descriptor for polls (wakefd.h). */
+struct bcri_ctx_wakefd {
+    int fd; /* 0: it has none. An epoll of: */
+    int event, timer;
+    bool timed; /* the timer is set, or has been */
+};
+
 /* How often bcr_wake was called (wakes.h). */
 struct bcri_ctx_wakes {
     _Atomic(void *) table; /* of words, by cell number */
@@ -203,6 +210,7 @@ struct bcri_ctx {
     struct bcri_ctx_calls calls;
     struct bcri_ctx_section section;
     struct bcri_ctx_wakes wakes;
+    struct bcri_ctx_wakefd wakefd;
 
     /* What this CCE has read from the directory of records; 0: nothing yet. */
     uint32_t record_seg[BCRI_RECORD_SEGS];

@@ -85,7 +85,7 @@ static inline void bcri_identity_name(uint8_t identity[BCRI_IDENTITY_BYTES], uin
 }
 
 /* How a CCE sleeps, or is about to: bell.h. */
-enum bcri_sleep { BCRI_AWAKE = 0, BCRI_SLEEPS_ON_FUTEX, BCRI_SLEEPS_IN_EPOLL };
+enum bcri_sleep { BCRI_AWAKE = 0, BCRI_SLEEPS_ON_FUTEX, BCRI_SLEEPS_IN_EPOLL, BCRI_SLEEPS_IN_POLL };
 
 #define BCRI_RUNG_FOR 4u
 struct bcri_bell_shm {

@@ -74,7 +74,7 @@ int enl_waiters_find(struct enl_call *call, struct bcri_ctx *ctx)
             continue;
         struct enl_waiter one = {.index = index, .since_ns = bcri_load(&record->sleep.since_ns)};
         const bool locked = bcri_load(&record->bell.waits_on) == waiters->owner + 1;
-        if (!locked && bcri_load(&record->bell.sleeping) != BCRI_AWAKE)
+        if (!locked && bcri_load(&record->bell.sleeping) == BCRI_SLEEPS_ON_FUTEX)
             one.request = bcri_load(&record->sleep.waits_for) & BCRI_REF_MASK;
         if (locked || waits_for_owner(ctx, waiters->owner, &one))
             add_waiter(waiters, &one);

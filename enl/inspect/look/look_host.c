@@ -66,6 +66,8 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     cce->state = bcri_load(&record->id.state);
     cce->process = cce->pid != 0 ? (uint64_t)(unsigned char)bcri_process_state((uint32_t)cce->pid) : 0;
     cce->asleep = bcri_load_acquire(&record->bell.sleeping);
+    if (cce->asleep == BCRI_SLEEPS_IN_POLL) /* of its own, after which it may do anything */
+        cce->asleep = BCRI_AWAKE;
     if (cce->asleep == BCRI_AWAKE && cce->process == 'S')
         cce->outside = outside_of((uint32_t)cce->pid);
     cce->bell = bcri_load(&record->bell.bell);

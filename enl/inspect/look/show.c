@@ -61,6 +61,7 @@ static void show_flags(FILE *out, const struct look_view *view, const struct loo
     } names[] = {{BCRI_CELL_OWNERDEAD, "owner of its lock has ended"},
                  {BCRI_CELL_CLOSED, "closed"},
                  {BCRI_CELL_ARMED, "bcr_fd armed"},
+                 {BCRI_CELL_WAKES, "bcr_wakeon"},
                  {BCRI_CELL_CORRUPT, "corrupt"}};
     const char *between = "  ";
     if (cell->locker != 0) {

@@ -293,6 +293,8 @@ static void failures(void)
     must(bcr_teamsize() == 0 && bcr_teamrank() < 0 && bcr_teamcce(0) < 0 && bcr_teamhost(0) < 0,
          "bcr_teamsize");
     must(bcr_teamsync(0) < 0, "bcr_teamsync in vain");
+    must(bcr_wakeon(OUT, 1) == 0 && bcr_wakefd() >= 0 && bcr_wakefd() >= 0 && bcr_wakeon(OUT, 0) == 0,
+         "bcr_wakefd");
     must(bcr_wake(OUT) == 0 && bcr_deq(bcr_cce, OUT, bcr_BLOCK) == NULL && bcr_errno == bcrE_WOKEN,
          "bcr_wake");
     must(bcr_watch(others[1], OUT) == 0 && bcr_unwatch(others[1], OUT) == 0, "bcr_watch");

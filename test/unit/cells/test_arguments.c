@@ -140,7 +140,8 @@ static void cells(struct actor *self)
         list[2 * i] = any_cce();
         list[2 * i + 1] = any_cell();
     }
-    switch (below(18)) {
+    switch (below(19)) {
+    case 18: bcr_wakeon(any_cell(), (int)below(2)); return;
     case 17: bcr_wake(any_cell()); return;
     case 13: bcr_watch(any_cce(), any_cell()); return;
     case 14: bcr_unwatch(any_cce(), any_cell()); return;

@@ -55,6 +55,8 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_sigenter(), code);
     FAILS(bcr_sigleave(), code);
     FAILS(bcr_wake(cell), code);
+    FAILS(bcr_wakefd(), code);
+    FAILS(bcr_wakeon(cell, 1), code);
     FAILS(bcr_getputwait(&value), code);
     FAILS(bcr_putwait(0), code);
     FAILS(bcr_putdone(0), code);

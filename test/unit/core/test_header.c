@@ -90,6 +90,8 @@ TEST(the_additions_have_the_signatures_that_were_announced)
     CHECK(IS(&bcr_sigenter, int (*)(void)));
     CHECK(IS(&bcr_sigleave, int (*)(void)));
     CHECK(IS(&bcr_wake, int (*)(int)));
+    CHECK(IS(&bcr_wakefd, int (*)(void)));
+    CHECK(IS(&bcr_wakeon, int (*)(int, int)));
     CHECK(IS(&bcr_heapleft, long long (*)(void)));
     CHECK(IS(&bcr_handler_arg, int (*)(int, void (*)(int, void *), void *, int, int, int)));
     CHECK(IS(&bcr_getpriority, int (*)(int *, int *)));

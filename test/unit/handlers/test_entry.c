@@ -78,6 +78,14 @@ static void wake(void)
 {
     CHECK_INT(bcr_wake(USED), 0);
 }
+static void wakefd(void)
+{
+    CHECK(bcr_wakefd() >= 0);
+}
+static void wakeon(void)
+{
+    CHECK_INT(bcr_wakeon(EMPTY, 0), 0);
+}
 static void rgwait(void)
 {
     CHECK_INT(bcr_rgwait(pending, 0, 0), 0);
@@ -293,6 +301,8 @@ static const struct {
     {"sigenter", signal_section},
     {"sigleave", signal_section},
     {"wake", wake},
+    {"wakefd", wakefd},
+    {"wakeon", wakeon},
 };
 
 /* The block that names the routine: "bcr_one, bcr_other -- ...". */
