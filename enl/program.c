@@ -117,6 +117,7 @@ void enl_program_check_end(struct enl_program *program)
 static void kill_cces(struct enl_program *program)
 {
     struct enl_cce *cce;
+    enl_await_none(&program->here);
     TAILQ_FOREACH (cce, &program->here.all, entry)
         enl_cce_signal(cce, SIGKILL, true);
 }

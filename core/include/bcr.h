@@ -118,10 +118,13 @@ BCR_API int *bcr_errno_location(void);
  * reach the root's enl go to all CCEs, once each, and the program goes on; enl(1) has the rest.
  *
  * A process that enl or bcr_enlist started joins that program. If the variable BCR_ENTER names a
- * running program it enters that: bcr_enter has what that means, and further errors. Any other, also
- * if a CCE started it, becomes the root of its own: it forks and turns into enl, and the child goes on as the root, with
- * a new process ID, and with the interval timers of the process. What else belongs to a process
- * (record locks of fcntl, SIGIO, POSIX timers, children) stays behind, and is to be set up later.
+ * running program it enters that: bcr_enter has what that means, and further errors. If BCR_AWAIT,
+ * BCR_TEAM and BCR_RANK say that it is a member other than 0 of a team without a launcher, it waits
+ * for member 0's program, as enl(1) explains under Teams without a launcher. Any other, also if a CCE
+ * started it, becomes the root of its own: it forks and turns into enl, and the child goes on as the
+ * root, with a new process ID, and with the interval timers of the process. What else belongs to a
+ * process (record locks of fcntl, SIGIO, POSIX timers, children) stays behind, and is to be set up
+ * later.
  * enl(1) says how enl is found, and that it kills a CCE that executes another program or closes
  * descriptors not its own.
  *
@@ -130,8 +133,11 @@ BCR_API int *bcr_errno_location(void);
  * Returns: the flags asked for that are not available, 0 if all are. It does not return where no
  *     enl is found: a message says where it looked, and the process exits with status 127; nor if a
  *     setting is bad, which bcrrc(5) explains: status 2.
- * Errors: bcrE_ARG, bcrE_NOMEM
- *         bcrE_BUSY    This process is a CCE, or another has joined by the same inherited socket.
+ * Errors: bcrE_NOMEM
+ *         bcrE_ARG     flags are negative, or variables of a team without a launcher make no sense.
+ *         bcrE_BUSY    This process is a CCE; another has joined by the same inherited socket, or waits
+ *                      with the same BCR_AWAIT and BCR_RANK.
+ *         bcrE_TIMEOUT  No program has come for that member in the time of awaittimeout.
  *         bcrE_ENLIST  The program ended before it took this process; the process has several
  *                      threads and cannot fork (start it as "enl program"); or its enl is of
  *                      another user, not root (start a set-user-ID program directly).

@@ -16,6 +16,7 @@ struct enl_roster {
     uint32_t members;  /* of all lines */
     uint32_t per_host; /* 0: as many as a host has slots */
     bool is_cyclic;
+    const char *await; /* the key under which the members come by themselves; NULL: they are started */
     size_t count;
     struct enl_roster_line lines[];
 };

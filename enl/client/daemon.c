@@ -198,14 +198,30 @@ static void leave_inheritance(void)
 /* ---- becoming enl ---- */
 
 /* Turns the original process into the daemon. Returns only if that failed, with a sentence on stderr. */
-static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t root)
+static void turn_into_enl(const char *path, bool is_certain, int socket, pid_t root,
+                          const struct bcri_client_await *await)
 {
     char why[1024];
     char socket_option[48], pid_option[48];
     snprintf(socket_option, sizeof socket_option, "--root-socket=%d", socket);
     snprintf(pid_option, sizeof pid_option, "--root-pid=%ld", (long)root);
-    char *arguments[] = {(char *)(uintptr_t) "enl", socket_option,           pid_option,
-                         (char *)(uintptr_t) "--",  program_invocation_name, NULL};
+    char await_option[sizeof await->key + 16], members[16];
+    snprintf(await_option, sizeof await_option, "--await=%s", await->key);
+    snprintf(members, sizeof members, "%u", await->members);
+    char *arguments[12] = {(char *)(uintptr_t) "enl", socket_option, pid_option};
+    size_t count = 3;
+    if (await->members != 0) {
+        arguments[count++] = await_option;
+        arguments[count++] = (char *)(uintptr_t) "-n";
+        arguments[count++] = members;
+    }
+    if (await->hosts != NULL) {
+        arguments[count++] = (char *)(uintptr_t) "--host";
+        arguments[count++] = await->hosts;
+    }
+    arguments[count++] = (char *)(uintptr_t) "--";
+    arguments[count++] = program_invocation_name;
+    arguments[count] = NULL;
     setenv(BCRI_BECOMES_ENL_ENV, path, 1);
     leave_inheritance();
     if (!is_certain && !bcri_client_becomes_enl(path, arguments + 1, why, sizeof why)) {
@@ -232,7 +248,7 @@ static void refuse_to_be_enl(void)
     exit(127);
 }
 
-int bcri_client_start_daemon(void)
+int bcri_client_start_daemon(const struct bcri_client_await *await)
 {
     refuse_to_be_enl();
     if (has_threads()) {
@@ -296,7 +312,7 @@ int bcri_client_start_daemon(void)
         return pair[1];
     }
     close(pair[1]);
-    turn_into_enl(search.found, marker == BCRI_MARKER_ENL, pair[0], child);
+    turn_into_enl(search.found, marker == BCRI_MARKER_ENL, pair[0], child, await);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     _exit(127);

@@ -2,6 +2,7 @@
 /* init.c -- bcr_init and bcr_enter: how a process becomes a CCE.
  *
  *   BCRI_SOCKET is set: started by enl, by bcr_enlist, or under enl --join: join by that socket
+ *   else BCR_AWAIT is set: a member of a team that nobody starts; member 0 starts a daemon, others wait for one
  *   else BCR_ENTER is set, as by enl --enter, or bcr_enter was called: enter the program of that name
  *   else: started by a shell (or by a CCE, which unset the variables): start a daemon, then join it
  *
@@ -94,6 +95,8 @@ static int enter_by_variable(const char *name)
  * starts are others. The starter of a set-user-ID program does not choose what that enters. */
 static int find_daemon(struct bcri_client *client)
 {
+    struct bcri_client_await await;
+    const int code = bcri_client_await_take(&await);
     char program[256] = "";
     const char *wanted = secure_getenv(BCRI_ENTER_ENV);
     if (wanted != NULL)
@@ -104,11 +107,21 @@ static int find_daemon(struct bcri_client *client)
         close(fd);
         return -bcrE_ENLIST;
     }
-    if (fd != -1)
-        return fd;
-    client->enters = wanted != NULL;
-    client->direct = !client->enters;
-    return client->enters ? enter_by_variable(program) : bcri_client_start_daemon();
+    int found = fd;
+    if (fd == -1 && code != 0)
+        found = -code;
+    else if (fd == -1 && await.rank != 0) {
+        client->is_awaited = true;
+        found = bcri_client_await(&await);
+    } else if (fd == -1 && await.members == 0 && wanted != NULL) {
+        client->enters = true;
+        found = enter_by_variable(program);
+    } else if (fd == -1) {
+        client->direct = true;
+        found = bcri_client_start_daemon(&await);
+    }
+    free(await.hosts);
+    return found;
 }
 
 /* `program` NULL: the one that has started this process, or that its environment names, or a new one. */

@@ -119,6 +119,11 @@ static void welcome(struct enl_cce *cce)
         if (here->self->config.crashreport == BCRI_CRASHREPORT_LOCALS)
             message.flags |= BCRI_WELCOME_LOCALS;
     }
+    const uint8_t *nonce = enl_await_nonce(cce);
+    if (nonce != NULL) {
+        message.present |= BCRI_HAS(random);
+        message.random = (struct bcri_view){(const char *)nonce, BCRI_NONCE_BYTES};
+    }
     int fds[BCRI_CONTROL_FDS_MAX] = {bcri_host_segment_fd(here->host, BCRI_HOST_SEG), pair[1]};
     unsigned count = 2;
     if (cce->team.members != NULL) {

@@ -174,6 +174,7 @@ static void finish_cce(struct enl_cce *cce)
     cce->kill_socket = -1;
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
+    enl_await_stop(cce);
     here->ops->crash_dropped(cce);
     bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
     bcri_cce_dying(here->host, cce->index);
@@ -410,6 +411,8 @@ void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
 void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong)
 {
     cce->misheard = wrong;
+    if (enl_await_lost(cce))
+        return;
     if (cce->life == ENL_STARTED && cce->process == 0)
         fail_without_hello(cce);
     else

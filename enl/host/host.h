@@ -25,6 +25,7 @@ struct bcri_heap_piece;
 struct bcri_lines;
 struct enl_batch;
 struct enl_audit;
+struct enl_await;
 struct enl_cce;
 struct enl_here;
 struct enl_members;
@@ -222,17 +223,18 @@ struct enl_cce {
     pid_t pid;                   /* the CCE; 0 before hello and after its end */
     struct enl_watch *pid_watch; /* its pidfd; NULL if `process` is the CCE */
 
-    struct enl_conn *handshake;   /* the inherited socket's other end; NULL: ended */
-    struct enl_conn *control;     /* the private socket's other end; NULL: none yet, or ended */
-    uint32_t hello_id;            /* welcome answers this id */
-    int kill_socket;              /* closing it kills the CCE; -1 before welcome */
-    bool refused;                 /* hello came and was refused */
-    const char *misheard;         /* why its hello was not understood; NULL: it was, or none came */
-    bool hello_late;              /* hello came when its process had ended */
-    bool ran_enl;                 /* `process` was an enl at its end */
-    bool has_ended;               /* the CCE has, and what it sent before is being read */
-    bool disconnected;            /* its connection ended while the process lives */
-    bool disconnect_reported;     /* and a person was told that the CCE is killed */
+    struct enl_await *await;    /* its process comes by itself, for as long as it lives; NULL: it does not */
+    struct enl_conn *handshake; /* the inherited socket's other end; NULL: ended */
+    struct enl_conn *control;   /* the private socket's other end; NULL: none yet, or ended */
+    uint32_t hello_id;          /* welcome answers this id */
+    int kill_socket;            /* closing it kills the CCE; -1 before welcome */
+    bool refused;               /* hello came and was refused */
+    const char *misheard;       /* why its hello was not understood; NULL: it was, or none came */
+    bool hello_late;            /* hello came when its process had ended */
+    bool ran_enl;               /* `process` was an enl at its end */
+    bool has_ended;             /* the CCE has, and what it sent before is being read */
+    bool disconnected;          /* its connection ended while the process lives */
+    bool disconnect_reported;   /* and a person was told that the CCE is killed */
     uint64_t blocked_reported_ms; /* when stderr last said that others wait for it; 0: never */
     bool finished;                /* it no longer counts as alive */
     bool is_kept_of;              /* the root's daemon keeps something of it: names, a team that it starts */
@@ -377,6 +379,26 @@ void enl_watches_host_lost(struct enl_here *here, uint32_t host);
 /* A CCE has ended: nobody is to tell it anything. */
 void enl_watches_forget(struct enl_cce *cce);
 void enl_watches_stop(struct enl_here *here);
+
+/* await.c -- Members of a team whose processes come by themselves. */
+
+struct enl_await_who {
+    const char *key;
+    uint32_t rank;
+    uint8_t nonce[BCRI_NONCE_BYTES]; /* of this program's start */
+};
+/* Claims that member for `cce`, whose process is there. Returns 0, or a bcrE_ code with a sentence. */
+int enl_await_claim(struct enl_cce *cce, const struct enl_await_who *who, char *error, size_t error_size);
+/* The same for a process that may be there, or comes. */
+int enl_await_member(struct enl_cce *cce, const struct enl_await_who *who, char *error, size_t error_size);
+/* For its welcome. NULL: it is no such member. */
+const uint8_t *enl_await_nonce(const struct enl_cce *cce);
+/* Its connection has ended before hello. True: it was such a member, and has failed. */
+bool enl_await_lost(struct enl_cce *cce);
+/* The CCE ends. */
+void enl_await_stop(struct enl_cce *cce);
+/* The program ends: none that is awaited still comes. */
+void enl_await_none(struct enl_here *here);
 
 /* members.c -- The members of teams on this host. */
 

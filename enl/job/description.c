@@ -83,10 +83,16 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
     if (job->birth.length != 0)
         memcpy(job->birth.bytes, request->data.bytes, job->birth.length);
     bcri_view_copy(request->object, job->object, sizeof job->object);
+    if (request->text.length != 0) { /* enl_enlist has looked at both */
+        bcri_view_copy(request->text, job->await, sizeof job->await);
+        memcpy(job->nonce, request->random.bytes, sizeof job->nonce);
+    }
     if (!make_command(jobs, job, code_out, reason, reason_size)) {
         enl_job_free(job);
         return NULL;
     }
+    if (job->await[0] != '\0')
+        return job;
     job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;
     if (job->has_path || (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&

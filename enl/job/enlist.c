@@ -82,6 +82,16 @@ static void note_failure(struct enl_jobs *jobs, struct enl_job *job, uint32_t or
     job->failed = failed;
 }
 
+/* Starts its process, or has it come by itself. Returns 0, or a bcrE_ code with `reason`. */
+static int start_process(struct enl_job *job, struct enl_cce *cce)
+{
+    struct enl_await_who who = {.key = job->await, .rank = job->rank};
+    memcpy(who.nonce, job->nonce, sizeof who.nonce);
+    if (job->await[0] != '\0')
+        return enl_await_member(cce, &who, job->reason, sizeof job->reason);
+    return job->has_path ? enl_cce_start(cce, &job->command, job->reason, sizeof job->reason) : bcrE_NOPROG;
+}
+
 /* Starts one CCE of the job, or takes a process that waits for it. NULL: `reason` and `code` say
  * why not. */
 static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
@@ -110,8 +120,7 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
             return cce;
         enl_conn_close(waiting);
     }
-    job->code =
-        job->has_path ? enl_cce_start(cce, &job->command, job->reason, sizeof job->reason) : bcrE_NOPROG;
+    job->code = start_process(job, cce);
     if (job->code == 0 && job->team != 0)
         enl_members_started(cce);
     if (job->code == 0)
@@ -251,6 +260,11 @@ const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri
           request->ordinal + (uint64_t)request->stride * (request->count - 1) > INT32_MAX)) ||
         (request->team == 0 && request->stride != 0))
         return "enlist: members of a team that are none";
+    char key[BCRI_AWAIT_KEY_MAX + 1];
+    if ((request->present & (BCRI_HAS(text) | BCRI_HAS(random))) != 0 &&
+        (of_cce || request->team == 0 || request->random.length != BCRI_NONCE_BYTES ||
+         !bcri_view_copy(request->text, key, sizeof key) || !bcri_rendezvous_is_key(key)))
+        return "enlist: members that come by themselves, under no key";
     if (of_cce ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
         return "enlist in the name of nobody, or of another CCE";
     if (!of_cce && (request->present & BCRI_HAS(size)) != 0) {

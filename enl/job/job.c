@@ -56,8 +56,8 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
         return false;
     jobs->here->root = root;
     snprintf(reason, reason_size, "no memory");
-    bool started =
-        (jobs->roster == NULL || enl_roster_root(jobs, root)) && enl_cce_init_cell0(root, 0, NULL, 0);
+    bool started = (jobs->roster == NULL || enl_roster_root(jobs, root, reason, reason_size)) &&
+                   enl_cce_init_cell0(root, 0, NULL, 0);
     if (started && pid != 0)
         started = enl_cce_adopt_root(root, pid, socket);
     else if (started)

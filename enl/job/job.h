@@ -12,6 +12,7 @@
 
 #include "base/roster.h"
 #include "bcri/control.h"
+#include "bcri/rendezvous.h"
 #include "host/host.h"
 #include "wire/attached.h"
 
@@ -46,6 +47,9 @@ struct enl_job {
     uint32_t team, rank,
         stride;     /* of the next one; team 0: they are in none. Ordinals have the same stride */
     int lines_cell; /* of the enlistor, for what they print; 0: none */
+    char await[BCRI_AWAIT_KEY_MAX +
+               1]; /* their processes come by themselves, under that key; "": they are started */
+    uint8_t nonce[BCRI_NONCE_BYTES];
     bool wants_ids;
     uint32_t untold; /* identities of started CCEs, to be passed on */
     uint8_t identities[64 * BCRI_IDENTITY_BYTES];
@@ -165,6 +169,7 @@ struct enl_jobs {
     const struct enl_roster *roster; /* enl -n; NULL: the root alone is started */
     struct enl_roster_plan *plan;    /* the same */
     uint32_t launched;               /* its team */
+    uint8_t nonce[BCRI_NONCE_BYTES]; /* of that team, if its members come by themselves */
 
     int status;                     /* enl's exit status */
     bool is_set;                    /* that is decided, and the root's end does not change it */
@@ -278,8 +283,9 @@ void enl_teams_close(struct enl_jobs *jobs);
 struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, const struct enl_self *self,
                                             const struct enl_hosts *hosts, char *error, size_t error_size);
 void enl_roster_plan_free(struct enl_roster_plan *plan);
-/* When the root, which is member 0, has been made: the team, and that member in it. False: no memory. */
-bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root);
+/* When the root, which is member 0, has been made: the team, and that member in it. False: `reason` says why not, unless
+ * that is no memory. */
+bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size);
 /* When its process is there: asks for all others. */
 void enl_roster_others(struct enl_jobs *jobs);
 

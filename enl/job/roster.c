@@ -2,6 +2,7 @@
 /* roster.c -- enl -n: which member of the team runs where, and the requests to start them. Member 0 is the root, and runs
  * here. */
 #include <ifaddrs.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,16 @@ void enl_roster_plan_free(struct enl_roster_plan *plan)
 
 /* ---- starting them ---- */
 
-bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root)
+/* Its process is there. Another program may have its key. */
+static bool claim_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size)
+{
+    struct enl_await_who who = {.key = jobs->roster->await};
+    randombytes_buf(jobs->nonce, sizeof jobs->nonce);
+    memcpy(who.nonce, jobs->nonce, sizeof who.nonce);
+    return enl_await_claim(root, &who, reason, reason_size) == 0;
+}
+
+bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size)
 {
     static const uint8_t nobody[BCRI_IDENTITY_BYTES];
     jobs->launched = enl_teams_new(jobs, jobs->roster->members, nobody);
@@ -108,7 +118,8 @@ bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root)
     if (jobs->plan->is_unlisted)
         enl_report(jobs->self, BCRI_LOG_WARN,
                    "this machine is not in the list of hosts: member 0 runs here, and no other");
-    return jobs->launched != 0 && enl_teams_start(jobs, &first) && enl_members_add(root, jobs->launched, 0);
+    return jobs->launched != 0 && enl_teams_start(jobs, &first) && enl_members_add(root, jobs->launched, 0) &&
+           (jobs->roster->await == NULL || claim_root(jobs, root, reason, reason_size));
 }
 
 /* The arguments of a line as start strings. NULL: there are none, or `*failed_out`, which a sentence follows. */
@@ -157,6 +168,11 @@ static void start_run(struct enl_jobs *jobs, const struct enl_roster_line *line,
         .team = jobs->launched,
         .rank = run->first,
         .stride = run->stride};
+    if (jobs->roster->await != NULL) {
+        request.present |= BCRI_HAS(text) | BCRI_HAS(random);
+        request.text = bcri_view_of(jobs->roster->await);
+        request.random = (struct bcri_view){(const char *)jobs->nonce, sizeof jobs->nonce};
+    }
     if (strings != NULL && strings->length > BCRI_STRINGS_INLINE_MAX) {
         request.present |= BCRI_HAS(size);
         request.size = strings->length;

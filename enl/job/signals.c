@@ -179,6 +179,7 @@ void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal)
     jobs->status = 128 + signal; /* unless the root ends with another status */
     signal_cces(jobs, signal, from_terminal);
     enl_signals_start_grace(jobs);
+    enl_await_none(jobs->here);
 }
 
 /* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop

@@ -31,7 +31,7 @@ static const struct {
     {BCRI_CONFIG_wrap, false},       {BCRI_CONFIG_dataport, true},     {BCRI_CONFIG_bindaddr, true},
     {BCRI_CONFIG_recvpool, true},    {BCRI_CONFIG_crashreport, true},  {BCRI_CONFIG_connecttimeout, false},
     {BCRI_CONFIG_enlistpath, false}, {BCRI_CONFIG_rshpath, true},      {BCRI_CONFIG_linehold, false},
-    {BCRI_CONFIG_log, false},        {BCRI_CONFIG_logkeep, true}};
+    {BCRI_CONFIG_log, false},        {BCRI_CONFIG_logkeep, true},      {BCRI_CONFIG_awaittimeout, false}};
 static_assert(BCRI_CONFIG_PROGRAM_MAX <= BCRI_CONTROL_TEXT_MAX && BCRI_WORDS_MAX <= BCRI_CONTROL_TEXT_MAX,
               "a setting has room for what may be configured");
 enum { SETTINGS = sizeof settings / sizeof settings[0] };

@@ -91,6 +91,7 @@ const struct enl_option enl_option_table[ENL_OPTION_ROWS] = {
     {"--all", NULL, OF(KILL), FLAG(all), .help = "each program of yours that has a daemon on this machine"},
     /* By which daemons and bcr_init start enl. */
     {"--child", NULL, OF(RUN), FLAG(child)},
+    {"--await", "KEY", OF(RUN), TEXT(await)},
     {"--root-socket", "N", OF(RUN), NUMBER(root_socket, 0, INT_MAX)},
     {"--root-pid", "N", OF(RUN), NUMBER(root_pid, 1, INT_MAX)},
 };

@@ -124,7 +124,10 @@ static int check_program(struct enl_options *options, int argc, char *error, siz
                            options->per_host != 0 ? "--per-host" : "--map");
     if (options->map != NULL && strcmp(options->map, "block") != 0 && strcmp(options->map, "cyclic") != 0)
         return bcri_refuse(error, error_size, -1, "--map takes block or cyclic, not %s", options->map);
-    if (options->members != 0 && (options->join != NULL || options->enter != NULL || options->root_pid != 0))
+    if (options->await != NULL && (options->members == 0 || options->root_pid == 0))
+        return bcri_refuse(error, error_size, -1, "--await is bcr_init's; see BCR_AWAIT in enl(1)");
+    if (options->members != 0 && (options->join != NULL || options->enter != NULL ||
+                                  (options->root_pid != 0 && options->await == NULL)))
         return bcri_refuse(error, error_size, -1, "-n starts a program of its own: it does not go with %s",
                            options->join != NULL    ? "--join"
                            : options->enter != NULL ? "--enter"

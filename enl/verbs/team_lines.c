@@ -59,6 +59,7 @@ struct enl_roster *enl_team_lines(const struct enl_options *options, char **argv
         bcri_refuse(error, error_size, 0, "no memory");
         return NULL;
     }
+    roster->await = options->await;
     roster->per_host = (uint32_t)options->per_host;
     roster->is_cyclic = options->map != NULL && strcmp(options->map, "cyclic") == 0;
     for (char **word = argv; word != NULL && *word != NULL;) {

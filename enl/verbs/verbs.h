@@ -58,6 +58,7 @@ struct enl_options {
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const struct enl_command *command; /* option_table.c; NULL: none */
     const char *join, *enter;
+    const char *await; /* the key of a team that nobody starts, of which this daemon's root is member 0 */
     const char *name;
     const char *onfail;
     const char *ondeadlock;
@@ -136,7 +137,7 @@ struct enl_command {
         *help; /* how it is used, and what it does; NULL: enl starts itself so, with words of its own */
 };
 
-enum { ENL_OPTION_ROWS = 45 };
+enum { ENL_OPTION_ROWS = 46 };
 extern const struct enl_option enl_option_table[ENL_OPTION_ROWS];
 
 /* NULL: it is none. */

@@ -72,6 +72,7 @@
     X(starthosts, CHOICE, "use", "use|all", "when other machines' daemons are started")                   \
     X(fanout, COUNT, "0", "0..1000", "daemons that one daemon starts; 0: 16, and 4 if push is yes")       \
     X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")      \
+    X(awaittimeout, COUNT, "60000", "100..86400000", "milliseconds that members of BCR_AWAIT wait")       \
     X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost") \
     X(push, CHOICE, "no", "no|yes", "whether hosts are sent enl and the program when they start")         \
     X(dataport, PORTS, "0", NULL, "UDP port, or range of ports, by which hosts talk; 0: any")             \

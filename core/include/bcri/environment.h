@@ -7,6 +7,12 @@
 #define BCRI_CONTROL_ENV "BCRI_SOCKET"
 /* The name of the program that bcr_init enters, for users, too. */
 #define BCRI_ENTER_ENV "BCR_ENTER"
+/* A member of a team that nobody starts: a key that the members have in common, how many they are, which one this is, and
+ * their hosts. For users, too. */
+#define BCRI_AWAIT_ENV       "BCR_AWAIT"
+#define BCRI_AWAIT_TEAM_ENV  "BCR_TEAM"
+#define BCRI_AWAIT_RANK_ENV  "BCR_RANK"
+#define BCRI_AWAIT_HOSTS_ENV "BCR_HOSTS"
 /* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
  * finds it set, the program was started in enl's place. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"

@@ -11,6 +11,7 @@
  *   thread        has a second thread; before all else
  *   about         prints whether it is the root, was enlisted or has entered
  *   environment   prints the variables by which bcr_init finds its program
+ *   team          prints "RANK of SIZE, HOST" when all of its team have come so far
  *   put           finds "board", puts its ID there, and waits for the answer
  *   tell, wait    as sys_cce's
  *   exit N, kill N, pause */
@@ -120,9 +121,18 @@ static int perform(char **words)
     if (strcmp(word, "about") == 0)
         return puts(bcr_enlistor != -1 ? "enlisted" : bcr_cceord == 0 ? "root" : "entered"), 1;
     if (strcmp(word, "environment") == 0)
-        return printf("%s %s\n", getenv("BCR_ENTER") != NULL ? "enter" : "-",
+        return printf("%s %s\n",
+                      getenv("BCR_ENTER") != NULL || getenv("BCR_AWAIT") != NULL ||
+                              getenv("BCR_TEAM") != NULL || getenv("BCR_RANK") != NULL ||
+                              getenv("BCR_HOSTS") != NULL
+                          ? "enter"
+                          : "-",
                       getenv("BCRI_SOCKET") != NULL ? "socket" : "-"),
                1;
+    if (strcmp(word, "team") == 0) {
+        MUST(bcr_teamsync(bcr_BLOCK) == 0);
+        return printf("%d of %d, %d\n", bcr_teamrank(), bcr_teamsize(), bcr_teamhost(bcr_teamrank())), 1;
+    }
     if (strcmp(word, "put") == 0)
         return put(), 1;
     if (strcmp(word, "tell") == 0)

@@ -16,6 +16,7 @@
 
 #include "bcri/channel.h"
 #include "bcri/ctx.h"
+#include "bcri/rendezvous.h"
 #include "bcri/wait_set.h"
 
 /* A call that does not block for its answer. Other calls are made meanwhile; the one that reads an
@@ -41,6 +42,13 @@ struct bcri_client_team {
         *identities; /* of the members, BCRI_IDENTITY_BYTES each; zeros: no CCE was started for that rank */
 };
 
+/* What BCR_AWAIT and the variables beside it say. */
+struct bcri_client_await {
+    uint32_t members, rank; /* members 0: nothing */
+    char key[BCRI_AWAIT_KEY_MAX + 1];
+    char *hosts; /* of member 0; NULL: this one */
+};
+
 struct bcri_client {
     struct bcri_ctx ctx;
     int fd;          /* the private socket */
@@ -53,6 +61,7 @@ struct bcri_client {
     bool lost_said;
     bool direct;                           /* started by a shell: enl is the parent */
     bool enters;                           /* nobody has enlisted it: it has come by itself */
+    bool is_awaited;                       /* it is a member of BCR_AWAIT whose daemon has come to it */
     bool reports_crashes;                  /* the daemon wants to hear of them */
     bool reports_locals;                   /* and looks longer */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
@@ -119,9 +128,17 @@ int bcri_client_reach(const char *name);
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename);
 
 /* For a process that a shell started: forks, and turns the original process into the daemon.
+ * `await`: the team whose member 0 it is, if that is one.
  * Returns in the child only: the socket to join by. On failure returns -bcrE_ENLIST with the reason
  * on stderr, or does not return if no daemon can be had. */
-int bcri_client_start_daemon(void);
+int bcri_client_start_daemon(const struct bcri_client_await *await);
+
+/* Takes what the variables say, which are unset; await->hosts is the caller's to free. Returns 0, or a bcrE_ code with a
+ * sentence on stderr. */
+int bcri_client_await_take(struct bcri_client_await *await_out);
+/* Waits until the daemon of this host has asked for that member. Returns the socket, or a negative bcrE_ code with a
+ * sentence on stderr. */
+int bcri_client_await(const struct bcri_client_await *await);
 
 /* The file that this code was loaded from. For the program itself the loader only knows argv[0],
  * which its starter chose. The starter also chose the link by which a set-user-ID program was

@@ -10,7 +10,7 @@
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
  *   enter         CCE      the same: it is taken at once        private socket  welcome or reply
  *   welcome       daemon   id index enlistor program flags?     host segment, kill socket,
- *                          rank?                                the team's table?, the agent's eventfd?
+ *                          rank? random?                        the team's table?, the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
  *   segment_again CCE      id size kind                                         reply: seg?
  *   pages_take    CCE      id index size rings                  reply: cell? rings? + descriptors
@@ -155,7 +155,7 @@
 #define BCRI_CONTROL_TYPES(X)                                                                             \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
     X(enter, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags) | K(rank), 4)                        \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags) | K(rank) | K(random), 4)            \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
     X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                            \
@@ -182,7 +182,7 @@
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                           \
       K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags) | K(team) | K(rank) | \
-          K(stride) | K(host) | K(cell),                                                                  \
+          K(stride) | K(host) | K(cell) | K(text) | K(random),                                            \
       2)                                                                                                  \
     X(strings_next, K(id) | K(size), 0, 0)                                                                \
     X(strings, K(id) | K(bytes), 0, 0)                                                                    \
@@ -278,6 +278,9 @@ enum { BCRI_OUTPUT_OUT = 1, BCRI_OUTPUT_ERR, BCRI_OUTPUT_LOG };
 
 /* Of `flags` in output: the bytes begin within a line of that CCE. */
 enum { BCRI_OUTPUT_GOES_ON = 1 };
+
+/* `random` in enlist and welcome: the nonce of a team whose members come by themselves, so many bytes. */
+#define BCRI_NONCE_BYTES 16u
 
 /* Of `flags` in enlist: the requester wants the identities of the CCEs. */
 enum { BCRI_ENLIST_IDS = 1 };
