@@ -89,8 +89,8 @@ TEST(command_lines_are_joined_to_one_team)
     run_ends(&run, 2, "before : there is none");
     run_start(&run, run_enl(), "-n", "1", program(), ":", "-n", "0", program());
     run_ends(&run, 2, "-n takes a number from 1 to 65000, not 0");
-    run_start(&run, run_enl(), "-n", "1", program(), ":", "--local", "2", program());
-    run_ends(&run, 2, "not --local");
+    run_start(&run, run_enl(), "-n", "1", program(), ":", "--name", "x", program());
+    run_ends(&run, 2, "not --name");
     run_start(&run, run_enl(), "-n", "65000", program(), ":", "-n", "1", program());
     run_ends(&run, 2, "65001 members are more than the 65000");
 }

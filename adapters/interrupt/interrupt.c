@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* See interrupt.h. */
+#include "interrupt.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static void sleep_us(unsigned us)
+{
+    const struct timespec time = {us / 1000000, (long)(us % 1000000) * 1000};
+    if (us != 0)
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+/* Until something is taken, or nobody wants to be interrupted. */
+static void interrupt_target(struct adapter_interrupt *interrupt)
+{
+    const unsigned long seen = atomic_load(&interrupt->taken);
+    for (unsigned us = interrupt->first_us;; us = interrupt->next_us > 0 ? interrupt->next_us : 1) {
+        sleep_us(us);
+        if (atomic_load(&interrupt->taken) != seen || !atomic_load(&interrupt->enabled) ||
+            atomic_load(&interrupt->stops))
+            return;
+        pthread_kill(interrupt->target, SIGIO);
+        atomic_fetch_add(&interrupt->signals, 1);
+    }
+}
+
+static void *wait_for_edges(void *argument)
+{
+    struct adapter_interrupt *interrupt = argument;
+    struct epoll_event events[2];
+    while (!atomic_load(&interrupt->stops)) {
+        const int count = epoll_wait(interrupt->epoll, events, 2, -1);
+        if (count > 0 && atomic_load(&interrupt->enabled))
+            interrupt_target(interrupt);
+    }
+    return NULL;
+}
+
+static bool watch(const struct adapter_interrupt *interrupt, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+    return epoll_ctl(interrupt->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* The cores of process 1's threads are inherited; the helper wants those that the kernel lets it have. */
+static void use_all_cores(void)
+{
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (size_t i = 0; i < CPU_SETSIZE; i++)
+        CPU_SET(i, &all);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+}
+
+static void *run(void *argument)
+{
+    use_all_cores();
+    return wait_for_edges(argument);
+}
+
+int adapter_interrupt_start(struct adapter_interrupt *interrupt)
+{
+    sigset_t all, before;
+    interrupt->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    interrupt->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int error = interrupt->kick < 0 || interrupt->epoll < 0 || !watch(interrupt, interrupt->fd) ||
+                        !watch(interrupt, interrupt->kick)
+                    ? errno
+                    : 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (error == 0)
+        error = pthread_create(&interrupt->thread, NULL, run, interrupt);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        return 0;
+    if (interrupt->kick >= 0)
+        close(interrupt->kick);
+    if (interrupt->epoll >= 0)
+        close(interrupt->epoll);
+    return error;
+}
+
+void adapter_interrupt_kick(struct adapter_interrupt *interrupt)
+{
+    const uint64_t one = 1;
+    /* Each write is an edge; nobody reads the sum, which has room for all. */
+    (void)!write(interrupt->kick, &one, sizeof one);
+}
+
+void adapter_interrupt_stop(struct adapter_interrupt *interrupt)
+{
+    atomic_store(&interrupt->stops, true);
+    adapter_interrupt_kick(interrupt);
+    pthread_join(interrupt->thread, NULL);
+    close(interrupt->kick);
+    close(interrupt->epoll);
+}

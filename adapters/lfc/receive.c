@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* receive.c -- packets that come: out of the cell into a queue, and from there to upcalls.
+ *
+ * Whoever waits takes packets out of the cell, so that senders have room, also where no upcall may be made. The queue keeps
+ * their order. Upcalls may nest: one that sends may make others. */
+#include <sched.h>
+
+#include "lfc_private.h"
+
+/* Packets that wait for their upcall: a ring in pages of its own, a power of two long. */
+static bcr_region *queue;
+static size_t room, first, waiting;
+
+/* The packets whose upcalls run, the innermost first: each may be freed within. */
+struct upcall {
+    void *data;
+    bcr_region rgid;
+    bool freed;
+    struct upcall *outer;
+};
+static struct upcall *running;
+
+static void grow(void)
+{
+    bcr_region *old = queue;
+    const size_t before = room;
+    room = before == 0 ? 512 : 2 * before;
+    queue = lfc_pages(room * sizeof(bcr_region));
+    if (queue == NULL)
+        lfc_fail("lfc_poll", "no memory for one more packet that waits");
+    for (size_t i = 0; i < waiting; i++)
+        queue[i] = old[(first + i) & (before - 1)];
+    first = 0;
+    lfc_pages_free(old, before * sizeof(bcr_region));
+}
+
+static void append(bcr_region rgid)
+{
+    if (waiting == room)
+        grow();
+    queue[(first + waiting++) & (room - 1)] = rgid;
+}
+
+bool lfc_has_waiting(void)
+{
+    return waiting != 0;
+}
+
+static bcr_region next_of_cell(void)
+{
+    bcr_region rgid = bcr_deq(bcr_cce, CELL_PACKETS, 0);
+    if (rgid != NULL)
+        atomic_fetch_add_explicit(&lfc_self.interrupt.taken, 1, memory_order_relaxed);
+    else if (bcr_errno != bcrE_TIMEOUT)
+        lfc_fail_bcr("lfc_poll");
+    return rgid;
+}
+
+void lfc_drain(void)
+{
+    bcr_region rgid;
+    lfc_counters_serve();
+    while ((rgid = next_of_cell()) != NULL)
+        append(rgid);
+    lfc_arm();
+}
+
+static void make_upcall(bcr_region rgid)
+{
+    unsigned char *data = *rgid;
+    const int length = bcr_rglen(rgid, NULL), size = length - TRAILER;
+    if (size < 0 || size > PACKET)
+        lfc_fail("lfc_upcall", "what came is no packet: another part of the program uses cell %d",
+                 CELL_PACKETS);
+    const unsigned char *trailer = data + size;
+    const unsigned src =
+        trailer[0] | (unsigned)trailer[1] << 8 | (unsigned)trailer[2] << 16 | (unsigned)trailer[3] << 24;
+    const bool is_mcast = (trailer[4] & LFC_UPCALL_MCAST) != 0;
+    if (src >= lfc_self.count)
+        lfc_fail("lfc_upcall", "a packet came from process %u, and there are %u", src, lfc_self.count);
+    lfc_self.counts[is_mcast ? COUNT_MCAST_RECEIVED : COUNT_UCAST_RECEIVED]++;
+    lfc_self.counts[lfc_self.by_interrupt ? COUNT_BY_INTERRUPT : COUNT_BY_POLL]++;
+    struct upcall upcall = {data, rgid, false, running};
+    running = &upcall;
+    lfc_self.disabled++;
+    const int is_kept =
+        lfc_upcall(src, data, (unsigned)size, is_mcast ? LFC_UPCALL_MCAST : (lfc_upcall_flags_t)0);
+    lfc_self.disabled--;
+    running = upcall.outer;
+    if (upcall.freed)
+        return;
+    if (is_kept != 0)
+        lfc_packets_add(data, rgid, false);
+    else if (bcr_rgfree(rgid) != 0)
+        lfc_fail_bcr("lfc_poll");
+}
+
+void lfc_upcalls(bool allowed)
+{
+    while (allowed && waiting != 0) {
+        bcr_region rgid = queue[first];
+        first = (first + 1) & (room - 1);
+        waiting--;
+        make_upcall(rgid);
+    }
+}
+
+/* Programs poll in loops. With more processes than cores, others run sooner if one that finds nothing lets them. */
+enum { EMPTY_MOST = 60 };
+static unsigned empty;
+
+static void note_empty_poll(void)
+{
+    lfc_self.counts[COUNT_EMPTY_POLLS]++;
+    if (++empty < EMPTY_MOST)
+        return;
+    empty = 0;
+    sched_yield();
+}
+
+void lfc_poll(void)
+{
+    bcr_region rgid;
+    lfc_enter("lfc_poll");
+    lfc_counters_serve();
+    if (waiting == 0 && (rgid = next_of_cell()) != NULL)
+        make_upcall(rgid); /* most packets are taken so, and see no queue */
+    else if (waiting == 0)
+        note_empty_poll();
+    do {
+        lfc_drain();
+        lfc_upcalls(true);
+    } while (lfc_has_waiting());
+    lfc_leave(true);
+}
+
+void lfc_packet_free(void *packet)
+{
+    lfc_enter("lfc_packet_free");
+    struct upcall *upcall = running;
+    while (upcall != NULL && upcall->data != packet)
+        upcall = upcall->outer;
+    bcr_region rgid = upcall == NULL ? lfc_packets_take(packet, false) : !upcall->freed ? upcall->rgid : NULL;
+    if (rgid == NULL)
+        lfc_fail("lfc_packet_free", "%p is no packet that an upcall has got and kept, or was freed before",
+                 packet);
+    if (upcall != NULL)
+        upcall->freed = true;
+    if (bcr_rgfree(rgid) != 0)
+        lfc_fail_bcr("lfc_packet_free");
+    lfc_leave(true);
+}
+
+void lfc_receive_end(void)
+{
+    lfc_drain();
+    while (waiting != 0) {
+        bcr_rgfree(queue[first]);
+        first = (first + 1) & (room - 1);
+        waiting--;
+    }
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* send.c -- packets that go: each is a region that a launch gives away.
+ *
+ * Where a receiver on this host has no room, the sender takes what has come for itself while it waits, so two that send to each
+ * other go on. On other hosts packets wait at the receiver, up to WINDOW of them, before the sender waits. */
+#include <stdlib.h>
+
+#include "lfc_private.h"
+
+enum { WINDOW = 256, PATIENCE_MSEC = 1 };
+static unsigned under_way; /* to other hosts, since all had arrived */
+
+/* While something that is sent has no room. */
+static void make_progress(bool upcalls_allowed)
+{
+    lfc_drain();
+    lfc_upcalls(upcalls_allowed);
+}
+
+void lfc_group_fill(struct lfc_group *group, const unsigned *members, unsigned count)
+{
+    *group =
+        (struct lfc_group){calloc(2ul * count + 1, sizeof(int)), calloc(2ul * count + 1, sizeof(int)), 0, 0};
+    if (group->near == NULL || group->far == NULL)
+        lfc_fail("lfc_group_create", "no memory");
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned member = members[i];
+        if (member == lfc_self.rank)
+            continue;
+        int *pair = lfc_self.is_near[member] ? group->near + 2 * group->near_count++
+                                             : group->far + 2 * group->far_count++;
+        pair[0] = lfc_self.members[member];
+        pair[1] = CELL_PACKETS;
+    }
+}
+
+void *lfc_send_alloc(int upcalls_allowed)
+{
+    bcr_region rgid;
+    lfc_enter("lfc_send_alloc");
+    while ((rgid = bcr_rgalloc(PACKET + TRAILER, 0)) == NULL) {
+        if (bcr_errno != bcrE_NBYTES)
+            lfc_fail_bcr("lfc_send_alloc");
+        make_progress(upcalls_allowed != 0);
+        rgid = bcr_rgalloc_within(PACKET + TRAILER, 0, PATIENCE_MSEC);
+        if (rgid != NULL)
+            break;
+        if (bcr_errno != bcrE_NBYTES)
+            lfc_fail_bcr("lfc_send_alloc");
+    }
+    lfc_packets_add(*rgid, rgid, true);
+    void *data = *rgid;
+    lfc_leave(upcalls_allowed != 0);
+    return data;
+}
+
+/* Makes a packet ready to go. */
+static bcr_region dress(const char *routine, void *packet, unsigned size, unsigned flags)
+{
+    bcr_region rgid = lfc_packets_take(packet, true);
+    if (rgid == NULL)
+        lfc_fail(routine, "%p is no packet of lfc_send_alloc, or was launched before", packet);
+    if (size > PACKET)
+        lfc_fail(routine, "%u bytes are more than a packet has (lfc_packet_size: %d)", size, PACKET);
+    unsigned char *trailer = (unsigned char *)packet + size;
+    for (int i = 0; i < 4; i++)
+        trailer[i] = (unsigned char)(lfc_self.rank >> (8 * i));
+    memset(trailer + 4, 0, TRAILER - 4);
+    trailer[4] = (unsigned char)flags;
+    if (size < PACKET && bcr_rgrealloc(rgid, (int)size + TRAILER) != 0)
+        lfc_fail_bcr(routine);
+    return rgid;
+}
+
+/* To one on this host, perhaps this process. */
+static void put_near(const char *routine, bcr_region rgid, bcr_cce_id cce, int nofree, bool upcalls_allowed)
+{
+    int msec = 0;
+    while (bcr_put_within(1, rgid, cce, CELL_PACKETS, nofree, msec) != 0) {
+        if (bcr_errno != bcrE_FULL)
+            lfc_fail_bcr(routine);
+        lfc_self.counts[COUNT_RETRIES]++;
+        make_progress(upcalls_allowed);
+        msec = cce == bcr_cce ? 0 : PATIENCE_MSEC;
+    }
+}
+
+static void wait_for_window(const char *routine, unsigned more, bool upcalls_allowed)
+{
+    under_way += more;
+    if (under_way < WINDOW)
+        return;
+    for (int done; (done = bcr_putdone(0)) != 1;) {
+        if (done < 0)
+            lfc_fail_bcr(routine);
+        make_progress(upcalls_allowed);
+        if (bcr_putdone(PATIENCE_MSEC) == 1)
+            break;
+    }
+    under_way = 0;
+}
+
+void lfc_ucast_launch(unsigned dest, void *packet, unsigned size, int upcalls_allowed)
+{
+    lfc_enter("lfc_ucast_launch");
+    if (dest >= lfc_self.count)
+        lfc_fail("lfc_ucast_launch", "there is no process %u: they are 0 to %u", dest, lfc_self.count - 1);
+    bcr_region rgid = dress("lfc_ucast_launch", packet, size, 0);
+    lfc_self.counts[COUNT_UCAST_SENT]++;
+    if (lfc_self.is_near[dest]) {
+        put_near("lfc_ucast_launch", rgid, lfc_self.members[dest], bcr_FREE, upcalls_allowed != 0);
+    } else {
+        if (bcr_enq(rgid, lfc_self.members[dest], CELL_PACKETS, bcr_FREE) != 0)
+            lfc_fail_bcr("lfc_ucast_launch");
+        wait_for_window("lfc_ucast_launch", 1, upcalls_allowed != 0);
+    }
+    lfc_leave(upcalls_allowed != 0);
+}
+
+/* Cells that had no room, as error regions tell, get the packet one by one. */
+static void put_again(const char *routine, bcr_region rgid, bool upcalls_allowed)
+{
+    for (bcr_region error; (error = bcr_deq(bcr_cce, 0, 0)) != NULL;) {
+        int told[4];
+        const bool is_mine = bcr_copyfm(bcrT_1ERROR, 1, error, 0, told, sizeof told) >= 0 &&
+                             told[1] == bcr_op_putm && told[3] == CELL_PACKETS;
+        bcr_rgfree(error);
+        if (is_mine && told[0] == bcrE_FULL)
+            put_near(routine, rgid, told[2], bcr_NOFREE, upcalls_allowed);
+        else if (is_mine)
+            lfc_fail(routine, "%s", bcr_strerror(told[0]));
+    }
+}
+
+static void launch(const char *routine, const struct lfc_group *group, void *packet, unsigned size,
+                   bool upcalls_allowed)
+{
+    int putwait;
+    bcr_region rgid = dress(routine, packet, size, LFC_UPCALL_MCAST);
+    if (group->near_count != 0) {
+        if (bcr_getputwait(&putwait) != 0 || bcr_putwait(0) != 0)
+            lfc_fail_bcr(routine);
+        const int sent = bcr_enqm(rgid, group->near_count, group->near, bcr_NOFREE), code = bcr_errno;
+        if (bcr_putwait(putwait) != 0)
+            lfc_fail_bcr(routine);
+        bcr_errno = code;
+        if (sent != 0 && code != bcrE_FULL)
+            lfc_fail_bcr(routine);
+        if (sent != 0)
+            put_again(routine, rgid, upcalls_allowed);
+    }
+    if (group->far_count != 0 && bcr_enqm(rgid, group->far_count, group->far, bcr_NOFREE) != 0)
+        lfc_fail_bcr(routine);
+    if (bcr_rgfree(rgid) != 0)
+        lfc_fail_bcr(routine);
+    wait_for_window(routine, (unsigned)group->far_count, upcalls_allowed);
+}
+
+void lfc_mcast_launch(int gid, void *packet, unsigned size, int upcalls_allowed)
+{
+    lfc_enter("lfc_mcast_launch");
+    if (gid < 0 || gid >= lfc_self.group_count)
+        lfc_fail("lfc_mcast_launch", "there is no group %d: lfc_group_create has made %d", gid,
+                 lfc_self.group_count);
+    lfc_self.counts[COUNT_MCAST_SENT]++;
+    launch("lfc_mcast_launch", &lfc_self.groups[gid], packet, size, upcalls_allowed != 0);
+    lfc_leave(upcalls_allowed != 0);
+}
+
+void lfc_bcast_launch(void *packet, unsigned size, int upcalls_allowed)
+{
+    lfc_enter("lfc_bcast_launch");
+    lfc_self.counts[COUNT_BCAST_SENT]++;
+    launch("lfc_bcast_launch", &lfc_self.all, packet, size, upcalls_allowed != 0);
+    lfc_leave(upcalls_allowed != 0);
+}
+
+void lfc_send_end(void)
+{
+    wait_for_window("lfc_exit", WINDOW, false);
+}

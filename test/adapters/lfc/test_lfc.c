@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* LFC programs: the guide's own, and the scenarios of lfc_members.c, on one host and on several. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+static const char *members(void)
+{
+    return getenv("LFC_MEMBERS");
+}
+
+static void ends_well(const char *what)
+{
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s ends with status %d: %s", what, run.status, run.error);
+}
+
+/* On one host, and with others. `option`: one of LFC's. */
+static void runs(const char *count, const char *scenario, const char *number, const char *allowed,
+                 const char *option)
+{
+    static const char *const hosts[] = {"1", "3"};
+    run_folder();
+    run_start(&run, run_enl(), "-n", count, members(), option, scenario, number, allowed);
+    ends_well(scenario);
+    for (int i = 0; i < 2; i++) {
+        run_start(&run, run_enl(), "--local", hosts[i], "--per-host", count, "--map", "cyclic", "-n", count,
+                  members(), option, scenario, number, allowed);
+        ends_well(scenario);
+    }
+}
+
+TEST(the_guides_latency_program_runs_as_it_stands)
+{
+    static const char *const counts[] = {"1", "2"};
+    for (int i = 0; i < 2; i++) {
+        run_folder();
+        run_start(&run, run_enl(), "-n", counts[i], getenv("LFC_LATENCY"), "-nsend", "50");
+        ends_well("latency");
+        CHECK(strstr(run.text, "Size:   16, polling: 1") != NULL &&
+              strstr(run.text, "Size:   16, polling: 0") != NULL);
+        run_start(&run, run_enl(), "-n", counts[i], getenv("LFC_LATENCY"), "-nsend", "20", "-size", "5000",
+                  "-lfc-interval=0");
+        ends_well("latency");
+        CHECK(strstr(run.text, "Size: 5000, polling: 0") != NULL);
+    }
+    run_start(&run, run_enl(), "--local", "1", "-n", "2", getenv("LFC_LATENCY"), "-nsend", "20", "-size",
+              "3000");
+    ends_well("latency");
+}
+
+TEST(each_packet_comes_once_and_in_order_with_upcalls_and_without)
+{
+    runs("1", "all_to_all", "100", "1", "-lfc-ring-frames=4");
+    runs("4", "all_to_all", "60", "1", "-lfc-ring-frames=4");
+    runs("4", "all_to_all", "60", "0", "-lfc-ring-frames=4");
+    runs("3", "all_to_all", "300", "1", "-lfc-ring-frames=512");
+}
+
+TEST(a_multicast_reaches_its_group)
+{
+    runs("5", "groups", "60", "1", "-lfc-ring-frames=4");
+    runs("4", "groups", "60", "0", "-lfc-ring-frames=9");
+}
+
+/* The numbers told are 0 to all - 1, each once. */
+static void check_numbers(unsigned all)
+{
+    static unsigned char seen[100000];
+    unsigned told = 0;
+    memset(seen, 0, sizeof seen);
+    for (char *at = run.text, *end; *at != '\0'; at = end + 1, told++) {
+        const unsigned long number = strtoul(at, &end, 10);
+        CHECK(end != at && *end == '\n' && number < all && !seen[number]);
+        seen[number] = 1;
+    }
+    CHECK_INT(told, all);
+}
+
+TEST(fetch_and_adds_are_a_permutation_also_where_upcalls_add)
+{
+    static const char *const hosts[] = {"1", "3"};
+    run_folder();
+    for (int i = 0; i < 2; i++) {
+        run_start(&run, run_enl(), "-n", "8", members(), "add", i == 0 ? "1000" : "501", "1");
+        ends_well("add");
+        check_numbers(i == 0 ? 8000 : 2 * 8 * 501);
+        run_start(&run, run_enl(), "-n", "3", members(), "add", "100", "0");
+        ends_well("add");
+        check_numbers(300);
+        run_start(&run, run_enl(), "--local", hosts[i], "--per-host", "2", "--map", "cyclic", "-n", "3",
+                  members(), "add", "51", "1");
+        ends_well("add");
+        check_numbers(2 * 3 * 51);
+    }
+}
+
+TEST(who_never_polls_is_interrupted_also_within_malloc)
+{
+    runs("1", "interrupts", "300", "1", "-lfc-interval=0");
+    runs("2", "interrupts", "300", "1", "-lfc-interval=20");
+    runs("3", "interrupts", "100", "0", "-lfc-interval=70");
+}
+
+TEST(statistics_of_all_are_gathered_at_process_0)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "3", members(), "statistics");
+    ends_well("statistics");
+    CHECK(strncmp(run.text, "first\n", 6) == 0 && strstr(run.text, "\nsecond\n") != NULL);
+    CHECK(strstr(run.text, "unicasts sent                        10           10           10\n") != NULL);
+    CHECK(strstr(run.text, "unicasts received                    10           10           10\n") != NULL);
+    CHECK(strstr(run.text, "unicasts sent                         0            0            0\n") != NULL);
+}
+
+TEST(the_heap_gives_each_block_once)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", members(), "memory");
+    ends_well("memory");
+}
+
+TEST(options_are_taken_out_and_others_are_left)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", members(), "shown", "-lfc-no-intr", "a", "-lfc-tree=bst",
+              "-lfc-verbose", "-lfc-what=1", "-x", "-lfc-lcp=file", "-lfc-routes=file", "-lfc-stats");
+    ends_well("shown");
+    CHECK(strstr(run.text, "[shown][a][-lfc-what=1][-x]\n") != NULL);
+    CHECK(strstr(run.text, "process 0 of 1") != NULL && strstr(run.text, "no interrupts") != NULL);
+    CHECK(strstr(run.text, "lcp, routes and tree have no effect") != NULL);
+    CHECK(strstr(run.error, "-lfc-what=1 is no option of LFC's") != NULL);
+    setenv("LFC_VERBOSE", "", 1);
+    setenv("LFC_RING_FRAMES", "77", 1);
+    setenv("LFC_INTERVAL", "5", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "shown", "-lfc-intr-next=9");
+    ends_well("shown");
+    CHECK(strstr(run.text, "77 in the receive queue") != NULL);
+    CHECK(strstr(run.text, "interrupts after 5 us, then every 9 us") != NULL);
+    unsetenv("LFC_VERBOSE");
+    unsetenv("LFC_RING_FRAMES");
+    unsetenv("LFC_INTERVAL");
+}
+
+TEST(a_value_that_is_none_ends_the_program_with_a_sentence)
+{
+    static const char *const bad[][2] = {
+        {"-lfc-ring-frames=0", "-lfc-ring-frames=0 takes a number from 1 to 1000000, not 0"},
+        {"-lfc-interval=fast", "takes a number from 0 to 10000000, not fast"},
+        {"-lfc-intr-first=", "-lfc-intr-first= needs a value"},
+        {"-lfc-intr-next", "-lfc-intr-next needs a value"},
+        {"-lfc-tree=oak", "-lfc-tree takes binary, bst or chain, not oak"},
+        {"-lfc-no-intr=maybe", "-lfc-no-intr=maybe takes no value, not maybe"}};
+    run_folder();
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        run_start(&run, run_enl(), "-n", "1", members(), "shown", bad[i][0]);
+        run_end(&run);
+        CHECK(run.status != 0 && strstr(run.error, bad[i][1]) != NULL);
+    }
+}
+
+TEST(misuse_ends_the_program_with_the_routines_name)
+{
+    static const char *const said[] = {"lfc_group_create: process 0 is named twice",
+                                       "lfc_group_create: there is no process 99",
+                                       "lfc_poll: lfc_start has not been called",
+                                       "lfc_start: it was called before",
+                                       "lfc_group_create: it must be called between lfc_init and lfc_start",
+                                       "lfc_ucast_launch: there is no process 2: they are 0 to 1",
+                                       "lfc_ucast_launch: 1025 bytes are more than a packet has",
+                                       "is no packet of lfc_send_alloc, or was launched before",
+                                       "is no packet of lfc_send_alloc, or was launched before",
+                                       "lfc_mcast_launch: there is no group 0",
+                                       "is no packet that an upcall has got and kept",
+                                       "lfc_intr_enable: interrupts are enabled",
+                                       "lfc_fetch_and_add: there is no process 2",
+                                       "lfc_stats_dump: there is no buffer 3",
+                                       "is no block of lfc_malloc, or was freed before",
+                                       "lfc_poll: lfc_exit was called before"};
+    run_folder();
+    for (unsigned i = 0; i < sizeof said / sizeof said[0]; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%u", i);
+        run_start(&run, run_enl(), "-n", "2", members(), "misuse", number);
+        run_end(&run);
+        if (run.status != 1 || strstr(run.error, said[i]) == NULL)
+            FAIL("misuse %u: status %d, %s", i, run.status, run.error);
+    }
+}
+
+TEST(the_end_of_a_member_ends_the_program)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "2", members(), "all_to_all", "100000000", ":", "-n", "1", "sh", "-c",
+              "sleep 1; exit 4");
+    run_end(&run);
+    CHECK_INT(run.status, 4);
+}
