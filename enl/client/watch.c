@@ -16,8 +16,13 @@ static int ask(bcr_cce_id cce, int cell, bool begins)
     struct bcri_incoming in;
     if (ctx == NULL)
         return -1;
-    const struct bcri_cce *entry = bcri_cce_lookup(ctx, cce);
-    int code = entry == NULL ? bcrE_NOCCE : cce == 1 ? bcrE_ARG : cell == 0 ? bcrE_RESERVED : 0;
+    static const uint8_t started[BCRI_IDENTITY_BYTES]; /* no CCE's: those that this CCE starts */
+    const struct bcri_cce *entry = cce != bcr_STARTED ? bcri_cce_lookup(ctx, cce) : NULL;
+    const uint8_t *identity = entry != NULL ? entry->identity : started;
+    int code = entry == NULL && cce != bcr_STARTED ? bcrE_NOCCE
+               : cce == 1                          ? bcrE_ARG
+               : cell == 0                         ? bcrE_RESERVED
+                                                   : 0;
     if (code == 0)
         code = bcri_resolved_find(ctx, 1, cell, &resolved); /* 1 is this CCE itself */
     if (code == 0 && ctx->client == NULL)
@@ -26,7 +31,7 @@ static int ask(bcr_cce_id cce, int cell, bool begins)
         struct bcri_control request = {.type = BCRI_MSG_watch,
                                        .present = BCRI_HAS(enlistor) | BCRI_HAS(cell) | BCRI_HAS(generation) |
                                                   BCRI_HAS(kind),
-                                       .enlistor = {(const char *)entry->identity, BCRI_IDENTITY_BYTES},
+                                       .enlistor = {(const char *)identity, BCRI_IDENTITY_BYTES},
                                        .cell = resolved->ref,
                                        .generation = (uint32_t)(resolved->open >> 32),
                                        .kind = begins};

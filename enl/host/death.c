@@ -147,7 +147,7 @@ static void repair(struct enl_cce *cce)
     if (!cce->repairing) {
         enl_report(here->self, BCRI_LOG_ERROR, "no memory to repair what %s held; locks may stay held",
                    enl_cce_text(cce));
-        enl_watches_ended(cce);
+        enl_starts_ended(cce);
     }
 }
 
@@ -178,7 +178,7 @@ static void finish_cce(struct enl_cce *cce)
     here->ops->crash_dropped(cce);
     bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
     bcri_cce_dying(here->host, cce->index);
-    enl_watches_forget(cce);
+    enl_starts_forget(cce);
     if (cce->is_kept_of)
         here->ops->left(here->self->program, cce->record->id.identity);
     enl_members_over(cce);
@@ -476,7 +476,7 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
                    "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
                    enl_cce_text(cce));
     cce->repairing = false;
-    enl_watches_ended(cce);
+    enl_starts_ended(cce);
     enl_cce_release(cce);
 }
 

@@ -92,7 +92,7 @@ bool enl_here_stop(struct enl_here *here)
     if (ended)
         here->worker = NULL;
     uv_close((uv_handle_t *)&here->linger, NULL);
-    enl_watches_stop(here);
+    enl_starts_stop(here);
     enl_members_stop(here);
     if (ended)
         enl_cell_lines_stop(here);

@@ -146,6 +146,7 @@ struct enl_here {
     struct enl_lines lines;
     struct table watches;            /* all, by who is watched (watches.c) */
     struct enl_watchers far_watches; /* those by CCEs of other hosts */
+    struct table starts;             /* CCEs elsewhere that ones here have started (starts.c) */
     LIST_HEAD(, enl_members) teams;  /* that have members here */
     LIST_HEAD(, enl_batch) batches;  /* of lines on their way into cells (cell_lines.c) */
 };
@@ -211,9 +212,9 @@ struct enl_cce {
     uint32_t ordinal;
     char *object; /* as its enlistor named it */
     struct enl_origin origin;
-    int lines_cell;   /* of its enlistor's, into which goes what it prints; 0: none */
     bool cell0_ready; /* cell 0 is ready for bcr_init to return */
     int flags;        /* of its bcr_init */
+    int lines_cell;   /* of its enlistor's, into which goes what it prints; 0: none */
 
     pid_t process;               /* the daemon's child, not reaped yet; 0: none */
     int core;                    /* to which it is pinned, or -1 */
@@ -243,7 +244,9 @@ struct enl_cce {
     bool has_status;              /* a member of its team has ended it with `status`, by bcr_end */
     int status;
     bool never_up;                   /* it has ended without becoming a CCE; else the record says how */
+    bool tells_starter;              /* its end is told to its enlistor (bcr_STARTED) */
     struct enl_watchers watches;     /* of it, of others */
+    LIST_HEAD(, enl_started) starts; /* CCEs elsewhere that it has started, and that live (starts.c) */
     struct {                         /* in a team */
         struct enl_members *members; /* NULL: it is in none */
         LIST_ENTRY(enl_cce) entry;
@@ -421,6 +424,26 @@ uint32_t enl_members_team(const struct enl_cce *cce);
 /* What the root's daemon says of a team. The same. */
 const char *enl_members_take(struct enl_here *here, const struct bcri_control *message);
 void enl_members_stop(struct enl_here *here);
+
+/* For starts.c: how a CCE of this host has ended; the watch of it by its starter, which is elsewhere, is over; whether a CCE is to be told of the
+ * ends of those that it starts (bcr_STARTED). */
+struct bcri_notice enl_watches_notice_of(const struct enl_cce *cce);
+void enl_watches_drop_far(struct enl_here *here, const struct enl_origin *origin,
+                          const uint8_t watched[BCRI_IDENTITY_BYTES]);
+bool enl_watches_wants_started(const struct enl_cce *cce);
+/* Tells it of one, but not into a cell for which it watches that one by itself. */
+void enl_watches_started(struct enl_cce *starter, const struct bcri_notice *notice);
+
+/* starts.c -- The ends of CCEs that a CCE has started (bcr_STARTED). */
+
+/* It has started these on another host. */
+void enl_starts_add(struct enl_cce *cce, const uint8_t *identities, uint32_t count, uint32_t ordinal);
+/* These tell, or forget, what concerns starters, and then do what those of watches.c do that are called so. */
+void enl_starts_ended(struct enl_cce *cce);
+void enl_starts_notice(struct enl_here *here, const struct bcri_notice *notice);
+void enl_starts_host_lost(struct enl_here *here, uint32_t host);
+void enl_starts_forget(struct enl_cce *cce);
+void enl_starts_stop(struct enl_here *here);
 
 /* rows.c -- What enl ps and looks are told of this host's CCEs. */
 

@@ -10,6 +10,8 @@
  *                   host is lost
  *   gone already    at once; of another host by a notice too
  *
+ * A watch of no CCE (zeros) is one of all that the watcher starts (bcr_STARTED), and never over: starts.c.
+ *
  * The end region is put by the worker, into a cell that must still have the generation that it had when it was watched. */
 #include "host/host.h"
 
@@ -52,6 +54,13 @@ static bool is_here(const struct enl_here *here, const uint8_t identity[BCRI_IDE
     return bcri_identity_host(identity) == here->self->host_number;
 }
 
+/* Whether it is of all CCEs that the watcher starts. */
+static bool is_of_started(const struct enl_watcher *watch)
+{
+    static const uint8_t none[BCRI_IDENTITY_BYTES];
+    return is_same(watch->watched, none);
+}
+
 /* The next watch of that CCE behind `watch`, or the first one if that is NULL. */
 static struct enl_watcher *next_of(const struct enl_here *here, const struct enl_watcher *watch,
                                    const uint8_t watched[BCRI_IDENTITY_BYTES])
@@ -68,6 +77,15 @@ static void drop(struct enl_here *here, struct enl_watcher *watch)
     bcri_table_remove(&here->watches, &watch->at);
     LIST_REMOVE(watch, of_watcher);
     free(watch);
+}
+
+/* The watch of that CCE for that cell, or for one that was there before it and is gone. */
+static struct enl_watcher *find(const struct enl_here *here, const struct enl_watcher *wanted)
+{
+    struct enl_watcher *watch = next_of(here, NULL, wanted->watched);
+    while (watch != NULL && (watch->cell != wanted->cell || !is_same(watch->watcher, wanted->watcher)))
+        watch = next_of(here, watch, wanted->watched);
+    return watch;
 }
 
 /* ---- the end region ---- */
@@ -127,7 +145,7 @@ static void tell_watcher(struct enl_here *here, const struct enl_watcher *watch,
             .cell = watch->cell,
             .generation = watch->generation,
             .data = {.ordinal = notice->ordinal, .how = notice->how, .number = notice->number}};
-        memcpy(end->data.identity, watch->watched, sizeof end->data.identity);
+        memcpy(end->data.identity, notice->ended, sizeof end->data.identity);
         const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &end->call};
         if (enl_worker_add(here->worker, &work))
             return; // cppcheck-suppress memleak ; it is the worker's
@@ -175,9 +193,45 @@ static struct bcri_notice notice_of(struct enl_here *here, const uint8_t identit
     return notice;
 }
 
+bool enl_watches_wants_started(const struct enl_cce *cce)
+{
+    const struct enl_watcher *watch = LIST_FIRST(&cce->watches);
+    while (watch != NULL && !is_of_started(watch))
+        watch = LIST_NEXT(watch, of_watcher);
+    return watch != NULL;
+}
+
+void enl_watches_started(struct enl_cce *starter, const struct bcri_notice *notice)
+{
+    struct enl_watcher *watch;
+    LIST_FOREACH (watch, &starter->watches, of_watcher) {
+        struct enl_watcher single = *watch;
+        if (!is_of_started(watch))
+            continue;
+        memcpy(single.watched, notice->ended, sizeof single.watched);
+        if (find(starter->here, &single) == NULL)
+            tell_watcher(starter->here, watch, notice);
+    }
+}
+
+void enl_watches_drop_far(struct enl_here *here, const struct enl_origin *origin,
+                          const uint8_t watched[BCRI_IDENTITY_BYTES])
+{
+    struct enl_watcher wanted = {.cell = BCRI_REF_NONE}, *watch;
+    memcpy(wanted.watched, watched, sizeof wanted.watched);
+    memcpy(wanted.watcher, origin->identity, sizeof wanted.watcher);
+    if (!is_here(here, wanted.watcher) && (watch = find(here, &wanted)) != NULL)
+        drop(here, watch);
+}
+
+struct bcri_notice enl_watches_notice_of(const struct enl_cce *cce)
+{
+    return notice_of(cce->here, cce->record->id.identity);
+}
+
 void enl_watches_ended(struct enl_cce *cce)
 {
-    struct bcri_notice notice = notice_of(cce->here, cce->record->id.identity);
+    struct bcri_notice notice = enl_watches_notice_of(cce);
     if (cce->here->self->phase == ENL_RUNNING)
         tell_all(cce->here, &notice, BCRI_ENL_INDEX);
 }
@@ -185,8 +239,9 @@ void enl_watches_ended(struct enl_cce *cce)
 void enl_watches_notice(struct enl_here *here, const struct bcri_notice *notice)
 {
     struct bcri_notice told = *notice;
-    if (here->self->phase == ENL_RUNNING && !is_here(here, told.ended) && told.how <= bcr_NEVERUP)
-        tell_all(here, &told, bcri_identity_index(notice->watcher));
+    if (here->self->phase != ENL_RUNNING || is_here(here, told.ended) || told.how > bcr_NEVERUP)
+        return;
+    tell_all(here, &told, bcri_identity_index(notice->watcher));
 }
 
 /* ---- beginning and ending a watch ---- */
@@ -207,15 +262,6 @@ static void tell_if_over(struct enl_here *here, const uint8_t watched[BCRI_IDENT
         return;
     notice = notice_of(here, watched);
     tell_all(here, &notice, index);
-}
-
-/* The watch of that CCE for that cell, or for one that was there before it and is gone. */
-static struct enl_watcher *find(const struct enl_here *here, const struct enl_watcher *wanted)
-{
-    struct enl_watcher *watch = next_of(here, NULL, wanted->watched);
-    while (watch != NULL && (watch->cell != wanted->cell || !is_same(watch->watcher, wanted->watcher)))
-        watch = next_of(here, watch, wanted->watched);
-    return watch;
 }
 
 /* NULL: no memory. */
@@ -256,7 +302,7 @@ static bool is_last_of_watcher(const struct enl_here *here, const struct enl_wat
 
 static void end_watch(struct enl_here *here, struct enl_watcher *watch)
 {
-    if (!is_here(here, watch->watched) && is_last_of_watcher(here, watch))
+    if (!is_of_started(watch) && !is_here(here, watch->watched) && is_last_of_watcher(here, watch))
         ask_host(here, watch, false);
     drop(here, watch);
 }
@@ -275,6 +321,8 @@ static int begin_watch(struct enl_cce *cce, const struct enl_watcher *wanted)
     watch = add(here, wanted, &cce->watches);
     if (watch == NULL)
         return bcrE_NOMEM;
+    if (is_of_started(watch))
+        return 0;
     if (is_here(here, watch->watched))
         tell_if_over(here, wanted->watched, cce->index);
     else
@@ -340,7 +388,8 @@ void enl_watches_forget(struct enl_cce *cce)
     struct enl_watcher *watch = LIST_FIRST(&cce->watches), *next;
     for (; watch != NULL; watch = next) {
         next = LIST_NEXT(watch, of_watcher);
-        if (tells && !is_here(here, watch->watched) && !is_same(told, watch->watched)) {
+        if (tells && !is_of_started(watch) && !is_here(here, watch->watched) &&
+            !is_same(told, watch->watched)) {
             ask_host(here, watch, false);
             memcpy(told, watch->watched, sizeof told);
         }
@@ -364,10 +413,11 @@ void enl_watches_host_lost(struct enl_here *here, uint32_t host)
     for (; entry != NULL; entry = next) {
         struct enl_watcher *watch = (struct enl_watcher *)entry;
         next = next_entry(&here->watches, &bucket, entry);
-        const bool is_watched = bcri_identity_host(watch->watched) == host;
+        const bool is_watched = !is_of_started(watch) && bcri_identity_host(watch->watched) == host;
         if (!is_watched && bcri_identity_host(watch->watcher) != host)
             continue;
         struct bcri_notice notice = {.ordinal = -1, .how = bcr_HOSTLOST};
+        memcpy(notice.ended, watch->watched, sizeof notice.ended);
         if (is_watched && here->self->phase == ENL_RUNNING)
             tell_watcher(here, watch, &notice);
         drop(here, watch);

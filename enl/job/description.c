@@ -74,7 +74,8 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
                             .rank = request->rank,
                             .stride = request->stride,
                             .lines_cell = (int)request->cell,
-                            .wants_ids = (request->flags & BCRI_ENLIST_IDS) != 0,
+                            .wants_ids = (request->flags & (BCRI_ENLIST_IDS | BCRI_ENLIST_ENDS)) != 0,
+                            .tells_ends = (request->flags & BCRI_ENLIST_ENDS) != 0,
                             .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
                                       .archtype = request->archtype,
                                       .length = request->data.length}};

@@ -23,7 +23,8 @@
 static void tell_identities(struct enl_job *job)
 {
     if (job->untold != 0)
-        enl_attached_started(&job->attached, job->conn, job->id, job->identities, job->untold);
+        enl_attached_started(&job->attached, job->conn, job->id, job->untold_ordinal, job->identities,
+                             job->untold);
     job->untold = 0;
 }
 
@@ -33,6 +34,10 @@ static void note_started(struct enl_job *job, const struct enl_cce *cce)
     job->started++;
     if (!job->wants_ids)
         return;
+    if (cce->ordinal != job->untold_ordinal + job->untold)
+        tell_identities(job);
+    if (job->untold == 0)
+        job->untold_ordinal = cce->ordinal;
     memcpy(job->identities + job->untold * BCRI_IDENTITY_BYTES, cce->record->id.identity,
            BCRI_IDENTITY_BYTES);
     if (++job->untold == sizeof job->identities / BCRI_IDENTITY_BYTES)
@@ -114,6 +119,7 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
         return NULL;
     }
     cce->lines_cell = job->lines_cell;
+    cce->tells_starter = job->tells_ends;
     while (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&
            (waiting = enl_conn_waiting(jobs->conns, job->object)) != NULL) {
         if (enl_cce_take(cce, waiting, job->command.core))
@@ -226,7 +232,9 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
     if (conn != NULL && conn->cce != NULL) {
         own = enl_origin_of(conn->cce);
         whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
-        whole.present |= BCRI_HAS(enlistor);
+        whole.present |= BCRI_HAS(enlistor) | BCRI_HAS(flags);
+        whole.flags = (whole.flags & ~(uint32_t)BCRI_ENLIST_ENDS) |
+                      (enl_watches_wants_started(conn->cce) ? (uint32_t)BCRI_ENLIST_ENDS : 0);
     }
     bcri_view_copy(request->machine, machine, sizeof machine);
     const char *host = machine[0] != '\0' ? machine : jobs->self->hostname;

@@ -51,7 +51,9 @@ struct enl_job {
                1]; /* their processes come by themselves, under that key; "": they are started */
     uint8_t nonce[BCRI_NONCE_BYTES];
     bool wants_ids;
-    uint32_t untold; /* identities of started CCEs, to be passed on */
+    bool tells_ends;         /* of them, to the enlistor */
+    uint32_t untold;         /* identities of started CCEs, to be passed on */
+    uint32_t untold_ordinal; /* of the first of them; the others count on */
     uint8_t identities[64 * BCRI_IDENTITY_BYTES];
     struct {
         bool is_there;

@@ -175,7 +175,7 @@ static void take_news(struct enl_links *links, const struct bcri_link_news *news
     case BCRI_TOLD_WAY: enl_ways_changed(links, news); break;
     case BCRI_TOLD_QUIET: links->ops->is_quiet(program, news->number, news->quiet, news->messages); break;
     case BCRI_TOLD_NOTE: log_note(links, news); break;
-    case BCRI_TOLD_ENDED: enl_watches_notice(links->here, &news->notice); break;
+    case BCRI_TOLD_ENDED: enl_starts_notice(links->here, &news->notice); break;
     case BCRI_TOLD_PRINTED: enl_cell_lines_put(links->here, news->lines); break;
     }
 }
@@ -353,5 +353,5 @@ bool enl_links_lines(struct enl_links *links, struct bcri_lines *lines)
 void enl_links_lost(struct enl_links *links, uint32_t host)
 {
     bcri_link_thread_lost(links->thread, host);
-    enl_watches_host_lost(links->here, host);
+    enl_starts_host_lost(links->here, host);
 }

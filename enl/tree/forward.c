@@ -93,10 +93,12 @@ const char *enl_forward_started(struct enl_forwards *forwards, const struct bcri
     if (forward == NULL || length == 0 || length % BCRI_IDENTITY_BYTES != 0 ||
         count > forward->starts - forward->attached.told ||
         bcri_control_decode(forward->bytes, forward->length, &request) != NULL ||
-        (request.flags & BCRI_ENLIST_IDS) == 0)
+        (request.flags & (BCRI_ENLIST_IDS | BCRI_ENLIST_ENDS)) == 0)
         return "CCEs that nobody has asked for";
-    enl_attached_started(&forward->attached, forward->conn, request.id, (const uint8_t *)message->bytes.bytes,
-                         count);
+    const uint8_t *identities = (const uint8_t *)message->bytes.bytes;
+    if ((request.flags & BCRI_ENLIST_ENDS) != 0 && forward->conn != NULL && forward->conn->cce != NULL)
+        enl_starts_add(forward->conn->cce, identities, count, message->ordinal);
+    enl_attached_started(&forward->attached, forward->conn, request.id, message->ordinal, identities, count);
     return NULL;
 }
 

@@ -37,7 +37,7 @@ static void absent(void *owner, uint32_t host, bool is_unknown)
     struct enl_program *program = owner;
     if (is_unknown) {
         bcri_link_thread_unknown(program->links.thread, host);
-        enl_watches_host_lost(&program->here, host); /* so its CCEs are none, and have ended */
+        enl_starts_host_lost(&program->here, host); /* so its CCEs are none, and have ended */
     } else {
         enl_links_lost(&program->links, host);
     }

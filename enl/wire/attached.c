@@ -195,7 +195,7 @@ static void write_ids(const struct enl_attached *attached, const uint8_t *identi
     while (wrote < 0 && errno == EINTR);
 }
 
-void enl_attached_started(struct enl_attached *attached, struct enl_conn *conn, uint32_t id,
+void enl_attached_started(struct enl_attached *attached, struct enl_conn *conn, uint32_t id, uint32_t ordinal,
                           const uint8_t *identities, uint32_t count)
 {
     if (attached->ids >= 0)
@@ -205,8 +205,9 @@ void enl_attached_started(struct enl_attached *attached, struct enl_conn *conn, 
         part = count - at < IDENTITIES ? count - at : IDENTITIES;
         const struct bcri_control message = {
             .type = BCRI_MSG_started,
-            .present = BCRI_HAS(id) | BCRI_HAS(bytes),
+            .present = BCRI_HAS(id) | BCRI_HAS(bytes) | BCRI_HAS(ordinal),
             .id = id,
+            .ordinal = ordinal + at,
             .bytes = {(const char *)identities + at * BCRI_IDENTITY_BYTES, part * BCRI_IDENTITY_BYTES}};
         enl_conn_send(conn, &message, NULL, 0);
     }

@@ -57,9 +57,9 @@ const char *enl_attached_take(struct enl_attached *attached, struct bcri_incomin
 struct enl_attached enl_attached_move(struct enl_attached *attached);
 void enl_attached_close(struct enl_attached *attached);
 
-/* Passes the identities of `count` more CCEs on to the requester, request `id` of `conn`: into its file, or by
- * messages. NULL: it is gone. */
-void enl_attached_started(struct enl_attached *attached, struct enl_conn *conn, uint32_t id,
+/* Passes the identities of `count` more CCEs, whose ordinals count from `ordinal` on, to the requester, request `id`
+ * of `conn`: into its file, or by messages. NULL: it is gone. */
+void enl_attached_started(struct enl_attached *attached, struct enl_conn *conn, uint32_t id, uint32_t ordinal,
                           const uint8_t *identities, uint32_t count);
 
 #endif

@@ -3,10 +3,10 @@
  * supervisor -- notices which worker has died, starts another in its place, and gives that one its task again.
  *
  *     supervisor: bcr_deq of NEWS <---- results of the workers
- *                                 <---- for each worker that has ended, a region of kind bcr_END (bcr_watch)
+ *                                 <---- for each worker that has ended, a region of kind bcr_END (bcr_watch of bcr_STARTED)
  *
  * The region that tells of an end comes behind all that the worker has put.  So no result of a dead worker is waited for,
- * none is overlooked, and no message has to say "I am alive".  A worker is watched from before its first instruction.
+ * none is overlooked, and no message has to say "I am alive".  Workers are told of that never came up, too.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "args.h"
@@ -83,13 +83,12 @@ static void hire(struct worker *worker)
     const struct bcr_startspec spec = {
         .size = sizeof spec, .core = -1, .count = 1, .ordinal = worker->ord, .program = boss.program};
     must(bcr_start(&spec, &worker->cce), "start a worker");
-    must(bcr_watch(worker->cce, NEWS), "watch it");
 }
 
-static struct worker *worker_by(bcr_cce_id cce, int ord)
+static struct worker *worker_by(int ord)
 {
     int i = 0;
-    while (i < boss.workers && boss.worker[i].cce != cce && boss.worker[i].ord != ord)
+    while (i < boss.workers && boss.worker[i].ord != ord)
         i++;
     must_hold(i < boss.workers, "news are of a worker");
     return &boss.worker[i];
@@ -109,7 +108,7 @@ static void give(const struct worker *worker)
 /* A worker has done its task, or is new and gets that of the one before it. */
 static void take_result(const struct result *result)
 {
-    struct worker *worker = worker_by(-1, result->ord);
+    struct worker *worker = worker_by(result->ord);
     if (result->number != 0) {
         worker->task = (struct task){0};
         boss.finished++;
@@ -127,7 +126,7 @@ static int has_gone(bcr_region region)
     must_copy(bcr_copyfm(bcrT_1END, 1, region, 0, end, sizeof end), "read how a worker has ended");
     if (end[2] == bcr_EXITED && end[3] == 0)
         return 1;
-    struct worker *worker = worker_by(end[0], -1);
+    struct worker *worker = worker_by(end[1]);
     boss.deaths++;
     must_hold(++worker->task.attempt <= MOST_ATTEMPTS,
               "a task that kills every worker is not tried for ever");
@@ -137,6 +136,7 @@ static int has_gone(bcr_region region)
 
 static void supervise(void)
 {
+    must(bcr_watch(bcr_STARTED, NEWS), "watch all that it starts");
     for (int i = 0; i < boss.workers; i++)
         hire(&boss.worker[i]);
     for (int working = boss.workers; working > 0;) {

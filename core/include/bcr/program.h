@@ -47,8 +47,9 @@ enum bcr_how {
 
 /* Which CCEs, in place of a CCE ID. */
 enum bcr_group {
-    bcr_ALL = -2, /* all of the program */
-    bcr_TEAM = -3 /* those of this CCE's team */
+    bcr_ALL = -2,    /* all of the program */
+    bcr_TEAM = -3,   /* those of this CCE's team */
+    bcr_STARTED = -4 /* those that this CCE starts: bcr_watch */
 };
 
 /* bcr_rgkind -- tell what a region is: data of a CCE, or news from BCR itself.
@@ -207,6 +208,14 @@ BCR_API int bcr_teamsync(int msec);
  * without a watch is no error; an end region that is in the cell already, or that enl is about to put
  * there, comes all the same. A watch ends with the region, with bcr_cafree of the cell, and with the
  * caller. Nothing of the CCE that is watched changes, and it does not learn of it.
+ *
+ * bcr_STARTED in place of a CCE: the end of each CCE that the caller starts from then on, by bcr_start or
+ * bcr_enlist, comes into the cell, once, whether or not the caller has ever heard of it: also of those that
+ * never came up, and of all that were started on a host that is lost. Its ordinal is told in each case.
+ * Starts that fail (bcr_start, bcr_errors) are none. If a host is lost while bcr_start waits for it, that
+ * fails, and some that were started there may be told of all the same. A CCE that is also watched by itself
+ * into that cell is told of once. The end may come before bcr_start has returned. This watch does not end
+ * with a region.
  * Errors: bcrE_NOCCE, bcrE_NOMEM, bcrE_NOCELL, bcrE_RESERVED
  *         bcrE_ARG     cce is the caller itself.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.

@@ -13,7 +13,7 @@
  *        its host and index, 12 bytes
  *    36  SAME: the number of the DATA, 8 bytes
  *
- * A NOTICE has the ordinal of the CCE that has ended in place of the cell, how and by what number it has ended in place of msec,
+ * A NOTICE has the ordinal of the CCE that has ended in place of the cell, how and by what number it has ended, and whether the owner has started it, in place of msec,
  * and that CCE's identity in place of the owner's.
  *
  * The value of a put that has failed is 1 more than the ordinal of the cell's owner; 0: unknown.

@@ -7,7 +7,7 @@
 #include "links/agent/ask.h"
 #include "links/agent/serve.h"
 
-enum { HOW_BITS = 8 };
+enum { HOW_BITS = 8, STARTER_BIT = 16 };
 
 /* A requester of its own: that of the CCE may be gone. Streams are told apart by the CCEs' numbers, so it is the same stream. */
 bool bcri_agent_notice(struct bcri_agent *agent, const struct bcri_notice *notice)
@@ -28,7 +28,8 @@ bool bcri_agent_notice(struct bcri_agent *agent, const struct bcri_notice *notic
         return false;
     }
     order->cell = notice->ordinal;
-    order->key = (uint64_t)notice->how << HOW_BITS | notice->number;
+    order->key =
+        (uint64_t)notice->to_starter << STARTER_BIT | (uint64_t)notice->how << HOW_BITS | notice->number;
     memcpy(order->owner, notice->ended, sizeof order->owner);
     bcri_order_send(order);
     return true;
@@ -38,8 +39,10 @@ bool bcri_notice_perform(const struct stream_in *stream, const struct bcri_messa
 {
     struct bcri_agent *agent = stream->peer->agent;
     const uint32_t told = (uint32_t)message->msec;
-    struct bcri_notice notice = {
-        .ordinal = message->cell, .how = (uint8_t)(told >> HOW_BITS), .number = (uint8_t)told};
+    struct bcri_notice notice = {.ordinal = message->cell,
+                                 .how = (uint8_t)(told >> HOW_BITS),
+                                 .number = (uint8_t)told,
+                                 .to_starter = (told >> STARTER_BIT & 1) != 0};
     bcri_identity_name(notice.ended, stream->peer->host, stream->source);
     memcpy(notice.ended + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, message->owner, BCRI_SECRET_BYTES);
     bcri_identity_name(notice.watcher, agent->ctx->host->number, stream->target);

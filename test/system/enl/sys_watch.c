@@ -396,6 +396,96 @@ static void between(const char *program)
     tell(&watcher, EXIT, 0, 0, bcr_cce);
 }
 
+/* ---- those that a CCE starts ---- */
+
+static void start_of(const char *program, const char *argument, int ordinal, int count)
+{
+    const char *const arguments[] = {argument, NULL};
+    const struct bcr_startspec spec = {.size = sizeof spec,
+                                       .machine = machines[0],
+                                       .core = -1,
+                                       .count = count,
+                                       .ordinal = ordinal,
+                                       .program = program,
+                                       .arguments = arguments};
+    MUST(bcr_start(&spec, NULL) == count);
+}
+
+/* Takes `count` ends; each has an ordinal from `first` on, once, and has ended so. */
+static void are_ends(int cell, int count, int first, int how, int number)
+{
+    int seen[100] = {0};
+    for (int i = 0; i < count; i++) {
+        int told[4];
+        bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_BLOCK);
+        MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_END);
+        MUST(bcr_copyfm(bcrT_1END, 1, rgid, 0, told, sizeof told) >= 0 && bcr_rgfree(rgid) == 0);
+        MUST(told[0] > 1 && told[1] >= first && told[1] < first + count && seen[told[1] - first]++ == 0);
+        MUST(told[2] == how && told[3] == number);
+    }
+}
+
+/* Also those of which this one has never heard: the second and third kind. */
+static void started(const char *program)
+{
+    struct child before = start(0, program), first, second;
+    for (int again = 0; again < 2; again++)
+        MUST(bcr_watch(bcr_STARTED, watched) == 0);
+    first = start(0, program);
+    second = start(1, program);
+    MUST(bcr_watch(second.cce, watched) == 0); /* told once all the same */
+    MUST(bcr_watch(second.cce, cries) == 0);
+    tell(&before, EXIT, 1, 0, bcr_cce);
+    tell(&first, EXIT, 3, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &first, bcr_EXITED, 3);
+    tell(&second, RAISE, SIGKILL, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &second, bcr_KILLED, SIGKILL);
+    is_end(bcr_deq(bcr_cce, cries, bcr_BLOCK), &second, bcr_KILLED, SIGKILL);
+    start_of("/bin/true", "", 500, 40);
+    are_ends(watched, 40, 500, bcr_NEVERUP, 0);
+    start_of(program, "dies", 600, 40);
+    are_ends(watched, 40, 600, bcr_KILLED, SIGKILL);
+    MUST(bcr_unwatch(bcr_STARTED, watched) == 0);
+    settle(program);
+    MUST(bcr_celllen(bcr_cce, watched) == 0);
+}
+
+/* Behind all that it has put, into each cell that wants to know. */
+static void started_order(const char *program)
+{
+    const int other = bcr_cagrow(0, 0, 1, 0, 0, 1, 100);
+    MUST(bcr_watch(bcr_STARTED, numbers) == 0 && bcr_watch(bcr_STARTED, other) == 0);
+    for (int way = 0; way < 2; way++) {
+        struct child child = start(0, program);
+        tell(&child, way == 0 ? EXIT : RAISE, way == 0 ? 3 : SIGKILL, MANY, bcr_cce);
+        for (int i = 0; i < MANY; i++) {
+            bcr_region rgid = bcr_deq(bcr_cce, numbers, bcr_BLOCK);
+            MUST(rgid != NULL && bcr_rgkind(rgid) == bcr_DATA && **(int **)rgid == i);
+            bcr_rgfree(rgid);
+        }
+        for (int i = 0; i < 2; i++)
+            is_end(bcr_deq(bcr_cce, i == 0 ? numbers : other, bcr_BLOCK), &child,
+                   way == 0 ? bcr_EXITED : bcr_KILLED, way == 0 ? 3 : SIGKILL);
+    }
+    MUST(bcr_cafree(other) == 0); /* which ends that watch */
+    struct child child = start(0, program);
+    tell(&child, EXIT, 0, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, numbers, bcr_BLOCK), &child, bcr_EXITED, 0);
+}
+
+/* CCEs that were up, and processes that were started and had not become any. */
+static void started_lost(const char *program)
+{
+    MUST(bcr_watch(bcr_STARTED, watched) == 0);
+    struct child gone = start(0, program), child = start(0, program);
+    tell(&gone, EXIT, 2, 0, bcr_cce);
+    is_end(bcr_deq(bcr_cce, watched, bcr_BLOCK), &gone, bcr_EXITED, 2);
+    start_of("/bin/sleep", "1000", 3, 70);
+    kill(child.daemon, SIGKILL);
+    are_ends(watched, 71, 2, bcr_HOSTLOST, 0);
+    MUST(bcr_celllen(bcr_cce, watched) == 0);
+}
+
 static void refused(const char *program)
 {
     struct child child = start(0, program);
@@ -408,6 +498,10 @@ static void refused(const char *program)
     FAILS(bcr_watch(child.cce, -1), bcrE_NOCELL);
     FAILS(bcr_unwatch(12345, watched), bcrE_NOCCE);
     FAILS(bcr_unwatch(child.cce, 77), bcrE_NOCELL);
+    FAILS(bcr_watch(bcr_STARTED, 0), bcrE_RESERVED);
+    FAILS(bcr_watch(bcr_STARTED, 77), bcrE_NOCELL);
+    FAILS(bcr_watch(bcr_ALL, watched), bcrE_NOCCE);
+    MUST(bcr_unwatch(bcr_STARTED, watched) == 0); /* there is none */
     tell(&child, EXIT, 0, 0, bcr_cce);
 }
 
@@ -416,13 +510,26 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(const char *program);
-    } scenarios[] = {{"ends", ends},         {"order", order},       {"full", full},
-                     {"given_up", given_up}, {"handler", handler},   {"thousand", thousand},
-                     {"crowd", crowd},       {"never_up", never_up}, {"lost", lost},
-                     {"between", between},   {"refused", refused},   {"again", again},
-                     {"nobody", nobody}};
+    } scenarios[] = {{"ends", ends},
+                     {"order", order},
+                     {"full", full},
+                     {"given_up", given_up},
+                     {"handler", handler},
+                     {"thousand", thousand},
+                     {"crowd", crowd},
+                     {"never_up", never_up},
+                     {"lost", lost},
+                     {"between", between},
+                     {"refused", refused},
+                     {"again", again},
+                     {"nobody", nobody},
+                     {"started", started},
+                     {"started_order", started_order},
+                     {"started_lost", started_lost}};
     if (bcr_init(bcr_handlers, NULL) != 0)
         return 2;
+    if (bcr_enlistor != -1 && argc > 1)
+        raise(SIGKILL);
     if (bcr_enlistor != -1)
         be_told();
     cries = bcr_cagrow(1, 0, 1, 0, 0, 16, 1 << 16);

@@ -47,6 +47,20 @@ TEST(the_end_of_a_host_is_that_of_its_cces)
     runs("lost", "1", "local1", NULL);
 }
 
+TEST(the_end_of_each_cce_that_one_starts_is_told_once_and_last)
+{
+    runs("started", "1", NULL, NULL);
+    runs("started", "1", "local1", NULL);
+    runs("started", "2", "local1", "local2");
+    runs("started_order", "1", NULL, NULL);
+    runs("started_order", "1", "local1", NULL);
+}
+
+TEST(a_lost_host_s_cces_are_told_of_to_their_starter_also_those_that_nobody_has_heard_of)
+{
+    runs("started_lost", "1", "local1", NULL);
+}
+
 TEST(cces_watch_each_other_without_the_root)
 {
     runs("between", "1", NULL, NULL);

@@ -268,20 +268,20 @@ TEST(identities_go_into_the_file_of_a_cce_and_to_a_daemon_in_messages)
     struct enl_attached attached = {.ids = memory(NULL, sizeof identities, BOTH)};
     struct enl_conn of_cce = {.peer = NULL}, of_daemon = {.peer = (struct enl_peer *)&of_cce};
     const int fd = dup(attached.ids);
-    enl_attached_started(&attached, &of_cce, 5, identities, 1);
-    enl_attached_started(&attached, NULL, 5, identities + BCRI_IDENTITY_BYTES, MANY - 1); /* it has died */
+    enl_attached_started(&attached, &of_cce, 5, 7, identities, 1);
+    enl_attached_started(&attached, NULL, 5, 7, identities + BCRI_IDENTITY_BYTES, MANY - 1); /* it has died */
     CHECK_UINT(attached.told, MANY);
     CHECK_INT(pread(fd, back, sizeof back, 0), sizeof back);
     CHECK_MEM(back, identities, sizeof back);
     enl_attached_close(&attached);
     CHECK_UINT(sent_count, 0);
-    enl_attached_started(&attached, &of_daemon, 5, identities, MANY);
+    enl_attached_started(&attached, &of_daemon, 5, 7, identities, MANY);
     CHECK_UINT(sent_count, 3);
     CHECK_INT(sent[0].type, BCRI_MSG_started);
     CHECK_UINT(sent[0].length, 2048);
     CHECK_UINT(sent[2].length, (MANY - 256) * BCRI_IDENTITY_BYTES);
     CHECK_MEM(sent[2].bytes, identities + 256ul * BCRI_IDENTITY_BYTES, sent[2].length);
     sent_count = 0;
-    enl_attached_started(&attached, NULL, 5, identities, MANY);
+    enl_attached_started(&attached, NULL, 5, 7, identities, MANY);
     CHECK_UINT(sent_count, 0);
 }

@@ -186,7 +186,7 @@
       2)                                                                                                  \
     X(strings_next, K(id) | K(size), 0, 0)                                                                \
     X(strings, K(id) | K(bytes), 0, 0)                                                                    \
-    X(started, K(id) | K(bytes), 0, 0)                                                                    \
+    X(started, K(id) | K(bytes), K(ordinal), 0)                                                           \
     X(host_name, K(id) | K(index), 0, 0)                                                                  \
     X(host_arch, K(id) | K(host), 0, 0)                                                                   \
     X(signal_cce, K(id) | K(kind), K(target) | K(team), 0)                                                \
@@ -282,8 +282,9 @@ enum { BCRI_OUTPUT_GOES_ON = 1 };
 /* `random` in enlist and welcome: the nonce of a team whose members come by themselves, so many bytes. */
 #define BCRI_NONCE_BYTES 16u
 
-/* Of `flags` in enlist: the requester wants the identities of the CCEs. */
-enum { BCRI_ENLIST_IDS = 1 };
+/* Of `flags` in enlist: the requester wants the identities of the CCEs; their enlistor is to be told of their ends
+ * (bcr_STARTED), for which its daemon wants the identities. */
+enum { BCRI_ENLIST_IDS = 1, BCRI_ENLIST_ENDS = 2 };
 
 /* The state in a member: what has become of a rank of a team. NEVER: no CCE was started for it. CAME: it waits in bcr_init. */
 enum bcri_member_state {
