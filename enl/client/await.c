@@ -53,7 +53,7 @@ static int take(struct bcri_client_await *await)
     snprintf(await->key, sizeof await->key, "%s", key);
     if (hosts != NULL && hosts[0] == '\0') {
         bcri_client_complain(BCRI_AWAIT_HOSTS_ENV
-                             " names no host; without it all members are on this machine");
+                             " names no host; leave it out if there is no list, or it is hostsfile");
         return bcrE_ARG;
     }
     if (hosts != NULL && await->rank == 0 && (await->hosts = strdup(hosts)) == NULL)

@@ -28,6 +28,7 @@ struct enl_await {
     struct enl_cce *cce;
     struct enl_watch *listening; /* at the daemon's address for that member */
     uv_timer_t timer;            /* until its time is up */
+    bool comes;                  /* false: its process was there before, as the root's */
     uint32_t rank;
     uint8_t nonce[BCRI_NONCE_BYTES];
     char key[BCRI_AWAIT_KEY_MAX + 1];
@@ -35,7 +36,7 @@ struct enl_await {
 
 static bool is_awaited(const struct enl_cce *cce)
 {
-    return cce->await != NULL && cce->life == ENL_STARTED && cce->process == 0;
+    return cce->await != NULL && cce->await->comes && cce->life == ENL_STARTED;
 }
 
 /* Connects to the member, if it waits. */
@@ -109,6 +110,7 @@ int enl_await_member(struct enl_cce *cce, const struct enl_await_who *who, char 
     const int code = enl_await_claim(cce, who, error, error_size);
     if (code != 0)
         return code;
+    cce->await->comes = true;
     uv_timer_start(&cce->await->timer, on_time, (uint64_t)cce->here->self->config.awaittimeout, 0);
     look_for_member(cce);
     return 0;
@@ -143,10 +145,11 @@ void enl_await_stop(struct enl_cce *cce)
     struct enl_await *await = cce->await;
     if (await == NULL)
         return;
+    const bool comes = await->comes;
     cce->await = NULL;
     enl_watch_stop(await->listening);
     uv_close((uv_handle_t *)&await->timer, free_await);
-    if (cce->handshake != NULL && cce->process == 0)
+    if (cce->handshake != NULL && comes)
         enl_conn_close(cce->handshake);
 }
 
