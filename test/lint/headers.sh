@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each public header compiles alone, first and twice, with every warning, as C99, C11 and C2x and as C++11 and C++17; each
+# Each public header compiles alone, first and twice, with every warning, as C99, C11 and C2x and as C++11, C++17 and C++20; each
 # internal header compiles alone as C11.
 source "$(dirname "$0")/lint.sh"
 
@@ -33,12 +33,31 @@ while IFS= read -r header; do
     done
     for cxx in g++ clang++; do
         if command -v $cxx >/dev/null; then
-            for std in c++11 c++17; do
+            for std in c++11 c++17 c++20; do
                 try $cxx -std=$std "${warnings[@]}" -Wold-style-cast -Icore/include -fsyntax-only "$scratch/alone.cc" "$header"
             done
         fi
     done
 done <"$scratch/public"
+
+# What is ored in programs: C++20 warns of two different enums there.
+cat >"$scratch/ored.cc" <<'END'
+#include <bcr/program.h>
+int start();
+int start()
+{
+    static const int list[] = {0, bcrT_INT, 1, 4, bcrT_CHAR | bcrT_END, 0, 0, (bcrT_NEST + 1) | bcrT_END, 2};
+    bcr_startspec spec = {};
+    spec.flags = bcr_start_team;
+    return bcr_init(bcr_inorder | bcr_handlers | bcr_anystatus | bcr_isolate | bcr_passsignals, nullptr) | bcr_implemented |
+           list[1] | bcr_watch(bcr_STARTED, bcr_start(&spec, nullptr)) | bcr_end(0, bcr_ALL);
+}
+END
+for cxx in g++ clang++; do
+    if command -v $cxx >/dev/null; then
+        try $cxx -std=c++20 "${warnings[@]}" -Icore/include -fsyntax-only "$scratch/ored.cc" core/include/bcr/program.h
+    fi
+done
 
 mapfile -t folders < <(find . -name 'build*' -prune -o -type d -name include -printf '-I%P\n' | sort)
 while IFS= read -r header; do

@@ -78,7 +78,7 @@ for std in c99 c11 c17 c2x; do
     LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/$std"
 done
 if [[ ${TOOLCHAIN-} != *TOOLCHAIN_FILE* ]] && command -v "${CXX:=c++}" >/dev/null; then
-    for std in c++11 c++17; do
+    for std in c++11 c++17 c++20; do
         eval "$CXX -std=$std $warnings -Wold-style-cast -o '$scratch/$std' '$source/consumer.cc' $(pkg-config --cflags --libs bcr)"
         LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/$std"
     done
