@@ -78,6 +78,7 @@ void lfc_init(int *argc, char **argv)
     if (lfc_self.is_begun)
         lfc_fail("lfc_init", "it was called before");
     lfc_options_take(&lfc_self.options, argc, argv);
+    lfc_hosts_use(&lfc_self.options, argc, argv);
     if (bcr_init(bcr_errors, argv[0]) < 0)
         lfc_fail("lfc_init", "%s", bcr_strerror(bcr_errno));
     lfc_self.is_begun = true;

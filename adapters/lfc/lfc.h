@@ -32,7 +32,8 @@ extern int lfc_upcall(unsigned src, void *packet, unsigned size, lfc_upcall_flag
 
 /* ---- start and end (guide, 2.1) ---- */
 
-/* Takes the options that it knows out of *argc and argv. The members are those of enl -n; without, this process alone. */
+/* Takes the options that it knows out of *argc and argv, and with HOSTS the rank and the number of processes. The members are
+ * those of enl -n, or of HOSTS or -lfc-hosts; without any, this process alone. */
 void lfc_init(int *argc, char **argv);
 /* Makes a group of these members, the same in all processes, before lfc_start. Returns its number. */
 int lfc_group_create(unsigned *members, unsigned nr_members);

@@ -83,6 +83,12 @@ void lfc_sync(const char *routine);
 
 void lfc_options_take(struct lfc_options *options, int *argc, char **argv);
 
+/* ---- hosts.c ---- */
+
+/* Where enl has not started this process, takes what LFC's own starters tell of the others out of the arguments and variables,
+ * and leaves it where bcr_init finds it. */
+void lfc_hosts_use(const struct lfc_options *options, int *argc, char **argv);
+
 /* ---- interrupts.c ---- */
 
 /* Each routine that uses BCR begins and ends with them. leave: makes the upcalls that a SIGIO meanwhile was for, if that is

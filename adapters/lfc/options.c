@@ -22,6 +22,8 @@ static const struct option {
     {"intr-first", "LFC_INTR_FIRST", NUMBER, offsetof(struct lfc_options, intr_first), 0, 10000000},
     {"intr-next", "LFC_INTR_NEXT", NUMBER, offsetof(struct lfc_options, intr_next), 0, 10000000},
     {"stats", "LFC_STATS", FLAG, offsetof(struct lfc_options, stats), 0, 0},
+    {"hosts", NULL, TEXT, offsetof(struct lfc_options, hosts), 0, 0}, /* HOSTS: hosts.c */
+    {"use-hosts", "LFC_USE_HOSTS", FLAG, offsetof(struct lfc_options, use_hosts), 0, 0},
     {"lcp", "LFC_LCP", TEXT, offsetof(struct lfc_options, lcp), 0, 0},
     {"tree", "LFC_TREE", TEXT, offsetof(struct lfc_options, tree), 0, 0},
     {"routes", "ROUTES", TEXT, offsetof(struct lfc_options, routes), 0, 0},
@@ -77,7 +79,7 @@ void lfc_options_take(struct lfc_options *options, int *argc, char **argv)
     int kept = 0;
     *options = (struct lfc_options){.ring_frames = 512, .intr_first = 70, .intr_next = 70};
     for (int i = 0; i < OPTIONS; i++)
-        if (getenv(options_known[i].variable) != NULL)
+        if (options_known[i].variable != NULL && getenv(options_known[i].variable) != NULL)
             take(options, &options_known[i], options_known[i].variable, getenv(options_known[i].variable));
     for (int i = 0; i < *argc; i++) {
         static const char prefix[] = "-lfc-";
