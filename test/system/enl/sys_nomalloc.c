@@ -133,6 +133,11 @@ static void regions(void)
     for (int i = 0; i < 5000; i++)
         must(bcr_rgfree(many[i]) == 0, "bcr_rgfree");
     must(bcr_rgalloc(2000000000, 0) == NULL && bcr_errno == bcrE_NBYTES, "one too large");
+    const int left = (int)bcr_heapleft();
+    bcr_region waited = bcr_rgalloc_within(16, 0, bcr_BLOCK);
+    must(waited != NULL && bcr_rgalloc_within(left, 0, 5) == NULL && bcr_errno == bcrE_NBYTES &&
+             bcr_rgfree(waited) == 0,
+         "bcr_rgalloc_within");
 }
 
 static void puts_and_gets(void)
@@ -298,6 +303,7 @@ static void failures(void)
     must(bcr_wake(OUT) == 0 && bcr_deq(bcr_cce, OUT, bcr_BLOCK) == NULL && bcr_errno == bcrE_WOKEN,
          "bcr_wake");
     must(bcr_watch(others[1], OUT) == 0 && bcr_unwatch(others[1], OUT) == 0, "bcr_watch");
+    must(bcr_watch(bcr_STARTED, OUT) == 0 && bcr_unwatch(bcr_STARTED, OUT) == 0, "bcr_watch of bcr_STARTED");
     must(bcr_watch(bcr_cce, OUT) < 0 && bcr_watch(others[1], 99) < 0, "bcr_watch in vain");
     must(bcr_signal(others[1], 0) == 0 && bcr_signal(others[other_count - 1], 0) == 0, "bcr_signal");
     must(bcr_signal(bcr_ALL, 0) == 0 && bcr_signal(others[1], 12345) < 0, "bcr_signal");
