@@ -74,17 +74,18 @@ static void tell_never(struct enl_jobs *jobs, uint32_t team, uint32_t rank)
     jobs->here->ops->tell_teams(jobs->self->program, &message);
 }
 
+/* What the root's daemon does about a member may end the program, and with it this job. */
 static void note_failure(struct enl_jobs *jobs, struct enl_job *job, uint32_t ordinal)
 {
     enl_report(jobs->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
                jobs->self->hostname, job->reason);
+    struct enl_failed *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
+    if (failed != NULL) {
+        failed[job->failed_count++] = (struct enl_failed){ordinal, job->code};
+        job->failed = failed;
+    }
     if (job->team != 0)
         tell_never(jobs, job->team, job->rank);
-    struct enl_failed *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
-    if (failed == NULL)
-        return;
-    failed[job->failed_count++] = (struct enl_failed){ordinal, job->code};
-    job->failed = failed;
 }
 
 /* Starts its process, or has it come by itself. Returns 0, or a bcrE_ code with `reason`. */
@@ -127,10 +128,11 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
         enl_conn_close(waiting);
     }
     job->code = start_process(job, cce);
-    if (job->code == 0 && job->team != 0)
-        enl_members_started(cce);
-    if (job->code == 0)
+    if (job->code == 0) {
+        if (job->team != 0)
+            enl_members_started(cce);
         return cce;
+    }
     enl_cce_drop(cce);
     return NULL;
 }
@@ -148,12 +150,12 @@ static void on_job_turn(uv_idle_t *idle)
         enl_cores_turn(&jobs->here->cores, job->turn);
     job->has_turn = false;
     const struct enl_cce *cce = start_one(jobs, job);
-    if (cce != NULL)
-        note_started(job, cce);
-    else
+    if (cce == NULL)
         note_failure(jobs, job, ordinal);
     if (STAILQ_FIRST(&jobs->queue) != job)
         return; /* that has ended the program, and dropped all jobs */
+    if (cce != NULL)
+        note_started(job, cce);
     job->ordinal += job->team != 0 ? job->stride : 1;
     job->rank += job->stride;
     if (--job->left > 0)

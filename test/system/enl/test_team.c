@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "run.h"
@@ -134,6 +135,12 @@ TEST(a_member_that_cannot_be_started_ends_the_program_with_a_sentence)
     run_ends(&run, 126, "there is no program /no/such/program");
     run_start(&run, run_enl(), "-n", "2", "/no/such/program");
     run_ends(&run, 127, "there is no program /no/such/program");
+    /* What the kernel, and nobody before it, refuses to execute. */
+    run_write_file("unknown", "unknown\n", 8, 0700);
+    run_start(&run, run_enl(), "-n", "1", program(), "whole", ":", "-n", "2", "./unknown");
+    run_ends(&run, 126, "it is neither a program nor a script");
+    run_start(&run, run_enl(), "--local", "1", "-n", "1", program(), "whole", ":", "-n", "1", "./unknown");
+    run_ends(&run, 126, "it is neither a program nor a script");
 }
 
 TEST(who_is_missing_is_named)
