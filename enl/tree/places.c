@@ -170,8 +170,8 @@ void enl_tree_start_all(struct enl_program *program)
 {
     char address[600], error[2048];
     struct ifaddrs *known = NULL;
-    if (program->self.config.starthosts != BCRI_STARTHOSTS_ALL || program->hosts.count == 0 ||
-        enl_tree_of(program) == NULL)
+    if (program->self.phase != ENL_RUNNING || program->self.config.starthosts != BCRI_STARTHOSTS_ALL ||
+        program->hosts.count == 0 || enl_tree_of(program) == NULL)
         return;
     for (size_t i = 0; i < program->hosts.count; i++) {
         const struct enl_host *host = enl_entry_for(&program->self.config, &program->hosts,

@@ -143,6 +143,18 @@ TEST(a_member_that_cannot_be_started_ends_the_program_with_a_sentence)
     run_ends(&run, 126, "it is neither a program nor a script");
 }
 
+TEST(no_daemons_are_started_for_a_team_that_has_failed_already)
+{
+    char list[300] = "";
+    run_folder();
+    CHECK_INT(gethostname(list, 256), 0);
+    strcat(list, " slots=2\n");
+    run_write_file("hosts", list, strlen(list), 0600);
+    run_start(&run, run_enl(), "--hosts", "hosts", "--local", "2", "--start-hosts", "all", "-n", "1",
+              program(), "whole", ":", "-n", "1", "/no/such/program");
+    run_ends(&run, 126, "there is no program /no/such/program");
+}
+
 TEST(who_is_missing_is_named)
 {
     run_folder();
