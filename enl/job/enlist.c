@@ -170,15 +170,13 @@ void enl_enlist_refuse(struct enl_jobs *jobs, struct enl_conn *conn, const struc
 {
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
-    enl_report(jobs->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
-               host, reason);
+    if (conn != NULL || jobs->self->phase == ENL_RUNNING) /* else nobody waits for it any more */
+        enl_report(jobs->self, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal,
+                   object, host, reason);
     if (conn != NULL)
         enl_cce_reply(conn, request->id, code, reason);
     if (request->team != 0 && !jobs->self->is_child)
-        enl_teams_refused(jobs, request);
-    for (uint64_t i = 0, rank = request->rank;
-         request->team != 0 && jobs->self->is_child && i < request->count; i++, rank += request->stride)
-        tell_never(jobs, request->team, (uint32_t)rank);
+        enl_teams_answered(jobs, request);
 }
 
 /* Processes wait, but none under that name: their user may have expected that one is taken. */

@@ -266,8 +266,8 @@ uint32_t enl_teams_new(struct enl_jobs *jobs, uint32_t size, const uint8_t creat
 const char *enl_teams_ask(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
 /* That request is about to start members. False: they are none, or not the requester's, or were asked for before. */
 bool enl_teams_start(struct enl_jobs *jobs, const struct bcri_control *request);
-/* It has failed as a whole. */
-void enl_teams_refused(struct enl_jobs *jobs, const struct bcri_control *request);
+/* It is answered, or has failed: those of its members that were not started by now will never be. */
+void enl_teams_answered(struct enl_jobs *jobs, const struct bcri_control *request);
 /* What that host says of a team. Returns NULL, or what is malformed. */
 const char *enl_teams_take(struct enl_jobs *jobs, uint32_t host, const struct bcri_control *message);
 /* Passes a message on to all hosts with members, this one last. */

@@ -7,9 +7,9 @@
  *     |                                |                   |               |
  *     +---------- NEVER ---------------+                   +---- OVER -----+
  *
- * The daemon of the host where it is started tells of it (host/members.c); this one tells itself that a rank will never be
- * started: since a request was refused, or its host is lost, or whoever makes the team has ended before it asked for all. So
- * each rank has an identity or never will, and each comes or is over, whoever dies:
+ * The daemon of the host where it is started tells of it (host/members.c), before it answers the request; this one tells itself
+ * that a rank will never be started: since its request is answered or refused, or its host is lost, or whoever makes the team
+ * has ended before it asked for all. So each rank has an identity or never will, and each comes or is over, whoever dies:
  *
  *   all have an identity, or never will   each host that has members gets the table
  *   all have come, or are over            the gate opens: all of these hosts are told
@@ -295,15 +295,17 @@ static void look_at_gate(struct enl_team *team)
     }
 }
 
-static void set_never(struct enl_team *team, uint32_t rank)
+/* False: it was started, or is known not to be. */
+static bool set_never(struct enl_team *team, uint32_t rank)
 {
     if (team->states[rank] > ASKED)
-        return;
+        return false;
     team->states[rank] = NEVER;
     team->unknown--;
     team->absent--;
     team->living--;
     team->rounds_left = 0;
+    return true;
 }
 
 static void set_over(struct enl_team *team, uint32_t rank, uint32_t rounds)
@@ -353,7 +355,7 @@ static const char *take_member(struct enl_team *team, uint32_t host, const struc
         set_over(team, rank, message->generation);
         break;
     default:
-        set_never(team, rank);
+        (void)set_never(team, rank);
         if (is_launched(team)) {
             end_launch(team->jobs);
             return NULL;
@@ -412,26 +414,26 @@ void enl_teams_pass(struct enl_jobs *jobs, uint32_t number, const struct bcri_co
 
 /* ---- those who will never come ---- */
 
-void enl_teams_refused(struct enl_jobs *jobs, const struct bcri_control *request)
+void enl_teams_answered(struct enl_jobs *jobs, const struct bcri_control *request)
 {
     struct enl_team *team = team_of(jobs, request->team);
+    bool lacks = false;
     if (team == NULL || jobs->self->phase != ENL_RUNNING)
         return;
-    if (is_launched(team)) {
-        end_launch(jobs);
-        return;
-    }
     for (uint64_t i = 0, rank = request->rank; i < request->count && rank < team->size;
          i++, rank += request->stride)
-        set_never(team, (uint32_t)rank);
-    look_at_gate(team);
+        lacks |= set_never(team, (uint32_t)rank);
+    if (lacks && is_launched(team))
+        end_launch(jobs);
+    else if (lacks)
+        look_at_gate(team);
 }
 
 static void cut(struct enl_team *team)
 {
     for (uint32_t rank = 0; rank < team->size; rank++)
         if (team->states[rank] == FREE)
-            set_never(team, rank);
+            (void)set_never(team, rank);
     look_at_gate(team);
 }
 

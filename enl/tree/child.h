@@ -42,8 +42,9 @@ bool enl_forward_add(struct enl_forwards *forwards, struct enl_conn *conn, const
 void enl_forwards_send(struct enl_forwards *forwards, struct enl_peer *peer, uint32_t *turn);
 /* How many CCEs those enlist that are sent and not answered. */
 uint32_t enl_forwards_start(const struct enl_forwards *forwards);
-/* An answer has come. False: nobody has asked. */
-bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply);
+/* An answer has come, to that request, of which only the numbers are good. False: nobody has asked. */
+bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply,
+                        struct bcri_control *request_out);
 /* started has come: the identities of CCEs of a request. strings_next has come by `conn`: the neighbour wants start strings of one.
  * Return NULL, or what is wrong with it. */
 const char *enl_forward_started(struct enl_forwards *forwards, const struct bcri_control *message);

@@ -64,7 +64,10 @@ static const char *take_reply(struct enl_child *child, const struct bcri_control
         child->ops->stopped(child);
         return NULL;
     }
-    enl_forward_answer(&child->forwards, message);
+    struct bcri_control request;
+    if (enl_forward_answer(&child->forwards, message, &request) && request.type == BCRI_MSG_enlist &&
+        request.team != 0)
+        enl_teams_answered(&child->program->jobs, &request);
     return NULL;
 }
 

@@ -70,17 +70,18 @@ static struct enl_forward *forward_of(const struct enl_forwards *forwards, uint3
     return forward;
 }
 
-bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply)
+bool enl_forward_answer(struct enl_forwards *forwards, const struct bcri_control *reply,
+                        struct bcri_control *request_out)
 {
     struct enl_forward *forward = forward_of(forwards, reply->id);
-    struct bcri_control request, answer = *reply;
+    struct bcri_control answer = *reply;
     if (forward == NULL)
         return false;
     STAILQ_REMOVE(&forwards->all, forward, enl_forward, entry);
-    if (forward->conn != NULL && bcri_control_decode(forward->bytes, forward->length, &request) == NULL) {
-        answer.id = request.id;
+    bcri_control_decode(forward->bytes, forward->length, request_out); /* this daemon has encoded it */
+    answer.id = request_out->id;
+    if (forward->conn != NULL)
         enl_cce_answer(forward->conn, &answer);
-    }
     enl_forward_free(forward);
     return true;
 }

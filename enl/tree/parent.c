@@ -134,6 +134,7 @@ static void suspend_program(struct enl_program *program, uint32_t id)
 
 static const char *on_parent_message(void *owner, const struct bcri_control *message)
 {
+    struct bcri_control request;
     struct enl_program *program = owner;
     if ((message->present & BCRI_HAS(to)) != 0 && message->to != program->self.host_number) {
         enl_branch_pass_down(program, message);
@@ -147,7 +148,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     switch (message->type) {
     case BCRI_MSG_begin:
     case BCRI_MSG_cut: return enl_branch_of_parent(program, message);
-    case BCRI_MSG_reply: enl_forward_answer(&parent.forwards, message); return NULL;
+    case BCRI_MSG_reply: (void)enl_forward_answer(&parent.forwards, message, &request); return NULL;
     case BCRI_MSG_started: return enl_forward_started(&parent.forwards, message);
     case BCRI_MSG_strings_next: return enl_forward_strings(&parent.forwards, program->parent, message);
     case BCRI_MSG_window:

@@ -523,11 +523,18 @@ static void play_host(struct feed feed, bool starts)
 
 /* --------------------------------------------------------------------------- the root's daemon --- */
 
-static void play_root(void)
+/* Its CCE may be the first of a team, here or with one member on each host. */
+static void play_root(unsigned team)
 {
     char hosts[8192];
     snprintf(hosts, sizeof hosts, "%s/hosts", folder);
-    char *words[] = {"enl", "--name", program, "--fanout", "1", "--hosts", hosts, self, NULL};
+    char *alone[] = {"enl", "--name", program, "--fanout", "1", "--hosts", hosts, self, NULL},
+         *here[] = {"enl", "--name", program, "-n", "3", self, NULL},
+         *spread[] = {"enl", "--name", program,      "--fanout", "1",  "--hosts", hosts,
+                      "-n",  "3",      "--per-host", "1",        self, NULL},
+         **words = team == 1   ? here
+                   : team == 2 ? spread
+                               : alone;
     const int list = file("hosts"), in = open("/dev/null", O_RDONLY | O_CLOEXEC), out = file("stdout"),
               err = file("stderr");
     dprintf(list, "h1 local enl=%s\nh2 local enl=%s\n", self, self);
@@ -577,7 +584,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     empty_folder();
     alarm(WATCHDOG_SECONDS);
     if (bytes[0] % 4 == 3)
-        play_root();
+        play_root(bytes[0] / 4 % 4);
     else
         play_host((struct feed){bytes + 1, length - 1}, bytes[0] % 8 < 4);
     return 0;

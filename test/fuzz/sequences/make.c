@@ -38,6 +38,10 @@ static uint64_t number_of(struct feed *feed, const struct scene *scene, unsigned
         number = limit - (byte & 1u);
     else if ((key == BCRI_KEY_host || key == BCRI_KEY_to || key == BCRI_KEY_from) && byte >= 60)
         number = scene->host + byte % 3;
+    else if (key == BCRI_KEY_team && byte >= 60) /* of the first teams that there are, or will be */
+        number = 1 + byte % 8 / 7;
+    else if (key == BCRI_KEY_rank && byte >= 60)
+        number = byte % 4;
     if (key == BCRI_KEY_count) /* of processes that are started */
         number %= 4;
     if (key == BCRI_KEY_mask) /* the log must be readable */

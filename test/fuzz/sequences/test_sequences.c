@@ -36,3 +36,13 @@ TEST(the_roots_daemon_ends_well_whatever_its_CCE_and_hosts_say)
 {
     tell_daemons(3, test_scale(40, 2000));
 }
+
+TEST(the_roots_daemon_ends_well_whatever_the_members_of_a_team_here_say)
+{
+    tell_daemons(7, test_scale(20, 1000));
+}
+
+TEST(the_roots_daemon_ends_well_whatever_is_said_of_members_of_a_team_elsewhere)
+{
+    tell_daemons(11, test_scale(20, 1000));
+}

@@ -143,6 +143,17 @@ TEST(a_member_that_cannot_be_started_ends_the_program_with_a_sentence)
     run_ends(&run, 126, "it is neither a program nor a script");
 }
 
+TEST(a_host_that_cannot_start_ends_the_program_with_one_sentence)
+{
+    static const char list[] = "h1 local enl=/no/such/enl\nh2 local\nh3 local\n";
+    run_folder();
+    run_write_file("hosts", list, strlen(list), 0600);
+    run_start(&run, run_enl(), "--hosts", "hosts", "-n", "4", program(), "whole");
+    run_ends(&run, 126, "was not started: host h1 cannot be used");
+    const char *first = strstr(run.error, "was not started");
+    CHECK(first != NULL && strstr(first + 1, "was not started") == NULL);
+}
+
 TEST(no_daemons_are_started_for_a_team_that_has_failed_already)
 {
     char list[300] = "";
