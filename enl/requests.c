@@ -127,17 +127,23 @@ static const char *host_arch(struct enl_conn *conn, const struct bcri_control *m
     return NULL;
 }
 
+/* What a CCE asks of the root's daemon, which keeps something of it, with its identity. */
+static struct bcri_control in_its_name(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct bcri_control whole = *message;
+    if (conn->cce == NULL)
+        return whole;
+    conn->cce->is_kept_of = true;
+    whole.present |= BCRI_HAS(enlistor);
+    whole.enlistor = (struct bcri_view){(const char *)conn->cce->record->id.identity, BCRI_IDENTITY_BYTES};
+    return whole;
+}
+
 /* The root's daemon has the names. */
 static const char *name_request(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = enl_program_of(conn);
-    struct bcri_control whole = *message;
-    if (conn->cce != NULL) {
-        conn->cce->is_kept_of = true;
-        whole.present |= BCRI_HAS(enlistor);
-        whole.enlistor =
-            (struct bcri_view){(const char *)conn->cce->record->id.identity, BCRI_IDENTITY_BYTES};
-    }
+    const struct bcri_control whole = in_its_name(conn, message);
     if (program->self.is_child)
         return ask_parent(conn, &whole, bcrE_ENLIST);
     if (program->self.phase == ENL_RUNNING)
@@ -151,13 +157,7 @@ static const char *name_request(struct enl_conn *conn, const struct bcri_control
 static const char *team_request(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = enl_program_of(conn);
-    struct bcri_control whole = *message;
-    if (conn->cce != NULL) {
-        conn->cce->is_kept_of = true;
-        whole.present |= BCRI_HAS(enlistor);
-        whole.enlistor =
-            (struct bcri_view){(const char *)conn->cce->record->id.identity, BCRI_IDENTITY_BYTES};
-    }
+    const struct bcri_control whole = in_its_name(conn, message);
     if (message->type == BCRI_MSG_team_cut && program->self.upward != NULL)
         program->self.upward->send(program, &whole);
     else if (message->type == BCRI_MSG_team_cut)

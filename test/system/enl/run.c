@@ -89,8 +89,10 @@ static const char *const *with_hosts_there(const char *const *words)
     FILE *file = fopen("hosts-there", "w");
     CHECK(file != NULL && fchmod(fileno(file), 0600) == 0);
     for (int i = 1; i <= atoi(words[at + 1]); i++)
-        fprintf(file, "local%d local enl=%s/enl/enl path=%s/test/system/enl:%s/test/system/crash\n", i, there,
-                there, there);
+        fprintf(file,
+                "local%d local enl=%s/enl/enl "
+                "path=%s/test/system/enl:%s/test/system/crash:%s/test/adapters/lfc:%s/examples\n",
+                i, there, there, there, there, there);
     CHECK_INT(fclose(file), 0);
     changed[at] = "--hosts";
     changed[at + 1] = "hosts-there";
