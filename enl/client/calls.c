@@ -114,7 +114,8 @@ __attribute__((noinline)) int bcri_client_begin(struct bcri_client *client, stru
                                                 struct bcri_control *request, const int *fds,
                                                 unsigned fd_count)
 {
-    *call = (struct bcri_client_call){.event = {read_answers}, .client = client, .next = client->calls};
+    *call = (struct bcri_client_call){
+        .event = {.happened = read_answers}, .client = client, .next = client->calls};
     int error = send_request(client, request, fds, fd_count);
     if (error != 0)
         return error;

@@ -31,8 +31,8 @@ struct enl_run *enl_placement_runs(const uint32_t *host_of, size_t hosts, uint32
             run->count++;
             continue;
         }
-        runs[count++] = (struct enl_run){.host = host, .first = member, .count = 1, .stride = 1};
-        last[host] = count;
+        runs[count] = (struct enl_run){.host = host, .first = member, .count = 1, .stride = 1};
+        last[host] = ++count;
     }
     if (last == NULL) {
         free(runs);

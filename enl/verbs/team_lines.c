@@ -62,7 +62,7 @@ struct enl_roster *enl_team_lines(const struct enl_options *options, char **argv
     roster->await = options->await;
     roster->per_host = (uint32_t)options->per_host;
     roster->is_cyclic = options->map != NULL && strcmp(options->map, "cyclic") == 0;
-    for (char **word = argv; word != NULL && *word != NULL;) {
+    for (char **word = argv; *word != NULL;) {
         struct enl_roster_line *line = &roster->lines[roster->count++];
         line->members = (uint32_t)options->members;
         line->argv = roster->count == 1 ? word : take_head(word, &line->members, error, error_size);
