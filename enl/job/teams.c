@@ -220,6 +220,7 @@ static int compare_hosts(const void *a, const void *b)
 /* Each rank has an identity, or never will. False: no memory. */
 static bool make_seats(struct enl_team *team)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): no team is of nobody (enl_teams_ask) */
     struct seat *seats = calloc(team->size, sizeof *seats);
     uint32_t count = 0, kept = 0;
     if (seats == NULL)
