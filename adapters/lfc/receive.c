@@ -105,8 +105,9 @@ void lfc_upcalls(bool allowed)
     }
 }
 
-/* Programs poll in loops. With more processes than cores, others run sooner if one that finds nothing lets them. */
-enum { EMPTY_MOST = 60 };
+/* Programs poll in loops. With more processes than cores, others run sooner if one that has found nothing for some
+ * 50 us lets them. */
+enum { EMPTY_MOST = 1000 };
 static unsigned empty;
 
 static void note_empty_poll(void)
@@ -120,13 +121,19 @@ static void note_empty_poll(void)
 
 void lfc_poll(void)
 {
-    bcr_region rgid;
     lfc_enter("lfc_poll");
-    lfc_counters_serve();
-    if (waiting == 0 && (rgid = next_of_cell()) != NULL)
-        make_upcall(rgid); /* most packets are taken so, and see no queue */
-    else if (waiting == 0)
-        note_empty_poll();
+    if (waiting == 0) { /* most packets are taken so, and see no queue */
+        bcr_region rgid = next_of_cell();
+        if (rgid == NULL) {
+            lfc_counters_serve();
+            lfc_arm();
+            note_empty_poll();
+            lfc_leave(true);
+            return;
+        }
+        empty = 0;
+        make_upcall(rgid);
+    }
     do {
         lfc_drain();
         lfc_upcalls(true);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_lfc -- what LFC adds to the cells below it, in one run, by turns:
+ *
+ *   enl -n 2 bench_lfc [ROUNDS]       a packet of 8 bytes, one way, by polling, beside a region of 8 bytes handed over
+ *   enl -n 16 bench_lfc [ROUNDS]      the same, and a broadcast to 15, beside one bcr_putm to 15
+ *
+ * And without another process: a fetch-and-add, beside a write lock taken and released. Medians, in ns, and their ratio. */
+#include <stdlib.h>
+#include <time.h>
+
+#include <bcr/program.h>
+#include <lfc.h>
+
+enum { CELL = 10, TURNS = 11 };
+static volatile unsigned received;
+static unsigned rounds = 20000;
+
+int lfc_upcall(unsigned src, void *packet, unsigned size, lfc_upcall_flags_t flags)
+{
+    (void)src, (void)packet, (void)size, (void)flags;
+    received++;
+    return 0;
+}
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_lfc: %s: %s\n", what, bcr_strerror(bcr_errno));
+    exit(1);
+}
+
+static void give(int rank)
+{
+    bcr_region rgid = bcr_rgalloc(8, 0);
+    if (rgid == NULL || bcr_enq(rgid, bcr_teamcce(rank), CELL, bcr_FREE) != 0)
+        fail("bcr_enq");
+}
+
+static void take(void)
+{
+    bcr_region rgid;
+    while ((rgid = bcr_deq(bcr_cce, CELL, 0)) == NULL)
+        if (bcr_errno != bcrE_TIMEOUT)
+            fail("bcr_deq");
+    bcr_rgfree(rgid);
+}
+
+static void launch(unsigned dest)
+{
+    static const char data[8];
+    void *packet = lfc_send_alloc(1);
+    lfc_memcpy(packet, data, sizeof data);
+    lfc_ucast_launch(dest, packet, sizeof data, 1);
+}
+
+static void await(unsigned count)
+{
+    while (received < count)
+        lfc_poll();
+    received -= count;
+}
+
+/* Processes 0 and 1 hand one back and forth; the others wait at the barrier behind. */
+static double bare_pong(void)
+{
+    const double begun = now_ns();
+    for (unsigned i = 0; i < rounds && lfc_my_proc() == 0; i++) {
+        give(1);
+        take();
+    }
+    for (unsigned i = 0; i < rounds && lfc_my_proc() == 1; i++) {
+        take();
+        give(0);
+    }
+    return (now_ns() - begun) / rounds / 2;
+}
+
+static double lfc_pong(void)
+{
+    const double begun = now_ns();
+    for (unsigned i = 0; i < rounds && lfc_my_proc() == 0; i++) {
+        launch(1);
+        await(1);
+    }
+    for (unsigned i = 0; i < rounds && lfc_my_proc() == 1; i++) {
+        await(1);
+        launch(0);
+    }
+    return (now_ns() - begun) / rounds / 2;
+}
+
+/* Process 0 sends; all wait for each other every few, so that there is room. */
+enum { BURST = 100 };
+
+static double bare_putm(void)
+{
+    int cells[128];
+    const int count = (int)lfc_nr_procs() - 1;
+    double spent = 0;
+    for (int i = 0; i < count && i < 64; i++) {
+        cells[2 * i] = bcr_teamcce(i + 1);
+        cells[2 * i + 1] = CELL;
+    }
+    for (unsigned done = 0; done < rounds / 10; done += BURST) {
+        const double begun = now_ns();
+        for (int i = 0; i < BURST && lfc_my_proc() == 0; i++) {
+            bcr_region rgid = bcr_rgalloc(1032, 0);
+            if (rgid == NULL || bcr_enqm(rgid, count, cells, bcr_FREE) != 0)
+                fail("bcr_enqm");
+        }
+        spent += now_ns() - begun;
+        for (int i = 0; i < BURST && lfc_my_proc() != 0; i++)
+            take();
+        bcr_teamsync(bcr_BLOCK);
+    }
+    return spent / (rounds / 10);
+}
+
+static double lfc_bcast(void)
+{
+    double spent = 0;
+    for (unsigned done = 0; done < rounds / 10; done += BURST) {
+        const double begun = now_ns();
+        for (int i = 0; i < BURST && lfc_my_proc() == 0; i++)
+            lfc_bcast_launch(lfc_send_alloc(0), 1024, 0);
+        spent += now_ns() - begun;
+        if (lfc_my_proc() != 0)
+            await(BURST);
+        bcr_teamsync(bcr_BLOCK);
+    }
+    return spent / (rounds / 10);
+}
+
+static double bare_lock(void)
+{
+    const double begun = now_ns();
+    for (unsigned i = 0; i < rounds; i++) {
+        bcr_region rgid = bcr_acqwl(bcr_cce, CELL, bcr_BLOCK);
+        int value;
+        if (rgid == NULL || bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value) < 0)
+            fail("bcr_acqwl");
+        value++;
+        if (bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value) < 0 ||
+            bcr_rlswl(rgid, bcr_cce, CELL) != 0)
+            fail("bcr_rlswl");
+    }
+    return (now_ns() - begun) / rounds;
+}
+
+static double lfc_add(void)
+{
+    const double begun = now_ns();
+    for (unsigned i = 0; i < rounds; i++)
+        lfc_fetch_and_add(0, 0);
+    return (now_ns() - begun) / rounds;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double one = *(const double *)a, two = *(const double *)b;
+    return one < two ? -1 : one > two;
+}
+
+/* Both by turns; `alone`: process 0 does it, and the others wait. */
+static void measure(const char *what, double (*ours)(void), double (*bare)(void), int alone)
+{
+    double one[TURNS], two[TURNS];
+    for (int turn = 0; turn < TURNS; turn++) {
+        one[turn] = alone && lfc_my_proc() != 0 ? 0 : ours();
+        bcr_teamsync(bcr_BLOCK);
+        two[turn] = alone && lfc_my_proc() != 0 ? 0 : bare();
+        bcr_teamsync(bcr_BLOCK);
+    }
+    qsort(one, TURNS, sizeof one[0], compare);
+    qsort(two, TURNS, sizeof two[0], compare);
+    if (lfc_my_proc() == 0)
+        printf("%-12s %9.0f ns (%.0f to %.0f)   bare %9.0f (%.0f to %.0f): %.2f\n", what, one[TURNS / 2],
+               one[0], one[TURNS - 1], two[TURNS / 2], two[0], two[TURNS - 1],
+               one[TURNS / 2] / two[TURNS / 2]);
+}
+
+int main(int argc, char **argv)
+{
+    lfc_init(&argc, argv);
+    if (argc > 1)
+        rounds = (unsigned)atoi(argv[1]);
+    if (rounds < 10 * BURST)
+        rounds = 10 * BURST;
+    if (bcr_cagrow(CELL, 0, 0, 0, 1, 2 * BURST, 1 << 20) != CELL)
+        fail("bcr_cagrow");
+    lfc_start();
+    if (lfc_nr_procs() > 1)
+        measure("packet", lfc_pong, bare_pong, 0);
+    if (lfc_nr_procs() > 2)
+        measure("broadcast", lfc_bcast, bare_putm, 0);
+    if (lfc_my_proc() == 0)
+        give((int)lfc_my_proc());
+    measure("add", lfc_add, bare_lock, 1);
+    lfc_exit();
+    return 0;
+}
