@@ -10,6 +10,12 @@
 enum { WINDOW = 256, PATIENCE_MSEC = 1 };
 static unsigned under_way; /* to other hosts, since all had arrived */
 
+/* Short packets go in regions of their own size, and the packet of lfc_send_alloc is used again: so both sides touch memory
+ * that they touched just before. */
+enum { SHORT = 256, SPARES = 4 };
+static bcr_region spares[SPARES];
+static int spare_count;
+
 /* While something that is sent has no room. */
 static void make_progress(bool upcalls_allowed)
 {
@@ -38,7 +44,8 @@ void *lfc_send_alloc(int upcalls_allowed)
 {
     bcr_region rgid;
     lfc_enter("lfc_send_alloc");
-    while ((rgid = bcr_rgalloc(PACKET + TRAILER, 0)) == NULL) {
+    rgid = spare_count > 0 ? spares[--spare_count] : NULL;
+    while (rgid == NULL && (rgid = bcr_rgalloc(PACKET + TRAILER, 0)) == NULL) {
         if (bcr_errno != bcrE_NBYTES)
             lfc_fail_bcr("lfc_send_alloc");
         make_progress(upcalls_allowed != 0);
@@ -62,12 +69,18 @@ static bcr_region dress(const char *routine, void *packet, unsigned size, unsign
         lfc_fail(routine, "%p is no packet of lfc_send_alloc, or was launched before", packet);
     if (size > PACKET)
         lfc_fail(routine, "%u bytes are more than a packet has (lfc_packet_size: %d)", size, PACKET);
-    unsigned char *trailer = (unsigned char *)packet + size;
+    bcr_region own = size <= SHORT && spare_count < SPARES ? bcr_rgalloc((int)size + TRAILER, 0) : NULL;
+    if (own != NULL) {
+        memcpy(*own, packet, size);
+        spares[spare_count++] = rgid;
+        rgid = own;
+    }
+    unsigned char *trailer = (unsigned char *)*rgid + size;
     for (int i = 0; i < 4; i++)
         trailer[i] = (unsigned char)(lfc_self.rank >> (8 * i));
     memset(trailer + 4, 0, TRAILER - 4);
     trailer[4] = (unsigned char)flags;
-    if (size < PACKET && bcr_rgrealloc(rgid, (int)size + TRAILER) != 0)
+    if (own == NULL && size < PACKET && bcr_rgrealloc(rgid, (int)size + TRAILER) != 0)
         lfc_fail_bcr(routine);
     return rgid;
 }
@@ -177,5 +190,7 @@ void lfc_bcast_launch(void *packet, unsigned size, int upcalls_allowed)
 
 void lfc_send_end(void)
 {
+    while (spare_count > 0)
+        bcr_rgfree(spares[--spare_count]);
     wait_for_window("lfc_exit", WINDOW, false);
 }
