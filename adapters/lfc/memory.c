@@ -96,10 +96,10 @@ static struct head *head_of(const char *routine, void *block)
 static void give(struct head *head)
 {
     if (head->bytes > LARGEST) {
-        lfc_pages_free(head, head->bytes);
+        lfc_pages_free(head, (size_t)head->bytes);
         return;
     }
-    const int size = size_of(head->bytes);
+    const int size = size_of((size_t)head->bytes);
     head->state = (uint64_t)(uintptr_t)free_heads[size];
     free_heads[size] = head;
 }
@@ -143,7 +143,7 @@ void *lfc_realloc(void *ptr, size_t size)
 {
     if (ptr == NULL)
         return lfc_malloc(size);
-    const size_t room = head_of("lfc_realloc", ptr)->bytes - sizeof(struct head) - MARK_BYTES;
+    const size_t room = (size_t)head_of("lfc_realloc", ptr)->bytes - sizeof(struct head) - MARK_BYTES;
     if (size <= room && size >= room / 2 && MARK_BYTES == 0)
         return ptr;
     void *block = lfc_malloc(size);

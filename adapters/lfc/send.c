@@ -40,23 +40,26 @@ void lfc_group_fill(struct lfc_group *group, const unsigned *members, unsigned c
     }
 }
 
+/* A region for a packet. NULL: there is no room in the account now. */
+static bcr_region try_to_allocate(int msec)
+{
+    bcr_region rgid =
+        msec == 0 ? bcr_rgalloc(PACKET + TRAILER, 0) : bcr_rgalloc_within(PACKET + TRAILER, 0, msec);
+    if (rgid == NULL && bcr_errno != bcrE_NBYTES)
+        lfc_fail_bcr("lfc_send_alloc");
+    return rgid;
+}
+
 void *lfc_send_alloc(int upcalls_allowed)
 {
-    bcr_region rgid;
     lfc_enter("lfc_send_alloc");
-    rgid = spare_count > 0 ? spares[--spare_count] : NULL;
-    while (rgid == NULL && (rgid = bcr_rgalloc(PACKET + TRAILER, 0)) == NULL) {
-        if (bcr_errno != bcrE_NBYTES)
-            lfc_fail_bcr("lfc_send_alloc");
+    bcr_region rgid = spare_count > 0 ? spares[--spare_count] : try_to_allocate(0);
+    while (rgid == NULL) {
         make_progress(upcalls_allowed != 0);
-        rgid = bcr_rgalloc_within(PACKET + TRAILER, 0, PATIENCE_MSEC);
-        if (rgid != NULL)
-            break;
-        if (bcr_errno != bcrE_NBYTES)
-            lfc_fail_bcr("lfc_send_alloc");
+        rgid = try_to_allocate(PATIENCE_MSEC);
     }
-    lfc_packets_add(*rgid, rgid, true);
     void *data = *rgid;
+    lfc_packets_add(data, rgid, true);
     lfc_leave(upcalls_allowed != 0);
     return data;
 }

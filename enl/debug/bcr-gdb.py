@@ -32,7 +32,7 @@ LAYOUT = {
     "region.count": 0, "region.length": 8, "region.data_16": 16, "region.archtype": 20, "region.home": 28,
     "region.kind": 30,
     "ctx.map": 16, "ctx.sched": 128,
-    "sched.current": 8, "sched.chunks": 256, "sched.main": 328,
+    "sched.current": 8, "sched.chunks": 264, "sched.main": 336,
     "chunk.next": 0, "chunk.count": 32, "chunk.element_bytes": 40,
     "chunk.elements": 48,
     "invocation.handler": 104, "invocation.cell": 112,

@@ -142,7 +142,7 @@ static double bare_lock(void)
     const double begun = now_ns();
     for (unsigned i = 0; i < rounds; i++) {
         bcr_region rgid = bcr_acqwl(bcr_cce, CELL, bcr_BLOCK);
-        int value;
+        int value = 0;
         if (rgid == NULL || bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value) < 0)
             fail("bcr_acqwl");
         value++;

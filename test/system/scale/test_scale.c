@@ -45,7 +45,7 @@ static unsigned long long all_agree(const char *program)
 TEST_TIMEOUT(many_cces_exchange_a_third_is_killed_and_all_structures_agree, 600)
 {
     char cces[16], cells[16], regions[16];
-    int count = (int)test_scale(60, 1000), each = (int)test_scale(500, 1000);
+    int count = (int)test_scale(25, 1000), each = (int)test_scale(500, 1000);
     snprintf(cces, sizeof cces, "%d", count);
     snprintf(cells, sizeof cells, "%d", (int)test_scale(50, 100));
     snprintf(regions, sizeof regions, "%d", each);
