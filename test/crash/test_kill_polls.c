@@ -41,7 +41,7 @@ static int put_on_and_on(struct bcri_ctx *ctx, void *arg)
         return 1;
     for (int i = 0; !shared->over; i++) {
         bcr_region region = number(i);
-        while (!shared->over && bcr_put_within(1, region, home, FIRST + i % 2, bcr_FREE, 2000) != 0)
+        while (!shared->over && bcr_put_within(i % 5 != 0, region, home, FIRST + i % 2, bcr_FREE, 2000) != 0)
             if (bcr_errno != bcrE_FULL && bcr_errno != bcrE_NOCELL)
                 return 2;
     }
