@@ -2,6 +2,7 @@
 /* lfc_members.c -- an LFC program whose members do what they are told: lfc_members SCENARIO [NUMBER [NUMBER]]
  *
  * What goes wrong ends it with status 3 and a sentence. */
+#include <arpa/inet.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 
 enum { MEMBERS_MAX = 64, KINDS = 2, KEPT_MAX = 8 };
 
-/* A packet of ours: the rest is filled with its number. */
+/* A packet of ours, in the network's order of bytes, since LFC translates nothing: the rest is filled with its number. */
 struct packet {
     uint32_t number, kind;
 };
@@ -43,6 +44,7 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
     MUST(lfc_intr_status() == 0);
     MUST(src < count && size >= sizeof packet && size <= lfc_packet_size());
     memcpy(&packet, data, sizeof packet);
+    packet = (struct packet){ntohl(packet.number), ntohl(packet.kind)};
     MUST(packet.kind < KINDS && (packet.kind == 1) == ((flags & LFC_UPCALL_MCAST) != 0));
     MUST(packet.number == received[src][packet.kind]);
     for (unsigned i = sizeof packet; i < size; i++)
@@ -66,7 +68,7 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
 
 static void *packet_of(uint32_t number, uint32_t kind, unsigned *size_out)
 {
-    const struct packet packet = {number, kind};
+    const struct packet packet = {htonl(number), htonl(kind)};
     unsigned char *data = lfc_send_alloc(allowed);
     *size_out = (unsigned)(sizeof packet + number * 37 % (lfc_packet_size() - sizeof packet + 1));
     memset(data, (int)number, *size_out);
