@@ -50,7 +50,8 @@ static bool watch(const struct adapter_interrupt *interrupt, int fd)
     return epoll_ctl(interrupt->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* The cores of process 1's threads are inherited; the helper wants those that the kernel lets it have. */
+/* The helper inherits the core to which the CCE may be bound, where it would wait behind the thread that it is to
+ * interrupt. It asks for all cores; the kernel leaves it those of the process's cpuset, not those of a taskset(1). */
 static void use_all_cores(void)
 {
     cpu_set_t all;

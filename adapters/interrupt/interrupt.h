@@ -34,7 +34,8 @@ struct adapter_interrupt {
     pthread_t thread;
 };
 
-/* Starts the helper, with all signals blocked, on all cores that the program may use. Returns 0 or an errno. */
+/* Starts the helper, with all signals blocked, on all cores of the process's cpuset, also where the program
+ * or its starter bound it to fewer. Returns 0 or an errno. */
 int adapter_interrupt_start(struct adapter_interrupt *interrupt);
 /* Something is there for which no edge will come: it was taken out of the cell, and is not done yet. For signal handlers, too. */
 void adapter_interrupt_kick(struct adapter_interrupt *interrupt);

@@ -43,4 +43,14 @@ static inline struct entry *table_find(const struct table *table, uint64_t key)
     return table->count != 0 ? table_next(table->bucket[table_hash(key) & (table->buckets - 1)], key) : NULL;
 }
 
+/* Walks over all records, in no order: the one after `entry`, or NULL after the last. The walk begins with `entry` NULL
+ * and `*bucket` 0. Whoever removes `entry` asks for the next before; nothing is added meanwhile. */
+static inline struct entry *table_walk(const struct table *table, uint32_t *bucket, struct entry *entry)
+{
+    struct entry *next = entry != NULL ? entry->next : NULL;
+    while (next == NULL && *bucket < table->buckets)
+        next = table->bucket[(*bucket)++];
+    return next;
+}
+
 #endif

@@ -131,22 +131,13 @@ void enl_starts_notice(struct enl_here *here, const struct bcri_notice *notice)
     enl_watches_notice(here, notice);
 }
 
-/* All, the one after `entry` first; NULL: the first. */
-static struct entry *next_entry(const struct table *table, uint32_t *bucket, struct entry *entry)
-{
-    struct entry *next = entry != NULL ? entry->next : NULL;
-    while (next == NULL && *bucket < table->buckets)
-        next = table->bucket[(*bucket)++];
-    return next;
-}
-
 void enl_starts_host_lost(struct enl_here *here, uint32_t host)
 {
     uint32_t bucket = 0;
-    struct entry *entry = next_entry(&here->starts, &bucket, NULL), *next;
+    struct entry *entry = table_walk(&here->starts, &bucket, NULL), *next;
     for (; entry != NULL; entry = next) {
         struct enl_started *started = (struct enl_started *)entry;
-        next = next_entry(&here->starts, &bucket, entry);
+        next = table_walk(&here->starts, &bucket, entry);
         if (bcri_identity_host(started->notice.ended) != host)
             continue;
         if (started->starter != NULL && here->self->phase == ENL_RUNNING)
@@ -169,9 +160,9 @@ void enl_starts_forget(struct enl_cce *cce)
 void enl_starts_stop(struct enl_here *here)
 {
     uint32_t bucket = 0;
-    struct entry *entry = next_entry(&here->starts, &bucket, NULL), *next;
+    struct entry *entry = table_walk(&here->starts, &bucket, NULL), *next;
     for (; entry != NULL; entry = next) {
-        next = next_entry(&here->starts, &bucket, entry);
+        next = table_walk(&here->starts, &bucket, entry);
         free(entry);
     }
     bcri_table_free(&here->starts);

@@ -397,22 +397,13 @@ void enl_watches_forget(struct enl_cce *cce)
     }
 }
 
-/* All watches, the one after `entry` first; NULL: the first. */
-static struct entry *next_entry(const struct table *table, uint32_t *bucket, struct entry *entry)
-{
-    struct entry *next = entry != NULL ? entry->next : NULL;
-    while (next == NULL && *bucket < table->buckets)
-        next = table->bucket[(*bucket)++];
-    return next;
-}
-
 void enl_watches_host_lost(struct enl_here *here, uint32_t host)
 {
     uint32_t bucket = 0;
-    struct entry *entry = next_entry(&here->watches, &bucket, NULL), *next;
+    struct entry *entry = table_walk(&here->watches, &bucket, NULL), *next;
     for (; entry != NULL; entry = next) {
         struct enl_watcher *watch = (struct enl_watcher *)entry;
-        next = next_entry(&here->watches, &bucket, entry);
+        next = table_walk(&here->watches, &bucket, entry);
         const bool is_watched = !is_of_started(watch) && bcri_identity_host(watch->watched) == host;
         if (!is_watched && bcri_identity_host(watch->watcher) != host)
             continue;
@@ -427,9 +418,9 @@ void enl_watches_host_lost(struct enl_here *here, uint32_t host)
 void enl_watches_stop(struct enl_here *here)
 {
     uint32_t bucket = 0;
-    struct entry *entry = next_entry(&here->watches, &bucket, NULL), *next;
+    struct entry *entry = table_walk(&here->watches, &bucket, NULL), *next;
     for (; entry != NULL; entry = next) {
-        next = next_entry(&here->watches, &bucket, entry);
+        next = table_walk(&here->watches, &bucket, entry);
         free(entry);
     }
     bcri_table_free(&here->watches);
