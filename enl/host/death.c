@@ -220,13 +220,11 @@ void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin
         tell_host(here, origin, ordinal, code);
         return;
     }
-    const uint32_t index = bcri_identity_index(origin->identity);
-    const struct enl_cce *enlistor = enl_cce_at(here, index);
-    if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0 ||
-        memcmp(enlistor->record->id.identity, origin->identity, BCRI_IDENTITY_BYTES) != 0)
+    const struct enl_cce *enlistor = enl_cce_of(here, origin->identity);
+    if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0)
         return;
     struct enl_work work = {.kind = ENL_WORK_ERROR,
-                            .index = index,
+                            .index = enlistor->index,
                             .code = code,
                             .operation = bcr_op_enlist,
                             .ordinal = (int32_t)ordinal};

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 #include <uv.h>
@@ -343,6 +344,13 @@ void enl_cce_reply(struct enl_conn *conn, uint32_t id, int status, const char *t
 static inline struct enl_cce *enl_cce_at(const struct enl_here *here, uint32_t index)
 {
     return index < here->cce_room ? here->cces[index] : NULL;
+}
+/* The CCE of this host with that identity, alive or over; NULL if another CCE has its record by now. */
+static inline struct enl_cce *enl_cce_of(const struct enl_here *here,
+                                         const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    struct enl_cce *cce = enl_cce_at(here, bcri_identity_index(identity));
+    return cce != NULL && memcmp(cce->record->id.identity, identity, BCRI_IDENTITY_BYTES) == 0 ? cce : NULL;
 }
 /* Sends a signal to the CCE alone, whatever it runs under. Returns 0, or an errno: ESRCH if it is no CCE yet or has
  * ended. */

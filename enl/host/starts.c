@@ -92,9 +92,8 @@ static void tell_starter(struct enl_cce *cce)
     struct bcri_notice told = enl_watches_notice_of(cce);
     const uint8_t *const origin = cce->origin.identity;
     if (bcri_identity_host(origin) == here->self->host_number) {
-        struct enl_cce *starter = enl_cce_at(here, bcri_identity_index(origin));
-        if (starter != NULL && starter->life != ENL_OVER &&
-            memcmp(starter->record->id.identity, origin, BCRI_IDENTITY_BYTES) == 0)
+        struct enl_cce *starter = enl_cce_of(here, origin);
+        if (starter != NULL && starter->life != ENL_OVER)
             enl_watches_started(starter, &told);
         return;
     }

@@ -249,9 +249,8 @@ void enl_watches_notice(struct enl_here *here, const struct bcri_notice *notice)
 /* Whether that CCE of this host is yet to end, or what it left is yet to be repaired: enl_watches_ended comes. */
 static bool will_end(struct enl_here *here, const uint8_t identity[BCRI_IDENTITY_BYTES])
 {
-    const struct enl_cce *cce = enl_cce_at(here, bcri_identity_index(identity));
-    return cce != NULL && is_same(cce->record->id.identity, identity) &&
-           (cce->life != ENL_OVER || cce->repairing);
+    const struct enl_cce *cce = enl_cce_of(here, identity);
+    return cce != NULL && (cce->life != ENL_OVER || cce->repairing);
 }
 
 /* If that CCE of this host has ended, and enl_watches_ended comes no more: tells those of `index`, or all. */

@@ -9,7 +9,6 @@
  *                          is killed as all others are */
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include <bcr/error.h>
 
@@ -20,9 +19,9 @@
 /* Returns 0 or a code. */
 static int signal_here(struct enl_here *here, const uint8_t *identity, int signal)
 {
-    const struct enl_cce *cce = enl_cce_at(here, bcri_identity_index(identity));
-    if (cce == NULL || memcmp(cce->record->id.identity, identity, BCRI_IDENTITY_BYTES) != 0)
-        return bcrE_DEAD; /* another CCE may have the record by now */
+    const struct enl_cce *cce = enl_cce_of(here, identity);
+    if (cce == NULL)
+        return bcrE_DEAD;
     int error = enl_cce_signal_itself(cce, signal);
     if (cce->life == ENL_STARTED &&
         cce->process != 0) /* bcr_start has told its ID, and it has not said hello */
