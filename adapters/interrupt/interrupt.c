@@ -3,13 +3,14 @@
 #include "interrupt.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <bcr/program.h>
 
 static void sleep_us(unsigned us)
 {
@@ -36,6 +37,8 @@ static void *wait_for_edges(void *argument)
 {
     struct adapter_interrupt *interrupt = argument;
     struct epoll_event events[2];
+    /* On the core to which the CCE is pinned it would wait behind the thread that it is to interrupt. */
+    (void)bcr_threadcores();
     while (!atomic_load(&interrupt->stops)) {
         const int count = epoll_wait(interrupt->epoll, events, 2, -1);
         if (count > 0 && atomic_load(&interrupt->enabled))
@@ -50,23 +53,6 @@ static bool watch(const struct adapter_interrupt *interrupt, int fd)
     return epoll_ctl(interrupt->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* The helper inherits the core to which the CCE may be bound, where it would wait behind the thread that it is to
- * interrupt. It asks for all cores; the kernel leaves it those of the process's cpuset, not those of a taskset(1). */
-static void use_all_cores(void)
-{
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (size_t i = 0; i < CPU_SETSIZE; i++)
-        CPU_SET(i, &all);
-    (void)pthread_setaffinity_np(pthread_self(), sizeof all, &all);
-}
-
-static void *run(void *argument)
-{
-    use_all_cores();
-    return wait_for_edges(argument);
-}
-
 int adapter_interrupt_start(struct adapter_interrupt *interrupt)
 {
     sigset_t all, before;
@@ -79,7 +65,7 @@ int adapter_interrupt_start(struct adapter_interrupt *interrupt)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (error == 0)
-        error = pthread_create(&interrupt->thread, NULL, run, interrupt);
+        error = pthread_create(&interrupt->thread, NULL, wait_for_edges, interrupt);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0)
         return 0;

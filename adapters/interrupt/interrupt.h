@@ -2,7 +2,7 @@
 /* Interrupts for an adapter: a thread that waits for what comes into a cell and sends SIGIO to another one, unless that takes
  * it in time.
  *
- * The thread makes no BCR call. It waits, edge-triggered, on the descriptor of the cell (bcr_fd), which the other thread arms
+ * The thread moves no data and takes no part in BCR. It waits, edge-triggered, on the descriptor of the cell (bcr_fd), which the other thread arms
  * anew whenever it has emptied the cell. After an edge it waits for the delay, and sends the signal if nothing has been taken
  * meanwhile; then again and again, until something is taken or interrupts are disabled. A level-triggered wait would spin,
  * since the descriptor stays readable until it is armed again.
@@ -34,8 +34,7 @@ struct adapter_interrupt {
     pthread_t thread;
 };
 
-/* Starts the helper, with all signals blocked, on all cores of the process's cpuset, also where the program
- * or its starter bound it to fewer. Returns 0 or an errno. */
+/* Starts the helper, with all signals blocked, on all cores of the program (bcr_threadcores). Returns 0 or an errno. */
 int adapter_interrupt_start(struct adapter_interrupt *interrupt);
 /* Something is there for which no edge will come: it was taken out of the cell, and is not done yet. For signal handlers, too. */
 void adapter_interrupt_kick(struct adapter_interrupt *interrupt);

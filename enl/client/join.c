@@ -105,6 +105,7 @@ static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, in
         return bcrE_ENLIST;
     }
     memcpy(client->enlistor, message->enlistor.bytes, BCRI_IDENTITY_BYTES);
+    bcri_client_take_cores(client, message);
     if (has_team)
         close(bcri_incoming_take(in, 2));
     client->ctx.client = client;

@@ -124,6 +124,11 @@ static void welcome(struct enl_cce *cce)
         message.present |= BCRI_HAS(random);
         message.random = (struct bcri_view){(const char *)nonce, BCRI_NONCE_BYTES};
     }
+    if (cce->core >= 0) {
+        message.present |= BCRI_HAS(core) | BCRI_HAS(bytes);
+        message.core = cce->core;
+        message.bytes = (struct bcri_view){(const char *)&here->cores.allowed, sizeof here->cores.allowed};
+    }
     int fds[BCRI_CONTROL_FDS_MAX] = {bcri_host_segment_fd(here->host, BCRI_HOST_SEG), pair[1]};
     unsigned count = 2;
     if (cce->team.members != NULL) {

@@ -285,6 +285,18 @@ BCR_API int bcr_end(int status, int which);
 BCR_API int bcr_publish(const char *name, int cell);
 BCR_API int bcr_find(const char *name, bcr_cce_id *cce, int *cell, int msec);
 
+/* bcr_threadcores -- let the calling thread run on all cores that the program may use here.
+ * A CCE that its enlistor or enl has pinned to a core starts threads that are pinned to it, too, and run by
+ * turns with the one that calls BCR. Each thread that shall not calls this, once. The cores are those
+ * that enl was allowed to use when it started (taskset), and never others. In a CCE that nobody has
+ * pinned, or that was allowed other cores before bcr_init (taskset in front of it), they are those of
+ * the thread that has called bcr_init, as they were then. Memory and further threads are left alone.
+ * It may be called while other threads are in calls of BCR, and by the thread that makes them.
+ * Returns: 0.
+ * Errors: bcrE_NOCORE  The system has taken all of these cores from this process: the thread keeps
+ *             those that it has. */
+BCR_API int bcr_threadcores(void);
+
 /* bcr_sigenter, bcr_sigleave -- let a signal handler call BCR.
  * A signal handler may call bcr_sigenter at any time. If that returns 0, it may call other routines
  * until it calls bcr_sigleave, before it returns. The signal may have interrupted malloc: no routine

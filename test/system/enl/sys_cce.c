@@ -5,6 +5,7 @@
  *   tell          writes "ordinal pid group" to the fifo $SYS_TELL: the test knows that it is there
  *   about         writes what it was given: limits, mask, directory, and so on
  *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
+ *   threadcores   the same of a thread that has called bcr_threadcores
  *   wait          reads a byte from the fifo $SYS_GO
  *   wait-at F     reads a byte from the fifo F
  *   out T, err T  prints a line
@@ -66,7 +67,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <bcr.h>
+#include <bcr/program.h>
 
 #include "raw.h"
 
@@ -112,6 +113,21 @@ static void cores(void)
     while (first < CPU_SETSIZE && !CPU_ISSET((size_t)first, &set))
         first++;
     tell("cores %d %d %d\n", bcr_cceord, CPU_COUNT(&set), first);
+}
+
+static void *cores_of_thread(void *unused)
+{
+    if (bcr_threadcores() != 0)
+        _exit(95);
+    cores();
+    return unused;
+}
+
+static void threadcores(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, cores_of_thread, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        _exit(94);
 }
 
 static void birth(const char *object, int count)
@@ -375,6 +391,8 @@ static int perform(char **words)
         return about(), 1;
     if (strcmp(word, "cores") == 0)
         return cores(), 1;
+    if (strcmp(word, "threadcores") == 0)
+        return threadcores(), 1;
     if (strcmp(word, "wait") == 0)
         return wait_at(getenv("SYS_GO")), 1;
     if (strcmp(word, "wait-at") == 0)

@@ -298,6 +298,7 @@ static void failures(void)
     must(bcr_teamsize() == 0 && bcr_teamrank() < 0 && bcr_teamcce(0) < 0 && bcr_teamhost(0) < 0,
          "bcr_teamsize");
     must(bcr_teamsync(0) < 0, "bcr_teamsync in vain");
+    must(bcr_threadcores() == 0, "bcr_threadcores");
     must(bcr_wakeon(OUT, 1) == 0 && bcr_wakefd() >= 0 && bcr_wakefd() >= 0 && bcr_wakeon(OUT, 0) == 0,
          "bcr_wakefd");
     must(bcr_wake(OUT) == 0 && bcr_deq(bcr_cce, OUT, bcr_BLOCK) == NULL && bcr_errno == bcrE_WOKEN,

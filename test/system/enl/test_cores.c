@@ -168,3 +168,69 @@ TEST(a_process_that_joins_keeps_its_cores)
     run_end(&run);
     CHECK_INT(run.status, 0);
 }
+
+/* Reads what one CCE tells: of how many cores, and of which first. */
+static int read_one(int *first_out)
+{
+    int ordinal, many;
+    CHECK_INT(sscanf(run_told(), "cores %d %d %d", &ordinal, &many, first_out), 3);
+    return many;
+}
+
+TEST(a_thread_of_a_pinned_cce_may_use_all_cores_of_the_program)
+{
+    int first;
+    const int count = cores();
+    if (count < 2)
+        SKIP("this machine has one core for us");
+    run_folder();
+    setenv("SYS_CHILD", "cores threadcores cores", 1);
+    run_start(&run, run_enl(), run_cce(), "threadcores", "enlist", run_cce(), "1");
+    CHECK_INT(read_one(&first), count); /* the root's thread */
+    CHECK(run_told() != NULL);          /* what bcr_enlist returned */
+    CHECK_INT(read_one(&first), 1);
+    CHECK_INT(read_one(&first), count);
+    CHECK_INT(first, nth_core(0));
+    CHECK_INT(read_one(&first), 1); /* the thread that calls BCR stays */
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_thread_gets_no_core_that_enl_may_not_use)
+{
+    cpu_set_t one;
+    int first;
+    if (cores() < 2)
+        SKIP("this machine has one core for us");
+    const int kept = nth_core(1);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)kept, &one);
+    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    run_folder();
+    setenv("SYS_CHILD", "threadcores", 1);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "-1"); /* on core 0 of those */
+    CHECK(run_told() != NULL);
+    CHECK_INT(read_one(&first), 1);
+    CHECK_INT(first, kept);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_thread_gets_no_core_that_taskset_has_taken_from_its_program)
+{
+    char wrap[64];
+    int first;
+    if (cores() < 2)
+        SKIP("this machine has one core for us");
+    run_folder();
+    setenv("SYS_CHILD", "threadcores", 1);
+    snprintf(wrap, sizeof wrap, "taskset -c %d", nth_core(1));
+    run_start(&run, run_enl(), "--wrap", wrap, run_cce(), "threadcores", "enlist", run_cce(), "-1");
+    CHECK_INT(read_one(&first), 1); /* the root's */
+    CHECK_INT(first, nth_core(1));
+    CHECK(run_told() != NULL);
+    CHECK_INT(read_one(&first), 1); /* and of one that was pinned to core 0 before */
+    CHECK_INT(first, nth_core(1));
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}

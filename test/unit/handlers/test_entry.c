@@ -78,6 +78,10 @@ static void wake(void)
 {
     CHECK_INT(bcr_wake(USED), 0);
 }
+static void threadcores(void)
+{
+    CHECK_INT(bcr_threadcores(), 0);
+}
 static void wakefd(void)
 {
     CHECK(bcr_wakefd() >= 0);
@@ -301,6 +305,7 @@ static const struct {
     {"sigenter", signal_section},
     {"sigleave", signal_section},
     {"wake", wake},
+    {"threadcores", threadcores},
     {"wakefd", wakefd},
     {"wakeon", wakeon},
 };

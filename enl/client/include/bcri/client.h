@@ -9,6 +9,7 @@
 #define BCRI_CLIENT_H
 
 #include <limits.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,6 +67,7 @@ struct bcri_client {
     bool reports_locals;                   /* and looks longer */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
     struct bcri_client_team team;
+    cpu_set_t cores; /* of the program, as far as this CCE may use them: bcr_threadcores */
 };
 
 extern const struct bcri_upcalls bcri_client_upcalls; /* memory.c */
@@ -108,6 +110,9 @@ int bcri_client_finish(struct bcri_client_call *call);
 /* Takes the table of this CCE's team, in which it has that rank, out of the file `fd`, which stays the caller's. Returns 0 or a
  * bcrE_ code. */
 int bcri_client_take_team(struct bcri_client *client, int fd, uint32_t rank);
+
+/* Takes the cores that bcr_threadcores gives, out of the daemon's welcome and what this thread may use. */
+void bcri_client_take_cores(struct bcri_client *client, const struct bcri_control *welcome);
 
 struct bcr_startspec;
 /* bcr_start, in the name of `routine`, which a sentence may have to name. */

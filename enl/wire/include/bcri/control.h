@@ -10,7 +10,7 @@
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
  *   enter         CCE      the same: it is taken at once        private socket  welcome or reply
  *   welcome       daemon   id index enlistor program flags?     host segment, kill socket,
- *                          rank? random?                        the team's table?, the agent's eventfd?
+ *                          rank? random? core? bytes?           the team's table?, the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
  *   segment_again CCE      id size kind                                         reply: seg?
  *   pages_take    CCE      id index size rings                  reply: cell? rings? + descriptors
@@ -155,7 +155,8 @@
 #define BCRI_CONTROL_TYPES(X)                                                                             \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
     X(enter, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags) | K(rank) | K(random), 4)            \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program),                                               \
+      K(flags) | K(rank) | K(random) | K(core) | K(bytes), 4)                                             \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
     X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                            \
@@ -279,7 +280,10 @@ enum { BCRI_OUTPUT_OUT = 1, BCRI_OUTPUT_ERR, BCRI_OUTPUT_LOG };
 /* Of `flags` in output: the bytes begin within a line of that CCE. */
 enum { BCRI_OUTPUT_GOES_ON = 1 };
 
-/* `random` in enlist and welcome: the nonce of a team whose members come by themselves, so many bytes. */
+/* `core` and `bytes` in welcome: the core to which the daemon has pinned the CCE, and the cpu_set_t of those that the program
+ * may use there. Neither comes if it is not pinned.
+ *
+ * `random` in enlist and welcome: the nonce of a team whose members come by themselves, so many bytes. */
 #define BCRI_NONCE_BYTES 16u
 
 /* Of `flags` in enlist: the requester wants the identities of the CCEs; their enlistor is to be told of their ends
