@@ -23,7 +23,7 @@
 static void tell_armed(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (ctx->fd_upcalls != NULL)
-        ctx->fd_upcalls->ring(ctx->up, resolved->ref);
+        ctx->fd_upcalls->ring(ctx->up, resolved->ref, resolved->open >> 32);
     bcri_tx_begin(ctx);
     bcri_tx_flags(ctx, resolved, bcri_cell_flags(resolved) & ~BCRI_CELL_ARMED);
     bcri_tx_commit(ctx);

@@ -2,9 +2,9 @@
 /* bcr_fd: a descriptor for poll(2) that tells when an own cell has regions. bcr.h is its manual.
  *
  * An armed cell (flag ARMED) sends all operations through both locks. The CCE that leaves it with a
- * region in it tells the daemon, which makes the descriptor readable, and then clears the flag
- * itself: one message for one arming. The message goes before the flag is cleared, so a death in
- * between costs a second message and loses none. */
+ * region in it makes the descriptor readable, by the daemon or itself (enl/client/eventfds.c), and
+ * then clears the flag: once for one arming. The flag is cleared last, so if the CCE dies in between,
+ * repair finds the cell armed and makes the descriptor readable a second time; no wake-up is lost. */
 #include <bcr.h>
 
 #include <sys/eventfd.h>

@@ -243,6 +243,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, segment_fd): return enl_memory_segment_fd(conn, message);
     case ON(CONTROL, segment_freed): enl_worker_look(program->here.worker); return NULL;
     case ON(CONTROL, fd_set): return enl_memory_fd_set(conn, in);
+    case ON(CONTROL, fd_get): return enl_memory_fd_get(conn, message);
     case ON(CONTROL, fd_ring): return enl_memory_fd_ring(conn, message);
     case ON(CONTROL, crashed): return enl_crash_begun(&program->crashes, conn->cce, in);
     case ON(CHILD, publish):

@@ -67,8 +67,9 @@ static int up_fd_set(void *up, bcri_ref cell, int fd)
     (void)fd;
     return bcrE_ACCESS; /* the daemon has no cells of its own */
 }
-static void up_fd_ring(void *up, bcri_ref cell)
+static void up_fd_ring(void *up, bcri_ref cell, uint64_t generation)
 {
+    (void)generation; /* the table has today's */
     bcri_eventfds_ring(((struct bcri_host *)up)->eventfds, cell);
 }
 static const struct bcri_fd_upcalls own_fd_upcalls = {up_fd_set, up_fd_ring};

@@ -3,6 +3,7 @@
  * armed many times but gets its descriptor once. */
 #include "bcri/eventfds.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,6 +109,15 @@ void bcri_eventfds_ring(struct bcri_eventfds *fds, bcri_ref cell)
     if (is_at(fds, i, cell) && write(fds->entry[i].fd, &one, sizeof one) < 0)
         (void)0;
     pthread_mutex_unlock(&fds->mutex);
+}
+
+int bcri_eventfds_dup(struct bcri_eventfds *fds, bcri_ref cell)
+{
+    pthread_mutex_lock(&fds->mutex);
+    const size_t i = find(fds, cell);
+    const int fd = is_at(fds, i, cell) ? fcntl(fds->entry[i].fd, F_DUPFD_CLOEXEC, 3) : -1;
+    pthread_mutex_unlock(&fds->mutex);
+    return fd;
 }
 
 void bcri_eventfds_drop(struct bcri_eventfds *fds, uint32_t owner)

@@ -2,6 +2,7 @@
 /* See wakefd.h. */
 #include "bcri/wakefd.h"
 
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -16,6 +17,14 @@
 static bcri_ref number_of(uint32_t index)
 {
     return bcri_ref_make(BCRI_HOST_SEG, (uint64_t)index * BCRI_REF_UNIT);
+}
+
+/* A record is used by one CCE after another; their identities differ in what nobody can guess. */
+static uint64_t generation_of(const struct bcri_record_shm *record)
+{
+    uint64_t generation;
+    memcpy(&generation, record->id.identity + BCRI_IDENTITY_BYTES - sizeof generation, sizeof generation);
+    return generation;
 }
 
 static bool contains(int set, int fd)
@@ -96,7 +105,7 @@ void bcri_wakefd_ring(const struct bcri_ctx *ctx, const struct bcri_record_shm *
     if (record == ctx->record)
         write_one(ctx->wakefd.event);
     else if (ctx->fd_upcalls != NULL)
-        ctx->fd_upcalls->ring(ctx->up, number_of(record->id.index));
+        ctx->fd_upcalls->ring(ctx->up, number_of(record->id.index), generation_of(record));
 }
 
 void bcri_bell_awake(struct bcri_ctx *ctx, uint32_t before)

@@ -32,20 +32,6 @@
 #include "bcri/failure.h"
 #include "bcri/signature.h"
 
-static int fd_of_cell(void *up, bcri_ref cell, int fd)
-{
-    struct bcri_control request = {.type = BCRI_MSG_fd_set, .present = BCRI_HAS(cell), .cell = cell};
-    struct bcri_incoming in;
-    return bcri_client_ask(up, &request, fd, &in);
-}
-
-static void ring_cell(void *up, bcri_ref cell)
-{
-    bcri_client_tell(
-        up, &(const struct bcri_control){.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell},
-        true);
-}
-
 /* Called in the middle of an operation, so it must not wait: a message for which the socket has no
  * room is not sent. */
 static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
@@ -55,8 +41,6 @@ static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
         &(const struct bcri_control){.type = BCRI_MSG_blocked_by, .present = BCRI_HAS(index), .index = index},
         false);
 }
-
-static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};
 
 /* Asks for SIGKILL when the other end is closed. Any process that shares the open file may ask; the
  * kernel sends the signal to the process that is named here, not to its forks. */
@@ -109,7 +93,7 @@ static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, in
     if (has_team)
         close(bcri_incoming_take(in, 2));
     client->ctx.client = client;
-    client->ctx.fd_upcalls = &fd_upcalls;
+    client->ctx.fd_upcalls = &bcri_client_fd_upcalls;
     client->ctx.holder_stays = tell_of_holder;
     client->ctx.bell_fd = bcri_incoming_take(in, has_team ? 3 : 2);
     client->ctx.flags = flags;

@@ -373,6 +373,7 @@ const char *enl_memory_segment_fd(struct enl_conn *conn, const struct bcri_contr
 const char *enl_memory_pages_take(struct enl_conn *conn, const struct bcri_control *message);
 const char *enl_memory_pages_back(struct enl_conn *conn, const struct bcri_control *message);
 const char *enl_memory_fd_set(struct enl_conn *conn, struct bcri_incoming *in);
+const char *enl_memory_fd_get(struct enl_conn *conn, const struct bcri_control *message);
 const char *enl_memory_fd_ring(struct enl_conn *conn, const struct bcri_control *message);
 
 /* watches.c -- Who is to be told that a CCE has ended (bcr_watch). */

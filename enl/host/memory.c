@@ -140,6 +140,13 @@ const char *enl_memory_fd_set(struct enl_conn *conn, struct bcri_incoming *in)
     return NULL;
 }
 
+const char *enl_memory_fd_get(struct enl_conn *conn, const struct bcri_control *message)
+{
+    const int fd = bcri_eventfds_dup(bcri_host_eventfds(conn->cce->here->host), message->cell);
+    enl_conn_reply_fd(conn, message->id, fd);
+    return NULL;
+}
+
 const char *enl_memory_fd_ring(struct enl_conn *conn, const struct bcri_control *message)
 {
     bcri_eventfds_ring(bcri_host_eventfds(conn->cce->here->host), message->cell);

@@ -86,8 +86,9 @@ static int fd_set_none(void *up, bcri_ref cell, int fd)
     return bcrE_ACCESS; /* the agent has no cells */
 }
 
-static void fd_ring(void *up, bcri_ref cell)
+static void fd_ring(void *up, bcri_ref cell, uint64_t generation)
 {
+    (void)generation; /* the daemon's table has today's */
     bcri_eventfds_ring(bcri_host_eventfds(host_of(up)), cell);
 }
 

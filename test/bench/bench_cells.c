@@ -37,6 +37,12 @@ static struct floor_heap tcmalloc, foreign_heap;
         .name = (figure), .unit = BENCH_NS, .subject = (step), .floor = (floor_step),                  \
         .context = &foreign_heap, .size_bytes = (bytes), .limit_kind = BENCH_RATIO_AT_MOST, .limit = 1 \
     }
+#define POLL(figure, step)                                                               \
+    {                                                                                    \
+        .name = (figure), .unit = BENCH_US, .place = BENCH_TWO_CORES, .subject = (step), \
+        .floor = floor_eventfd, .floor_name = "eventfd and poll", .size_bytes = 8,       \
+        .limit_kind = BENCH_RATIO_AT_MOST, .limit = 1.3                                  \
+    }
 #define LOCK(figure, step, floor_step, its_floor, limit_)                               \
     {                                                                                   \
         .name = (figure), .unit = BENCH_NS, .subject = (step), .floor = (floor_step),   \
@@ -66,6 +72,8 @@ static const struct bench_case cases[] = {
      .size_bytes = 8,
      .limit_kind = BENCH_RATIO_AT_MOST,
      .limit = 1.2},
+    POLL("poll.cell", cells_poll),
+    POLL("poll.own", cells_poll_own),
     {.name = "stream.8B",
      .unit = BENCH_M_PER_S,
      .subject = cells_stream_items,

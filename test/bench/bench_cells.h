@@ -9,6 +9,7 @@
 #define BENCH_CELLS_H
 
 #include <bcr.h>
+#include <bcr/program.h>
 
 #include "floors.h"
 
@@ -82,6 +83,11 @@ bench_step cells_handover;       /* a new region each time, freed by who got it;
 bench_step cells_handover_slept; /* the waiter has slept; only the way counts */
 /* Waits and sleeps of this side in cells_handover_slept so far. */
 void cells_slept(long *waits_out, long *sleeps_out);
+
+/* cells_poll.c: the waiter sleeps in poll; one way */
+bench_step cells_poll;     /* by the cell's descriptor */
+bench_step cells_poll_own; /* by its own */
+bench_step floor_eventfd;  /* two processes that write each other's eventfd */
 
 /* cells_stream.c */
 bench_step cells_stream_items; /* rgalloc, write 8 bytes, enq against deq, read, rgfree */

@@ -3,6 +3,8 @@
  * with one, the cell's or its own (bcr_wakefd). */
 #include <unistd.h>
 
+#include "bcri/lookup.h"
+#include "bcri/self.h"
 #include "scene.h"
 
 static void one_region(struct scene *scene)
@@ -12,6 +14,31 @@ static void one_region(struct scene *scene)
 static void armed_already(struct scene *scene)
 {
     CHECK(bcr_fd(scene->cell) >= 0);
+}
+
+/* The putter has woken the owner before, so it asks for the descriptor now, or has it (enl/client/eventfds.c). */
+static void ring_before(struct scene *scene, int times)
+{
+    struct bcri_ctx *const ctx = bcri_self();
+    struct bcri_resolved *resolved;
+    one_region(scene);
+    CHECK_INT(bcri_resolved_find(ctx, scene->home, scene->cell, &resolved), 0);
+    for (int i = 0; i < times; i++)
+        ctx->fd_upcalls->ring(ctx->up, resolved->ref, resolved->open >> 32);
+    close(
+        ctx->upcalls->segment_fd(ctx->up, 0)); /* answered: so the daemon has read the message before, too */
+}
+static void rang_once(struct scene *scene)
+{
+    ring_before(scene, 1);
+}
+static void rang_twice(struct scene *scene)
+{
+    ring_before(scene, 2);
+}
+static void drain_and_arm(struct scene *scene)
+{
+    CHECK_INT(bcr_fd(scene->cell), scene->fd);
 }
 
 static bool arm(struct scene *scene)
@@ -53,6 +80,10 @@ SCENARIO(enq_that_keeps_its_region_into_an_armed_cell, .armed = true, .prepare =
          .run = enq_nofree, .before = ":", .after = "fd : 100")
 SCENARIO(write_into_an_armed_cell, .armed = true, .prepare = one_region, .run = write_it, .before = ":",
          .after = "fd : 100")
+SCENARIO(enq_that_asks_for_the_descriptor, .armed = true, .prepare = rang_once, .arrange = drain_and_arm,
+         .run = enq, .before = ":", .after = "fd : 100")
+SCENARIO(enq_that_has_the_descriptor, .armed = true, .prepare = rang_twice, .arrange = drain_and_arm,
+         .run = enq, .before = ":", .after = "fd : 100")
 SCENARIO(enq_into_an_armed_cell_to_a_taker, .armed = true, .waiters = "T", .prepare = one_region, .run = enq,
          .before = "T=- :", .after = "T=100 :")
 SCENARIO(enq_into_an_armed_cell_to_a_reader, .armed = true, .waiters = "R", .prepare = one_region, .run = enq,

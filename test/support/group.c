@@ -165,6 +165,11 @@ static void serve(struct group *group, struct end *end)
         if (code == 0)
             bcri_incoming_take(&in, 0);
         break;
+    case BCRI_MSG_fd_get:
+        copy = bcri_eventfds_dup(bcri_host_eventfds(group->host), asked->cell);
+        fds[0] = copy;
+        fd_count = copy >= 0;
+        break;
     case BCRI_MSG_fd_ring: bcri_eventfds_ring(bcri_host_eventfds(group->host), asked->cell); break;
     default: break;
     }
@@ -278,8 +283,9 @@ static int thread_fd_set(void *up, bcri_ref cell, int fd)
     return bcri_eventfds_set(bcri_host_eventfds(member->group->host), cell, member->ctx.index,
                              fd >= 0 ? dup(fd) : -1);
 }
-static void thread_fd_ring(void *up, bcri_ref cell)
+static void thread_fd_ring(void *up, bcri_ref cell, uint64_t generation)
 {
+    (void)generation; /* the table has today's */
     bcri_eventfds_ring(bcri_host_eventfds(((struct member *)up)->group->host), cell);
 }
 static const struct bcri_fd_upcalls thread_fd_upcalls = {thread_fd_set, thread_fd_ring};

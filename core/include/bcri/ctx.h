@@ -55,13 +55,15 @@ struct bcri_upcalls {
     bool of_daemon;
 };
 
-/* The descriptors of armed cells (bcr_fd). ctx->fd_upcalls is NULL where no cell can be armed. */
+/* The eventfds of armed cells (bcr_fd), and of CCEs that sleep in a poll (wakefd.h). ctx->fd_upcalls is NULL where
+ * there are none. */
 struct bcri_fd_upcalls {
-    /* Gives the daemon a descriptor (borrowed) for a cell of this CCE, or, with -1, takes it away.
-     * Returns 0 or a bcrE_ code. */
+    /* Gives the daemon the eventfd (borrowed) of a cell of this CCE, or, with -1, takes it away. `cell` may be another
+     * number that no cell has. Returns 0 or a bcrE_ code. */
     int (*set)(void *up, bcri_ref cell, int fd);
-    /* Makes the descriptor of a cell, of any CCE, readable. Does not wait for an answer. */
-    void (*ring)(void *up, bcri_ref cell);
+    /* Makes the eventfd of a cell, of any CCE, readable. `generation` differs whenever a number means another
+     * eventfd than before. The CCE may ask its daemon, which never waits for a cell's locks. */
+    void (*ring)(void *up, bcri_ref cell, uint64_t generation);
 };
 
 struct bcri_cell_fd; /* cells/fd.c */

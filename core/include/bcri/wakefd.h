@@ -9,7 +9,7 @@
  *
  * The descriptor is an epoll of an eventfd, which is written, and a timer for the next deadline of an invocation. The
  * daemon has the eventfd, too, under a number that no cell has. The CCE itself, in any thread or signal handler,
- * writes it directly; others tell the daemon. A ring may arrive after the next arming: then the descriptor is readable
+ * writes it directly; others by ctx->fd_upcalls. A ring may arrive after the next arming: then the descriptor is readable
  * once more than needed. */
 #ifndef BCRI_WAKEFD_H
 #define BCRI_WAKEFD_H

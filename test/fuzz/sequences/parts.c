@@ -48,11 +48,11 @@ static struct feed share(unsigned which)
 
 static const enum bcri_control_type of_cce[] = {
     BCRI_MSG_segment_add, BCRI_MSG_segment_again, BCRI_MSG_pages_take, BCRI_MSG_pages_back,
-    BCRI_MSG_segment_fd,  BCRI_MSG_segment_freed, BCRI_MSG_fd_set,     BCRI_MSG_fd_ring,
-    BCRI_MSG_blocked_by,  BCRI_MSG_note,          BCRI_MSG_crashed,    BCRI_MSG_enlist,
-    BCRI_MSG_host_name,   BCRI_MSG_host_arch,     BCRI_MSG_watch,      BCRI_MSG_signal_cce,
-    BCRI_MSG_finish,      BCRI_MSG_publish,       BCRI_MSG_find,       BCRI_MSG_team_new,
-    BCRI_MSG_team_cut,    BCRI_MSG_team_sync,
+    BCRI_MSG_segment_fd,  BCRI_MSG_segment_freed, BCRI_MSG_fd_set,     BCRI_MSG_fd_get,
+    BCRI_MSG_fd_ring,     BCRI_MSG_blocked_by,    BCRI_MSG_note,       BCRI_MSG_crashed,
+    BCRI_MSG_enlist,      BCRI_MSG_host_name,     BCRI_MSG_host_arch,  BCRI_MSG_watch,
+    BCRI_MSG_signal_cce,  BCRI_MSG_finish,        BCRI_MSG_publish,    BCRI_MSG_find,
+    BCRI_MSG_team_new,    BCRI_MSG_team_cut,      BCRI_MSG_team_sync,
 };
 static const enum bcri_control_type of_helper[] = {BCRI_MSG_segment_fd, BCRI_MSG_ps, BCRI_MSG_way_next,
                                                    BCRI_MSG_pane, BCRI_MSG_attach};

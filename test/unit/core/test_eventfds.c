@@ -97,3 +97,18 @@ TEST(a_newer_descriptor_closes_the_older_one)
     for (int i = 0; i < CELLS; i++)
         CHECK(!is_open(kept[i]));
 }
+
+TEST(a_copy_is_of_the_descriptor_that_the_cell_has_now)
+{
+    begin();
+    const int copy = bcri_eventfds_dup(fds, cell_of(3));
+    CHECK(copy >= 0 && copy != kept[3]);
+    CHECK_INT(fcntl(copy, F_GETFD), FD_CLOEXEC);
+    bcri_eventfds_ring(fds, cell_of(3));
+    CHECK(is_readable(copy));
+    CHECK_INT(bcri_eventfds_set(fds, cell_of(3), 0, -1), 0);
+    CHECK(is_open(copy)); /* it is the one's who has asked */
+    CHECK_INT(bcri_eventfds_dup(fds, cell_of(3)), -1);
+    CHECK_INT(bcri_eventfds_dup(fds, cell_of(CELLS)), -1);
+    bcri_eventfds_fini(fds);
+}

@@ -179,6 +179,11 @@ TEST(the_messages_of_armed_cells_are_the_same_bytes_on_every_machine)
     uint8_t bytes[64];
     CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), sizeof set - 1);
     CHECK_MEM(bytes, set, sizeof set - 1);
+    message.type = BCRI_MSG_fd_get;
+    CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), sizeof set - 1);
+    CHECK_INT(bytes[10], 'g'); /* it differs from fd_set in this letter alone */
+    bytes[10] = 's';
+    CHECK_MEM(bytes, set, sizeof set - 1);
     message.type = BCRI_MSG_fd_ring;
     message.present = BCRI_HAS(cell);
     CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), sizeof ring - 1);

@@ -68,9 +68,11 @@ struct bcri_client {
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
     struct bcri_client_team team;
     cpu_set_t cores; /* of the program, as far as this CCE may use them: bcr_threadcores */
+    struct bcri_client_eventfds *eventfds; /* eventfds.c; NULL: it has woken nobody by one yet */
 };
 
-extern const struct bcri_upcalls bcri_client_upcalls; /* memory.c */
+extern const struct bcri_upcalls bcri_client_upcalls;       /* memory.c */
+extern const struct bcri_fd_upcalls bcri_client_fd_upcalls; /* eventfds.c */
 
 /* Sends `request`, whose id is set here, with `fd_out` beside it unless that is -1, and waits for
  * the answer. Returns 0 with `in` filled: the caller closes the descriptors that it does not take,

@@ -18,6 +18,7 @@
  *   segment_fd    CCE      id seg                                               reply + descriptor
  *   segment_freed CCE      seg                                                  none
  *   fd_set        CCE      id cell                              its eventfd?    reply
+ *   fd_get        CCE      id cell                                              reply + its eventfd
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
  *   watch         CCE      id enlistor cell generation kind                     reply
@@ -164,6 +165,7 @@
     X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
     X(segment_freed, K(seg), 0, 0)                                                                        \
     X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
+    X(fd_get, K(id) | K(cell), 0, 0)                                                                      \
     X(fd_ring, K(cell), 0, 0)                                                                             \
     X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                               \
     X(publish, K(id) | K(text) | K(cell), K(enlistor), 0)                                                 \
