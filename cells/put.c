@@ -173,7 +173,8 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
 
 /* Goes on from the fast tier, with the journal open; `held` says whether the tail lock is held. */
 static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
-                                            struct bcri_slot_shm *slot, bool write, enum bcri_held held)
+                                            struct bcri_slot_shm *slot, bool write, const int *msec,
+                                            enum bcri_held held)
 {
     BCRI_CALL_LEAVES(ctx);
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
@@ -186,7 +187,7 @@ static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_re
                            .length = header->length,
                            .owner = resolved->owner,
                            .write = write,
-                           .msec = ctx->putwait_msec};
+                           .msec = msec != NULL ? *msec : ctx->putwait_msec};
     return put_resume(ctx, &put, held);
 }
 
@@ -227,20 +228,21 @@ BCRI_INLINE bool is_open(const struct bcri_resolved *resolved, struct bcri_cell_
     return bcri_likely(bcri_load_acquire(&resolved->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
 }
 
-/* Model: death.pml */
-BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
+/* `msec` as in put_anew.
+ * Model: death.pml */
+BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write, const int *msec)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL))
-        return put_anew(rgid, key, write, false, NULL);
+        return put_anew(rgid, key, write, false, msec);
     bcri_call_enters(ctx);
     if (bcri_unlikely(bcri_enters(ctx)))
-        return put_anew(rgid, key, write, false, NULL);
+        return put_anew(rgid, key, write, false, msec);
     struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->put_resolved, key);
     struct bcri_id id;
     bcri_ref region;
     if (bcri_unlikely(resolved == NULL || !resolved->may_add || !bcri_id_fast(ctx, rgid, &id, &region)))
-        return put_anew(rgid, key, write, false, NULL);
+        return put_anew(rgid, key, write, false, msec);
     ctx->put_resolved = resolved;
     const struct bcri_region_shm *const header = bcri_at_held(ctx, region);
     const uint32_t length = header->length; /* read while the region is still this CCE's */
@@ -248,10 +250,10 @@ BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
     bcri_prefetch_write(bcri_ring_at(resolved, bcri_load(&cell->t.tail)));
     put_open(ctx, resolved, region, id.ref, false);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->t.lock)))
-        return put_on(ctx, resolved, id.slot, write, BCRI_HOLDS_JOURNAL);
+        return put_on(ctx, resolved, id.slot, write, msec, BCRI_HOLDS_JOURNAL);
     const uint64_t tail = bcri_load(&cell->t.tail);
     if (bcri_unlikely(!is_open(resolved, cell, tail, write)))
-        return put_on(ctx, resolved, id.slot, write, BCRI_HOLDS_LOCK);
+        return put_on(ctx, resolved, id.slot, write, msec, BCRI_HOLDS_LOCK);
     store_entry(ctx, resolved, tail, region, true, 0, 1 | BCRI_PHASE_GIVES);
     bcri_store_release(&resolved->cell->t.lock, 0);
     bcri_step();
@@ -274,12 +276,12 @@ BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
 
 static __attribute__((noinline)) int put_giving(bcr_region rgid, bcr_cce_id cce, int cell)
 {
-    return put_fast(rgid, bcri_resolved_key(cce, cell), false);
+    return put_fast(rgid, bcri_resolved_key(cce, cell), false, NULL);
 }
 
 static __attribute__((noinline)) int write_giving(bcr_region rgid, bcr_cce_id cce, int cell)
 {
-    return put_fast(rgid, bcri_resolved_key(cce, cell), true);
+    return put_fast(rgid, bcri_resolved_key(cce, cell), true, NULL);
 }
 
 int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
@@ -293,7 +295,10 @@ int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 int bcr_put_within(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree, int msec)
 {
     BCRI_CALL_FAST;
-    return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, nofree != 0, &msec);
+    const uint64_t key = bcri_resolved_key(cce, cell);
+    if (bcri_unlikely(qlike == 0 || nofree != 0 || msec == bcr_PENDING))
+        return put_anew(rgid, key, qlike == 0, nofree != 0, &msec);
+    return put_fast(rgid, key, false, &msec);
 }
 
 int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell)
