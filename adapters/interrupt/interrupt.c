@@ -19,17 +19,16 @@ static void sleep_us(unsigned us)
         clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
-/* Until something is taken, or nobody wants to be interrupted. */
+/* Until something is served, or nobody wants to be interrupted. */
 static void interrupt_target(struct adapter_interrupt *interrupt)
 {
-    const unsigned long seen = atomic_load(&interrupt->taken);
+    const unsigned long seen = atomic_load(&interrupt->served);
     for (unsigned us = interrupt->first_us;; us = interrupt->next_us > 0 ? interrupt->next_us : 1) {
         sleep_us(us);
-        if (atomic_load(&interrupt->taken) != seen || !atomic_load(&interrupt->enabled) ||
+        if (atomic_load(&interrupt->served) != seen || !atomic_load(&interrupt->enabled) ||
             atomic_load(&interrupt->stops))
             return;
         pthread_kill(interrupt->target, SIGIO);
-        atomic_fetch_add(&interrupt->signals, 1);
     }
 }
 

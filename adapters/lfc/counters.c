@@ -69,8 +69,7 @@ unsigned lfc_fetch_and_add(unsigned dest, int upcalls_allowed)
     adding.outer = addings;
     addings = &adding;
     while (!adding.is_done) {
-        lfc_drain();
-        lfc_upcalls(upcalls_allowed != 0);
+        lfc_progress(upcalls_allowed != 0);
         if (!adding.is_done)
             look(&adding, 1);
     }

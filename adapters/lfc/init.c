@@ -54,6 +54,7 @@ static void know_members(void)
     lfc_self.has_team = bcr_teamsize() > 0;
     lfc_self.rank = lfc_self.has_team ? (unsigned)bcr_teamrank() : 0;
     lfc_self.count = lfc_self.has_team ? (unsigned)bcr_teamsize() : 1;
+    lfc_self.own = bcr_cce;
     lfc_self.members = allocate(lfc_self.count, sizeof *lfc_self.members);
     lfc_self.is_near = allocate(lfc_self.count, sizeof *lfc_self.is_near);
     for (unsigned i = 0; i < lfc_self.count; i++) {
@@ -123,11 +124,11 @@ enum { PATIENCE_MSEC = 1, PATIENCE_MOST = 32 };
 void lfc_sync(const char *routine)
 {
     int msec = PATIENCE_MSEC;
-    lfc_drain();
+    lfc_progress(false);
     while (lfc_self.has_team && bcr_teamsync(msec) != 0) {
         if (bcr_errno != bcrE_TIMEOUT)
             lfc_fail_bcr(routine);
-        lfc_drain();
+        lfc_progress(false);
         msec = msec < PATIENCE_MOST ? 2 * msec : PATIENCE_MOST;
     }
 }
@@ -138,7 +139,7 @@ void lfc_start(void)
         lfc_fail("lfc_start", lfc_self.is_started ? "it was called before" : "lfc_init comes first");
     lfc_self.inside++;
     lfc_sync("lfc_start");
-    lfc_self.is_started = true;
+    lfc_self.is_started = lfc_self.is_running = true;
     lfc_self.inside--;
 }
 
@@ -155,6 +156,7 @@ void lfc_exit(void)
                 lfc_self.rank, lfc_packets_left());
 #endif
     lfc_self.is_over = true;
+    lfc_self.is_running = false;
     lfc_self.inside--;
 }
 
@@ -193,9 +195,4 @@ void lfc_print_config(void)
                "own,\n"
                "  and a multicast is one operation, whose packet all receivers of a host share\n");
     fflush(stdout);
-}
-
-void lfc_memcpy(void *to, const void *from, size_t bytes)
-{
-    memcpy(to, from, bytes);
 }

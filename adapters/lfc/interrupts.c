@@ -12,43 +12,36 @@
 
 #include "lfc_private.h"
 
-static bool is_armed;          /* nothing was taken since lfc_arm has armed the cell's descriptor */
-static unsigned long armed_at; /* lfc_self.interrupt.taken then */
-
 void lfc_arm(void)
 {
-    const unsigned long taken = atomic_load_explicit(&lfc_self.interrupt.taken, memory_order_relaxed);
-    if (!lfc_self.has_helper || (is_armed && taken == armed_at))
+    if (!lfc_has_waiting())
+        adapter_interrupt_served(&lfc_self.interrupt);
+    if (lfc_self.is_armed)
         return;
     if (bcr_fd(CELL_PACKETS) < 0)
         lfc_fail_bcr("lfc_intr_enable");
-    is_armed = true;
-    armed_at = taken;
+    lfc_self.is_armed = true;
 }
 
-/* Takes and upcalls until nothing is there; interrupts are enabled. */
+/* Makes the upcalls for what has come; interrupts are enabled. */
 static void serve(void)
 {
     lfc_self.by_interrupt = true;
     do {
         lfc_self.pending = 0;
-        lfc_drain();
-        lfc_upcalls(true);
-    } while (lfc_has_waiting() || lfc_self.pending != 0);
+        lfc_progress(true);
+    } while (lfc_self.pending != 0);
     lfc_self.by_interrupt = false;
 }
 
-void lfc_enter(const char *routine)
+void lfc_fail_state(const char *routine)
 {
-    if (!lfc_self.is_started || lfc_self.is_over)
-        lfc_fail(routine, lfc_self.is_over ? "lfc_exit was called before" : "lfc_start has not been called");
-    lfc_self.inside++;
+    lfc_fail(routine, lfc_self.is_over ? "lfc_exit was called before" : "lfc_start has not been called");
 }
 
-void lfc_leave(bool upcalls_allowed)
+void lfc_leave_interruptible(bool upcalls_allowed)
 {
-    if (lfc_self.has_helper && lfc_self.inside == 1 && lfc_self.disabled == 0 &&
-        (lfc_self.pending != 0 || lfc_has_waiting())) {
+    if (lfc_self.inside == 1 && lfc_self.disabled == 0 && (lfc_self.pending != 0 || lfc_has_waiting())) {
         if (upcalls_allowed)
             serve();
         else
@@ -56,7 +49,7 @@ void lfc_leave(bool upcalls_allowed)
     }
     lfc_self.inside--;
     /* A signal that came behind the look, and before the line above, has left its note. */
-    if (lfc_self.pending != 0 && lfc_self.inside == 0 && lfc_self.disabled == 0 && lfc_self.has_helper)
+    if (lfc_self.pending != 0 && lfc_self.inside == 0 && lfc_self.disabled == 0)
         adapter_interrupt_kick(&lfc_self.interrupt);
 }
 
@@ -101,8 +94,9 @@ static void begin(void)
 void lfc_intr_enable(void)
 {
     lfc_enter("lfc_intr_enable");
-    if (lfc_self.disabled == 0)
-        lfc_fail("lfc_intr_enable", "interrupts are enabled: it undoes an lfc_intr_disable");
+    if (lfc_self.disabled <= lfc_upcalls_running())
+        lfc_fail("lfc_intr_enable", "%s: it undoes an lfc_intr_disable",
+                 lfc_self.disabled == 0 ? "interrupts are enabled" : "an upcall is running");
     if (!lfc_self.has_helper && !lfc_self.options.no_intr && lfc_self.disabled == 1)
         begin();
     if (--lfc_self.disabled == 0) {

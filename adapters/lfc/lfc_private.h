@@ -53,8 +53,10 @@ struct lfc_group {
 struct lfc {
     struct lfc_options options;
     bool is_begun, is_started, is_over;
+    bool is_running; /* between lfc_start and lfc_exit */
     bool has_team;
     unsigned rank, count;
+    bcr_cce_id own; /* of this process, as bcr_cce */
     bcr_cce_id *members;
     bool *is_near;
     struct lfc_group all; /* but this process */
@@ -66,6 +68,7 @@ struct lfc {
     volatile sig_atomic_t disabled; /* how often; 0: interrupts are enabled */
     volatile sig_atomic_t pending;  /* a SIGIO came meanwhile */
     bool has_helper, by_interrupt;
+    bool is_armed; /* nothing was taken out of the cell since lfc_arm has armed its descriptor */
     struct adapter_interrupt interrupt;
 };
 extern struct lfc lfc_self;
@@ -91,22 +94,37 @@ void lfc_hosts_use(const struct lfc_options *options, int *argc, char **argv);
 
 /* ---- interrupts.c ---- */
 
-/* Each routine that uses BCR begins and ends with them. leave: makes the upcalls that a SIGIO meanwhile was for, if that is
- * allowed, else has another one sent. */
-void lfc_enter(const char *routine);
-void lfc_leave(bool upcalls_allowed);
-/* The cell is empty: tells the helper of what comes from now on. */
+_Noreturn void lfc_fail_state(const char *routine);
+void lfc_leave_interruptible(bool upcalls_allowed);
+/* The cell was found empty: the helper is told of what comes from now on. */
 void lfc_arm(void);
 void lfc_interrupts_end(void);
 
+/* Each routine that uses BCR begins and ends with them. leave: makes the upcalls that a SIGIO meanwhile was for, if that is
+ * allowed, else has another one sent. */
+static inline void lfc_enter(const char *routine)
+{
+    if (!lfc_self.is_running)
+        lfc_fail_state(routine);
+    lfc_self.inside++;
+}
+static inline void lfc_leave(bool upcalls_allowed)
+{
+    if (lfc_self.has_helper)
+        lfc_leave_interruptible(upcalls_allowed);
+    else
+        lfc_self.inside--;
+}
+
 /* ---- receive.c ---- */
 
-/* Takes what has come out of the cell. */
-void lfc_drain(void);
-/* Makes the upcalls for what was taken, if that is allowed. */
-void lfc_upcalls(bool allowed);
+/* Whatever waits calls it over and over: serves fetch-and-adds, takes what has come out of the cell, and makes the upcalls if they
+ * are allowed, else keeps the packets for later. Returns whether there was a packet. */
+bool lfc_progress(bool upcalls_allowed);
 /* Whether packets wait for an upcall. */
 bool lfc_has_waiting(void);
+/* How many upcalls are running, each within the one before. */
+int lfc_upcalls_running(void);
 void lfc_receive_end(void);
 
 /* ---- send.c ---- */

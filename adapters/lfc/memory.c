@@ -153,3 +153,8 @@ void *lfc_realloc(void *ptr, size_t size)
     lfc_free(ptr);
     return block;
 }
+
+void lfc_memcpy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}

@@ -48,21 +48,12 @@ bool lfc_has_waiting(void)
 
 static bcr_region next_of_cell(void)
 {
-    bcr_region rgid = bcr_deq(bcr_cce, CELL_PACKETS, 0);
+    bcr_region rgid = bcr_deq(lfc_self.own, CELL_PACKETS, 0);
     if (rgid != NULL)
-        atomic_fetch_add_explicit(&lfc_self.interrupt.taken, 1, memory_order_relaxed);
+        lfc_self.is_armed = false;
     else if (bcr_errno != bcrE_TIMEOUT)
         lfc_fail_bcr("lfc_poll");
     return rgid;
-}
-
-void lfc_drain(void)
-{
-    bcr_region rgid;
-    lfc_counters_serve();
-    while ((rgid = next_of_cell()) != NULL)
-        append(rgid);
-    lfc_arm();
 }
 
 static void make_upcall(bcr_region rgid)
@@ -80,6 +71,7 @@ static void make_upcall(bcr_region rgid)
         lfc_fail("lfc_upcall", "a packet came from process %u, and there are %u", src, lfc_self.count);
     lfc_self.counts[is_mcast ? COUNT_MCAST_RECEIVED : COUNT_UCAST_RECEIVED]++;
     lfc_self.counts[lfc_self.by_interrupt ? COUNT_BY_INTERRUPT : COUNT_BY_POLL]++;
+    adapter_interrupt_served(&lfc_self.interrupt);
     struct upcall upcall = {data, rgid, false, running};
     running = &upcall;
     lfc_self.disabled++;
@@ -95,14 +87,49 @@ static void make_upcall(bcr_region rgid)
         lfc_fail_bcr("lfc_poll");
 }
 
-void lfc_upcalls(bool allowed)
+int lfc_upcalls_running(void)
 {
-    while (allowed && waiting != 0) {
-        bcr_region rgid = queue[first];
-        first = (first + 1) & (room - 1);
-        waiting--;
+    int count = 0;
+    for (const struct upcall *upcall = running; upcall != NULL; upcall = upcall->outer)
+        count++;
+    return count;
+}
+
+static bcr_region next_of_queue(void)
+{
+    bcr_region rgid = queue[first];
+    first = (first + 1) & (room - 1);
+    waiting--;
+    return rgid;
+}
+
+static void empty_queue(void)
+{
+    while (waiting != 0)
+        make_upcall(next_of_queue());
+}
+
+/* A step takes no more packets than the cell holds, lest it never end. Most packets never see the queue: only where no upcall
+ * may be made, or one that is running takes what comes after its own. */
+bool lfc_progress(bool upcalls_allowed)
+{
+    bcr_region rgid;
+    unsigned taken = 0;
+    bool has_found = upcalls_allowed && waiting != 0;
+    lfc_counters_serve();
+    if (upcalls_allowed)
+        empty_queue();
+    for (; taken < lfc_self.options.ring_frames && (rgid = next_of_cell()) != NULL; taken++) {
+        if (!upcalls_allowed) {
+            append(rgid);
+            continue;
+        }
         make_upcall(rgid);
+        empty_queue();
     }
+    if (lfc_self.has_helper)
+        lfc_arm();
+    return has_found || taken != 0;
 }
 
 /* Programs poll in loops. With more processes than cores, others run sooner if one that has found nothing for some
@@ -122,22 +149,10 @@ static void note_empty_poll(void)
 void lfc_poll(void)
 {
     lfc_enter("lfc_poll");
-    if (waiting == 0) { /* most packets are taken so, and see no queue */
-        bcr_region rgid = next_of_cell();
-        if (rgid == NULL) {
-            lfc_counters_serve();
-            lfc_arm();
-            note_empty_poll();
-            lfc_leave(true);
-            return;
-        }
+    if (lfc_progress(true))
         empty = 0;
-        make_upcall(rgid);
-    }
-    do {
-        lfc_drain();
-        lfc_upcalls(true);
-    } while (lfc_has_waiting());
+    else
+        note_empty_poll();
     lfc_leave(true);
 }
 
@@ -160,10 +175,8 @@ void lfc_packet_free(void *packet)
 
 void lfc_receive_end(void)
 {
-    lfc_drain();
-    while (waiting != 0) {
-        bcr_rgfree(queue[first]);
-        first = (first + 1) & (room - 1);
-        waiting--;
-    }
+    while (lfc_progress(false))
+        ;
+    while (waiting != 0)
+        bcr_rgfree(next_of_queue());
 }

@@ -16,13 +16,6 @@ enum { SHORT = 256, SPARES = 4 };
 static bcr_region spares[SPARES];
 static int spare_count;
 
-/* While something that is sent has no room. */
-static void make_progress(bool upcalls_allowed)
-{
-    lfc_drain();
-    lfc_upcalls(upcalls_allowed);
-}
-
 void lfc_group_fill(struct lfc_group *group, const unsigned *members, unsigned count)
 {
     *group =
@@ -55,7 +48,7 @@ void *lfc_send_alloc(int upcalls_allowed)
     lfc_enter("lfc_send_alloc");
     bcr_region rgid = spare_count > 0 ? spares[--spare_count] : try_to_allocate(0);
     while (rgid == NULL) {
-        make_progress(upcalls_allowed != 0);
+        lfc_progress(upcalls_allowed != 0);
         rgid = try_to_allocate(PATIENCE_MSEC);
     }
     void *data = *rgid;
@@ -96,8 +89,8 @@ static void put_near(const char *routine, bcr_region rgid, bcr_cce_id cce, int n
         if (bcr_errno != bcrE_FULL)
             lfc_fail_bcr(routine);
         lfc_self.counts[COUNT_RETRIES]++;
-        make_progress(upcalls_allowed);
-        msec = cce == bcr_cce ? 0 : PATIENCE_MSEC;
+        lfc_progress(upcalls_allowed);
+        msec = cce == lfc_self.own ? 0 : PATIENCE_MSEC;
     }
 }
 
@@ -109,7 +102,7 @@ static void wait_for_window(const char *routine, unsigned more, bool upcalls_all
     for (int done; (done = bcr_putdone(0)) != 1;) {
         if (done < 0)
             lfc_fail_bcr(routine);
-        make_progress(upcalls_allowed);
+        lfc_progress(upcalls_allowed);
         if (bcr_putdone(PATIENCE_MSEC) == 1)
             break;
     }

@@ -89,7 +89,7 @@ void lfc_stats_gather(int statbuf)
             while ((rgid = bcr_deq(bcr_cce, CELL_STATS, 1)) == NULL) {
                 if (bcr_errno != bcrE_TIMEOUT)
                     lfc_fail_bcr("lfc_stats_gather");
-                lfc_drain();
+                lfc_progress(false);
             }
             take_report(statbuf, rgid);
         }

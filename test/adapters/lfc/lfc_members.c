@@ -30,7 +30,8 @@ static int allowed = 1;
 static volatile unsigned received[MEMBERS_MAX][KINDS], total;
 static void *kept[KEPT_MAX];
 static unsigned kept_count;
-static int adds; /* upcalls add, too */
+static int adds;        /* upcalls add, too */
+static int is_unpaired; /* they enable interrupts that they have not disabled */
 
 static void tell(unsigned number)
 {
@@ -51,6 +52,10 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
         MUST(((unsigned char *)data)[i] == (unsigned char)packet.number);
     received[src][packet.kind]++;
     total++;
+    if (is_unpaired) {
+        lfc_intr_enable();
+        lfc_intr_enable();
+    }
     if (adds)
         tell(lfc_fetch_and_add(0, packet.number % 2));
     if (packet.number % 5 == 0) { /* freed within, as the guide's program does */
@@ -162,6 +167,28 @@ static void interrupts(void)
     MUST(total == numbers);
 }
 
+/* Packets that came while no upcall might be made are given to upcalls by a signal. Then nothing is left to do, and there are no
+ * more signals. */
+static void quiet(void)
+{
+    unsigned size;
+    lfc_start();
+    lfc_intr_enable();
+    const int counts = lfc_stats_create();
+    allowed = 0;
+    for (uint32_t i = 0; i < numbers; i++) {
+        void *data = packet_of(i, 0, &size);
+        lfc_ucast_launch(rank, data, size, allowed);
+    }
+    while (total < numbers)
+        ;
+    lfc_timer_delta(200000);
+    lfc_stats_gather(counts);
+    if (rank == 0)
+        lfc_stats_dump(stdout, counts, NULL, NULL);
+    lfc_intr_disable();
+}
+
 /* The counts of all at process 0. */
 static void statistics(void)
 {
@@ -243,6 +270,11 @@ static void misuse(int which)
         lfc_intr_enable();
         lfc_intr_enable();
         break;
+    case 18: /* in an upcall */
+        is_unpaired = 1;
+        lfc_ucast_launch(rank, data, size, 1);
+        await(1);
+        break;
     case 12: lfc_fetch_and_add(count, 1); break;
     case 13: lfc_stats_dump(stdout, 3, NULL, NULL); break;
     case 14: lfc_free(&here); break;
@@ -278,6 +310,8 @@ int main(int argc, char **argv)
         add();
     else if (strcmp(scenario, "interrupts") == 0)
         interrupts();
+    else if (strcmp(scenario, "quiet") == 0)
+        quiet();
     else if (strcmp(scenario, "statistics") == 0)
         statistics();
     else if (strcmp(scenario, "memory") == 0)

@@ -108,6 +108,26 @@ TEST(who_never_polls_is_interrupted_also_within_malloc)
     runs("3", "interrupts", "100", "0", "-lfc-interval=70");
 }
 
+/* The number behind that name, of process 0. */
+static long counted(const char *name)
+{
+    const char *at = strstr(run.text, name);
+    if (at == NULL)
+        FAIL("there is no count of %s", name);
+    return strtol(at + strlen(name), NULL, 10);
+}
+
+/* A signal without end would come some thousand times in the 200 ms that nothing is to be done. */
+TEST(signals_end_when_nothing_is_left_to_do)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", members(), "quiet", "20", "-lfc-ring-frames=4", "-lfc-interval=0");
+    ends_well("quiet");
+    CHECK_INT(counted("unicasts received"), 20);
+    CHECK(counted("upcalls by interrupt") > 0);
+    CHECK(counted("\nsignals") < 200);
+}
+
 TEST(statistics_of_all_are_gathered_at_process_0)
 {
     run_folder();
@@ -182,10 +202,15 @@ TEST(misuse_ends_the_program_with_the_routines_name)
                                        "lfc_fetch_and_add: there is no process 2",
                                        "lfc_stats_dump: there is no buffer 3",
                                        "is no block of lfc_malloc, or was freed before",
-                                       "lfc_poll: lfc_exit was called before"};
+                                       "lfc_poll: lfc_exit was called before",
+                                       NULL, /* 16 and 17: test_lfc_debug.c */
+                                       NULL,
+                                       "lfc_intr_enable: an upcall is running"};
     run_folder();
     for (unsigned i = 0; i < sizeof said / sizeof said[0]; i++) {
         char number[16];
+        if (said[i] == NULL)
+            continue;
         snprintf(number, sizeof number, "%u", i);
         run_start(&run, run_enl(), "-n", "2", members(), "misuse", number);
         run_end(&run);
