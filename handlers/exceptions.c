@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bcri/loader.h"
+
 /* NOLINTNEXTLINE(bugprone-reserved-identifier): the ABI's name */
 struct bcri_exceptions *__cxa_get_globals(void) __attribute__((weak));
 
@@ -16,7 +18,7 @@ struct bcri_exceptions *(*bcri_exceptions_of)(void);
 /* Of a library that was loaded after this one, for itself alone (RTLD_LOCAL), or of what that has with it. */
 static void *find_in(const char *library)
 {
-    void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    void *there = bcri_dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     void *found = there != NULL ? dlsym(there, "__cxa_get_globals") : NULL;
     if (found == NULL && there != NULL)
         dlclose(there); /* else it stays */

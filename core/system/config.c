@@ -76,26 +76,19 @@ static const char *variable(char *const *environment, const char *name)
     return NULL;
 }
 
-/* The home directory in the password file: a string to be freed, or NULL. */
+/* The home directory in the password file: a string to be freed, or NULL. The file itself is read: getpwuid_r
+ * asks other services, too, for which a statically linked program would need this machine's shared libraries. */
 static char *passwd_home(void)
 {
-    char *home = NULL;
+    char *home = NULL, line[16384];
+    FILE *file = fopen("/etc/passwd", "re");
+    struct passwd entry, *found;
 
-    for (size_t size = 1024; size <= 1024 * 1024; size *= 2) {
-        struct passwd entry, *found = NULL;
-        char *buffer = malloc(size);
-
-        if (!buffer)
-            break;
-
-        int status = getpwuid_r(geteuid(), &entry, buffer, size, &found);
-
-        if (status == 0 && found && found->pw_dir[0] == '/')
-            home = strdup(found->pw_dir);
-        free(buffer);
-        if (status != ERANGE)
-            break;
-    }
+    while (file && !home && fgetpwent_r(file, &entry, line, sizeof line, &found) == 0)
+        if (entry.pw_uid == geteuid() && entry.pw_dir[0] == '/')
+            home = strdup(entry.pw_dir);
+    if (file)
+        fclose(file);
     return home;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bcri/client.h"
+#include "bcri/loader.h"
 
 /* An address here; that of a public routine may be one in the program, which calls it. */
 static const char here;
@@ -36,7 +37,7 @@ void bcri_client_stay_loaded(void)
     Dl_info code;
     if (dladdr(&here, &code) == 0 || code.dli_fname == NULL || is_program(&code))
         return;
-    if (dlopen(code.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
+    if (bcri_dlopen(code.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
         bcri_client_complain("%s cannot be kept loaded, so the program must not unload it: %s",
                              code.dli_fname, dlerror());
 }
