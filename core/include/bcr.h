@@ -64,26 +64,42 @@
 extern "C" {
 #endif
 
-#define bcr_BLOCK   (-1) /* msec: wait for ever */
-#define bcr_PENDING (-2) /* msec of gets and locks: give an ID now, which bcr_rgwait completes */
-#define bcr_FREE    0    /* nofree: the routine takes the region */
-#define bcr_NOFREE  1    /* nofree: the routine shares the region */
+/* Constants are enumerators: debuggers, and tools that make bindings for other languages, find them in
+ * enums. The preprocessor does not: #if takes each of them for 0, and only BCR_VERSION_ names are for it. */
+enum bcr_msec {
+    bcr_BLOCK = -1,  /* wait for ever */
+    bcr_PENDING = -2 /* of gets and locks: give an ID now, which bcr_rgwait completes */
+};
 
-/* Flags of bcr_init. */
-#define bcr_inorder  0x01 /* regions that one CCE puts into one cell arrive in that order */
-#define bcr_user_ca  0x02 /* *rgid is the address of the region's data in this process */
-#define bcr_errors   0x04 /* failures that no call could return come to cell 0 as error regions */
-#define bcr_reliable 0x08 /* what was put arrives, once */
-#define bcr_timeout  0x10 /* gets accept positive values of msec */
-#define bcr_handlers 0x20 /* routines that run when a cell fills or falls short: bcr_handler */
-#define bcr_gc       0x40 /* bcr_rgalloc collects what others freed before it fails */
-#define bcr_implemented \
-    (bcr_inorder | bcr_user_ca | bcr_errors | bcr_reliable | bcr_timeout | bcr_handlers | bcr_gc)
+enum bcr_nofree {
+    bcr_FREE = 0,  /* the routine takes the region */
+    bcr_NOFREE = 1 /* the routine shares the region */
+};
+
+/* Flags of bcr_init. The last three are no part of bcr_implemented: they change nothing unless a CCE
+ * asks for them. */
+enum bcr_flag {
+    bcr_inorder = 0x01,  /* regions that one CCE puts into one cell arrive in that order */
+    bcr_user_ca = 0x02,  /* *rgid is the address of the region's data in this process */
+    bcr_errors = 0x04,   /* failures that no call could return come to cell 0 as error regions */
+    bcr_reliable = 0x08, /* what was put arrives, once */
+    bcr_timeout = 0x10,  /* gets accept positive values of msec */
+    bcr_handlers = 0x20, /* routines that run when a cell fills or falls short: bcr_handler */
+    bcr_gc = 0x40,       /* bcr_rgalloc collects what others freed before it fails */
+    bcr_implemented =
+        bcr_inorder | bcr_user_ca | bcr_errors | bcr_reliable | bcr_timeout | bcr_handlers | bcr_gc,
+
+    bcr_anystatus = 0x100,  /* each exit of this CCE is a normal end, whatever its status */
+    bcr_isolate = 0x200,    /* its abnormal end harms no other CCE, whatever onfail says */
+    bcr_passsignals = 0x400 /* signals that reach enl go to all CCEs, and the program goes on */
+};
 
 /* The operation that an error region tells of: the second item of bcrT_1ERROR. */
-#define bcr_op_enlist 1
-#define bcr_op_put    2
-#define bcr_op_putm   3
+enum bcr_op {
+    bcr_op_enlist = 1, /* the start of a CCE */
+    bcr_op_put = 2,    /* a put to another host */
+    bcr_op_putm = 3    /* a put into one of the cells of bcr_putm */
+};
 
 /* bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype, bcr_errno -- who this CCE is, and what failed.
  * Int lvalues, 0 until bcr_init sets them. bcr_cce is this CCE's ID. IDs begin at 1 and are never
@@ -111,10 +127,9 @@ BCR_API int *bcr_errno_location(void);
  * process that waits under enl --join; NULL or "": the last component of the process's file name.
  * When it returns, a region given to bcr_enlist is in cell 0.
  *
- * <bcr/program.h> has three flags more, which change nothing unless they are asked for. With
- * bcr_anystatus each exit of this CCE is a normal end, whatever its status. With bcr_isolate its
- * abnormal end, or the loss of its host, harms no other CCE, whatever onfail says. Once any CCE has
- * asked for bcr_passsignals, SIGHUP, SIGINT, SIGABRT, SIGUSR1, SIGUSR2, SIGURG and SIGWINCH that
+ * Three flags change something only if they are asked for. With bcr_anystatus each exit of this CCE
+ * is a normal end, whatever its status. With bcr_isolate its abnormal end, or the loss of its host,
+ * harms no other CCE, whatever onfail says. Once any CCE has asked for bcr_passsignals, SIGHUP, SIGINT, SIGABRT, SIGUSR1, SIGUSR2, SIGURG and SIGWINCH that
  * reach the root's enl go to all CCEs, once each, and the program goes on; enl(1) has the rest.
  *
  * A process that enl or bcr_enlist started joins that program. If the variable BCR_ENTER names a

@@ -92,12 +92,14 @@ for code in $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
     grep -q "^\.BR $code " "$pages/bcr_errors.3" || fail "bcr_errors.3 lacks $code"
 done
 # What is no routine has a page that leads on, and bcr(7) says what each constant is for.
-for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p; s/^    \(bcr_[A-Za-z_]*\) = .*/\1/p' "$header" "$program") \
+constants=$(sed -n 's/^    \(bcr_[A-Za-z_]*\) =.*/\1/p' "$header" "$program")
+globals=$(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p' "$header")
+for name in $constants $globals \
     $(sed -n 's/^BCR_API extern int \(bcrT_[A-Z0-9]*\).*/\1/p; s/^ *\(bcrT_[A-Z_]*\) = .*/\1/p; s/^typedef .*[ *]\(bcr_[a-z_]*\);/\1/p' "$types") \
     $(sed -n 's/^#define \(bcrD_[A-Z]*\)(.*/\1/p' "$desc") $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
     [ -s "$pages/$name.3" ] || fail "no page $name.3"
 done
-for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p; s/^    \(bcr_[A-Za-z_]*\) = .*/\1/p' "$header" "$program"); do
+for name in $constants $globals; do
     grep -qE "$name( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not name $name"
 done
 

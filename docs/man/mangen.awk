@@ -148,9 +148,7 @@ file_nr == 1 && state == "decl" && /^(BCR_API|#define|  )/ {
 file_nr == 1 && state == "decl" && /^$/ { state = "" }
 
 # Constants stand in bcr(7). The flag bcr_errors has the name of another page, which leads there, too.
-file_nr == 1 && state == "" && /^#define bcr_[A-Za-z_]+ / && $2 != "bcr_errors" { alias[$2] = "man7/bcr.7" }
-
-file_nr == 1 && state == "" && /^    bcr_[A-Za-z_]+ = / { alias[$1] = "man7/bcr.7" }
+file_nr == 1 && state == "" && /^    bcr_[A-Za-z_]+ =/ && $1 != "bcr_errors" { alias[$1] = "man7/bcr.7" }
 
 # ---- bcr/error.h ----
 

@@ -15,14 +15,6 @@
 extern "C" {
 #endif
 
-/* Further flags of bcr_init, which has more on them. They are no part of bcr_implemented, since they change nothing unless
- * a CCE asks for them. */
-enum bcr_program_flag {
-    bcr_anystatus = 0x100,  /* each exit of this CCE is a normal end, whatever its status */
-    bcr_isolate = 0x200,    /* its abnormal end harms no other CCE, whatever onfail says */
-    bcr_passsignals = 0x400 /* signals that reach enl go to all CCEs, and the program goes on */
-};
-
 /* In flags of a bcr_startspec. */
 enum bcr_startflag {
     bcr_start_team = 1 /* the CCEs form a team */
