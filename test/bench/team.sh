@@ -7,8 +7,9 @@
 #
 #   gate N    until N members are past the gate (enl -n N), beside a root that has the birthcries of N - 1 CCEs: 16 and 1,000
 #   sync 8    a round of bcr_teamsync of 8 members, beside eight calls that enl answers at once
+#   killed    from SIGKILL to a CCE until the handler runs by which another CCE watches it, beside the same to a child, and waitpid
 #
-# Both of a pair begin with the start of enl. Printed are the medians, in us, with the least and the most, and their ratio.
+# Both of a pair of the first kind begin with the start of enl. Printed are the medians, in us, with the least and the most, and their ratio.
 set -euo pipefail
 
 build=${1:?usage: bash team.sh BUILD [--tiny | ROUNDS]}
@@ -45,8 +46,11 @@ for _ in $(seq "$rounds"); do
     done
     run sync "$enl" -n 8 "$program" sync "$most"
     run calls "$enl" "$program" calls "$most"
+    run killed "$enl" "$program" killed "$((most / 20))"
+    run buried "$enl" "$program" buried "$((most / 20))"
 done
 for size in $sizes; do
     show "gate $size" "gate$size" "cries$size" 1
 done
 show "sync 8" sync calls 8
+show killed killed buried 1
