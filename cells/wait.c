@@ -55,7 +55,7 @@ static int look_at_one(void *arg)
     return ready;
 }
 
-/* Model: bell.pml */
+/* Model: bell.pml, wakefd.pml */
 static int sleep_until_rung(void *arg, uint64_t deadline_ns)
 {
     struct waiting *const waiting = arg;

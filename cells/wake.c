@@ -16,7 +16,7 @@
 #include "bcri/wakes.h"
 
 /* The ring is that of bell.pml.
- * Model: handler_request.pml */
+ * Model: handler_request.pml, wakefd.pml */
 int bcr_wake(int cell)
 {
     struct bcri_ctx *const ctx = bcri_self_or_error();

@@ -26,6 +26,7 @@ static void flag_tickets(struct bcri_ctx *ctx)
     }
 }
 
+/* Model: wakefd.pml */
 int bcr_wakefd(void)
 {
     BCRI_CALL;

@@ -32,7 +32,7 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
     syscall(FUTEX_CALL, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
-/* Model: bell.pml */
+/* Model: bell.pml, wakefd.pml */
 void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t sleeping)
 {
     static const uint64_t one = 1;

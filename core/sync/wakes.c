@@ -73,6 +73,7 @@ struct bcri_wake *bcri_wake_at(const struct bcri_ctx *ctx, int number)
     return at != NULL ? (struct bcri_wake *)at + (uint32_t)number % WIDTH : NULL;
 }
 
+/* Model: wakefd.pml */
 void bcri_wakes_open(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -91,6 +92,7 @@ static uint64_t take_up_to(struct bcri_ctx *ctx, struct bcri_wake *wake, uint64_
     return count;
 }
 
+/* Model: wakefd.pml */
 void bcri_wakes_close(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -100,7 +102,8 @@ void bcri_wakes_close(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
     }
 }
 
-/* The handler's bit is set, or cleared, and the count read, in one step. */
+/* The handler's bit is set, or cleared, and the count read, in one step.
+ * Model: wakefd.pml */
 uint64_t bcri_wake_handled(struct bcri_ctx *ctx, int number)
 {
     struct bcri_wake *const wake = bcri_wake_at(ctx, number);
