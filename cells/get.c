@@ -15,6 +15,7 @@
 #include "bcri/clock.h"
 #include "bcri/enter.h"
 #include "bcri/give_back.h"
+#include "bcri/idle.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
@@ -90,6 +91,8 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
 
 static __attribute__((noinline)) bcr_region fail_get(struct bcri_ctx *ctx, int error)
 {
+    if (error == bcrE_TIMEOUT)
+        bcri_idle_looked(ctx);
     bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
     bcri_set_errno(error);
     return NULL;

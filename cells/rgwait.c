@@ -7,6 +7,7 @@
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/give_back.h"
+#include "bcri/idle.h"
 #include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/private.h"
@@ -37,6 +38,7 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
     if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED && state != BCRI_SLOT_ANSWERED)
         return;
+    bcri_idle_ends(ctx);
     const struct bcri_answer answer = bcri_request_complete(ctx, slot);
     if (answer.came && answer.error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_WRITE_LOCK,
@@ -77,6 +79,7 @@ int bcr_rgwait(bcr_region rgid, int msec, int failfree)
             if (!failfree || bcri_request_cancel(ctx, slot))
                 return woken(ctx, wake, failfree);
         } else if (ready < 0) {
+            bcri_idle_looked(ctx);
             if (!failfree)
                 return 0;
             if (bcri_request_cancel(ctx, slot)) {
@@ -86,6 +89,7 @@ int bcr_rgwait(bcr_region rgid, int msec, int failfree)
         }
         answer = bcri_request_complete(ctx, slot);
     } while (!answer.came);
+    bcri_idle_ends(ctx);
     error = answer.error;
     if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         error = bcri_request_own(ctx, slot);
@@ -161,6 +165,8 @@ static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, i
             wake = bcri_wake_due(ctx, requests->slots, requests->count);
     } while (ready == BCRI_WOKEN && wake == NULL);
     int result = ready >= 0 ? ready + 1 : 0;
+    if (result == 0 && wake == NULL)
+        bcri_idle_looked(ctx);
     if (result > 0)
         make_usable(ctx, requests->slots[result - 1]);
     else if (failfree)

@@ -135,8 +135,13 @@ static uint32_t *all_hosts(const struct enl_program *program, size_t *count_out)
     return numbers;
 }
 
+static bool passes_signals(const struct enl_program *program)
+{
+    return program->jobs.signal_row == ENL_SIGNALS_PASSED;
+}
+
 static const struct enl_deadlock_ops deadlock_ops = {
-    .is_quiet = is_quiet, .send_down = send_down, .hosts = all_hosts};
+    .is_quiet = is_quiet, .send_down = send_down, .passes_signals = passes_signals, .hosts = all_hosts};
 
 /* ---- links (links/links.h) ---- */
 

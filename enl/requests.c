@@ -257,6 +257,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, team_sync): return enl_members_sync(conn, message);
     case ON(CONTROL, watch): return enl_watches_ask(conn, message);
     case ON(CONTROL, note): write_note(conn, message); return NULL;
+    case ON(CONTROL, idle): enl_deadlock_idle(&program->deadlock, conn->cce, message); return NULL;
     case ON(CONTROL, blocked_by):
         enl_blocked_by(&program->here, message->index, conn->cce->index);
         return NULL;

@@ -14,6 +14,7 @@
 
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
+#include "bcri/idle.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
 #include "bcri/wait.h"
@@ -112,6 +113,7 @@ void bcri_sched_drop_invocation(struct bcri_stack *stack)
 /* `one` is to run the handler next. */
 static void assign(struct bcri_invocation *one, struct bcri_handler *handler)
 {
+    bcri_idle_ends(one->sched->ctx);
     one->handler = handler;
     one->cell = handler->cell;
     one->activep = handler->activep;

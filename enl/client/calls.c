@@ -147,10 +147,9 @@ int bcri_client_ask_long(struct bcri_client *client, struct bcri_control *reques
     return code != 0 ? code : bcri_client_finish(&call);
 }
 
-void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits)
+bool bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits)
 {
-    if (!bcri_client_lost(client))
-        (void)bcri_channel_send(client->fd, message, NULL, 0, waits);
+    return !bcri_client_lost(client) && bcri_channel_send(client->fd, message, NULL, 0, waits) == 0;
 }
 
 void bcri_client_complain(const char *format, ...)

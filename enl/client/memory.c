@@ -100,10 +100,21 @@ static void send_note(void *up, const char *text)
                      false);
 }
 
+static bool idle_answer(void *up, uint32_t question, uint64_t period, bool found_none)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_idle,
+                                         .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(moves),
+                                         .id = question,
+                                         .status = found_none,
+                                         .moves = period};
+    return bcri_client_tell(up, &message, false);
+}
+
 const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
                                                  .segment_again = segment_again,
                                                  .pages_take = pages_take,
                                                  .pages_back = pages_back,
                                                  .segment_fd = segment_fd,
                                                  .segment_freed = segment_freed,
-                                                 .note = send_note};
+                                                 .note = send_note,
+                                                 .idle_answer = idle_answer};

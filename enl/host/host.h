@@ -257,6 +257,10 @@ struct enl_cce {
         uint32_t request;      /* which is answered then */
         uint64_t until_ms;     /* of the loop's clock; UINT64_MAX: for ever */
     } team;
+    struct { /* it only looks for regions (bcr_idle), and the search for deadlocks has asked it */
+        uint32_t question; /* not answered yet; 0: none */
+        uint64_t period;   /* about this one */
+    } idle;
     struct enl_crash *crash; /* what is being found out, or is known, of its crash; NULL: it has none */
     struct enl_output output;
 };

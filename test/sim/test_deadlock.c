@@ -3,7 +3,8 @@
  *
  * CCEs of up to three hosts put, get, compute, start others and end, at random. Each is a machine of small
  * steps: those of cells/wait.c store by store into a real record, a put and its ring, an order and its
- * ring. Agents and the network carry what is for other hosts. The scheduler takes any of them next, and lets some
+ * ring. Some spin instead, and say so (bcr_idle): they look into their cells, or at requests there, and answer the daemon
+ * when they have found nothing. Agents and the network carry what is for other hosts. The scheduler takes any of them next, and lets some
  * rest for long, so a CCE that was rung may go on much later. Between them the daemons look: record by record,
  * with the code that enl has (stillness.c, host_detector.c, root_detector.c), while frames to the root are late.
  *
@@ -29,6 +30,8 @@ enum pc {
     RING,       /* the CCE whose get was served, or the agent: `ring`; then `then` */
     RING_AGENT, /* of this host, for an order; then `then` */
     GET,
+    POLL, /* it only looks, as it has said */
+    VAIN, /* it has found nothing, there or elsewhere: if the daemon has asked, it answers */
     /* From here on it waits. */
     SEE,
     NOTE,
@@ -68,6 +71,13 @@ struct cce {
     bool far, timed, got, flagged, slept;
     unsigned seen, left, turns;
     bool ends;
+    /* Of bcr_idle: whether it looks by a request; what it has done, and had done when it called; what it has answered. */
+    bool pends;
+    unsigned deeds, deeds_then;
+    uint32_t answered;
+    /* The daemon's of it: the question that it has not answered, and about which period. */
+    uint32_t question;
+    uint64_t period;
 };
 
 struct agent {
@@ -82,11 +92,11 @@ struct agent {
 
 /* What a daemon has been told and has not read. */
 struct news {
-    enum { N_ANSWER, N_ASK, N_STILL } kind;
+    enum { N_ANSWER, N_ASK, N_STILL, N_IDLE } kind;
     uint32_t number; /* question, or round */
-    int from;
+    int from;        /* host; IDLE: CCE */
     bool quiet;
-    uint64_t messages;
+    uint64_t messages; /* IDLE: the period */
     struct enl_stillness stillness;
 };
 struct daemon {
@@ -95,6 +105,7 @@ struct daemon {
     int at; /* the next record */
     uint32_t round;
     struct enl_stillness seen;
+    unsigned lookers; /* that it has counted */
     struct news news[QUEUE_MAX];
     unsigned news_count;
 };
@@ -137,9 +148,16 @@ static struct message pop(struct queue *queue)
 
 /* ---- the truth ---- */
 
+static bool has_nothing_to_find(const struct cce *cce)
+{
+    return w.cell[cce->cell].regions == 0 && !cce->got;
+}
+
 static bool waits_for_ever(const struct cce *cce)
 {
-    return cce->pc >= SEE && !cce->got && !cce->timed;
+    return cce->pc >= SEE                       ? !cce->got && !cce->timed
+           : cce->pc == POLL || cce->pc == VAIN ? has_nothing_to_find(cce)
+                                                : false;
 }
 
 /* Whether nothing can ever move: how many CCEs wait then; 0: something can, or all have ended. */
@@ -161,6 +179,13 @@ static unsigned dead_count(void)
                 return 0;
     }
     return count;
+}
+
+static void tell_daemon(int host, struct news news)
+{
+    struct daemon *daemon = &w.daemon[host];
+    CHECK(daemon->news_count < QUEUE_MAX);
+    daemon->news[daemon->news_count++] = news;
 }
 
 /* ---- CCEs ---- */
@@ -189,8 +214,27 @@ static int put_here(int number)
     return w.cce[first.cce].flagged ? first.cce : NOBODY;
 }
 
+static void begin_to_look(struct cce *cce)
+{
+    struct bcri_idle_shm *const idle = &cce->record->idle;
+    cce->cell = (int)(cce - w.cce);
+    cce->pends = draw(2) == 0;
+    cce->got = cce->flagged = cce->timed = false;
+    if (cce->pends && w.cell[cce->cell].regions == 0)
+        w.cell[cce->cell].waiter[w.cell[cce->cell].waiter_count++] = (struct waiter){.cce = cce->cell};
+    cce->deeds_then = cce->deeds;
+    bcri_store(&idle->period, bcri_load(&idle->period) + 1 + bcri_load(&idle->period) % 2);
+    cce->pc = POLL;
+}
+
 static void think(struct cce *cce)
 {
+    cce->deeds++; /* something that others may notice comes next */
+    if (cce->left == 0 && draw(2) == 0) {
+        cce->left = draw(2); /* it looks until it is stuck, or has done a bit */
+        begin_to_look(cce);
+        return;
+    }
     if (cce->left == 0) {
         if (cce->ends) {
             bcri_store(&cce->record->id.state, BCRI_CCE_DEAD);
@@ -258,6 +302,35 @@ static void get(struct cce *cce)
     }
 }
 
+/* It looks; in a later step it answers, if it was asked, for that step. */
+static void poll_once(struct cce *cce)
+{
+    struct cell *cell = &w.cell[cce->cell];
+    if (has_nothing_to_find(cce)) {
+        cce->pc = VAIN;
+        return;
+    }
+    cell->regions -= !cce->got;
+    cce->deeds++; /* the period goes on until it looks again */
+    cce->pc = draw(3) == 0 ? COMPUTE : THINK;
+}
+
+static void answer_daemon(struct cce *cce)
+{
+    struct bcri_idle_shm *const idle = &cce->record->idle;
+    const uint32_t asked = bcri_load(&idle->asked);
+    const bool only_looked = cce->deeds == cce->deeds_then;
+    if (bcri_load(&idle->period) % 2 == 0 || asked == cce->answered)
+        return;
+    cce->answered = asked;
+    tell_daemon(cce->host, (struct news){.kind = N_IDLE,
+                                         .number = asked,
+                                         .from = (int)(cce - w.cce),
+                                         .quiet = only_looked && has_nothing_to_find(cce),
+                                         .messages = bcri_load(&idle->period)});
+    bcri_store(&idle->period, bcri_load(&idle->period) + !only_looked);
+}
+
 static void give_up(struct cce *cce)
 {
     struct cell *cell = &w.cell[cce->cell];
@@ -282,7 +355,11 @@ static void step_cce(struct cce *cce)
         think(cce);
         cce->far = w.cce[cce->cell].host != cce->host;
         return;
-    case COMPUTE: cce->pc = draw(10) == 0 ? THINK : COMPUTE; return;
+    case COMPUTE: /* it may look in vain meanwhile, though it has something to do */
+        if (draw(4) == 0)
+            answer_daemon(cce);
+        cce->pc = draw(10) == 0 ? THINK : COMPUTE;
+        return;
     case PUT:
         if (cce->far) {
             order(cce, M_PUT, THINK);
@@ -301,6 +378,11 @@ static void step_cce(struct cce *cce)
         cce->pc = cce->then;
         return;
     case GET: get(cce); return;
+    case POLL: poll_once(cce); return;
+    case VAIN:
+        answer_daemon(cce);
+        cce->pc = draw(3) == 0 ? POLL : VAIN; /* it has several cells, and finds nothing in another one */
+        return;
     case SEE:
         cce->seen = bcri_load(&record->bell.bell);
         cce->pc = NOTE;
@@ -389,13 +471,6 @@ static bool time_out(struct agent *agent, int host)
     return false;
 }
 
-static void tell_daemon(int host, struct news news)
-{
-    struct daemon *daemon = &w.daemon[host];
-    CHECK(daemon->news_count < QUEUE_MAX);
-    daemon->news[daemon->news_count++] = news;
-}
-
 static void step_agent(int host)
 {
     struct agent *agent = &w.agent[host];
@@ -476,7 +551,14 @@ static void obey(int host, enum enl_host_detector_wants wants)
         daemon->at = 0;
         daemon->round = 0;
         return;
-    case ENL_HOST_DETECTOR_ASK: w.agent[host].question = host_detector->question; return;
+    case ENL_HOST_DETECTOR_ASK:
+        if (w.has_agents)
+            w.agent[host].question = host_detector->question;
+        for (int i = 0; i < CCES_MAX; i++)
+            if (w.cce[i].host == host &&
+                (w.cce[i].question = w.cce[i].period != 0 ? host_detector->question : 0) != 0)
+                bcri_store(&w.cce[i].record->idle.asked, host_detector->question);
+        return;
     case ENL_HOST_DETECTOR_TELL:
         if (host == 0)
             root_detector_of(
@@ -497,6 +579,13 @@ static void hear(int host)
     memmove(daemon->news, daemon->news + 1, --daemon->news_count * sizeof news);
     if (news.kind == N_ANSWER) {
         obey(host, enl_host_detector_answer(&daemon->host_detector, news.number, news.quiet, news.messages));
+    } else if (news.kind == N_IDLE) {
+        struct cce *cce = &w.cce[news.from];
+        if (cce->question == 0 || cce->question != news.number)
+            return;
+        cce->question = 0;
+        obey(host, enl_host_detector_answer(&daemon->host_detector, news.number,
+                                            news.quiet && news.messages == cce->period, 0));
     } else if (news.kind == N_STILL) {
         root_detector_of(
             enl_root_detector_hear(&w.root_detector, (uint32_t)news.from, news.number, &news.stillness));
@@ -519,16 +608,24 @@ static void step_daemon(int host)
         }
         return;
     }
-    if (daemon->at == 0)
+    if (daemon->at == 0) {
         daemon->seen = (struct enl_stillness){.still = true};
+        daemon->lookers = 0;
+    }
     while (daemon->at < CCES_MAX && w.cce[daemon->at].host != host)
         daemon->at++;
     if (daemon->at < CCES_MAX) {
-        const struct cce *cce = &w.cce[daemon->at++];
+        struct cce *cce = &w.cce[daemon->at++];
         const uint32_t state = bcri_load(&cce->record->id.state);
+        if (daemon->pc == D_LOOK)
+            cce->period = 0;
         if (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD)
             return;
         const struct enl_rest rest = enl_rest_of(cce->record);
+        if (daemon->pc == D_LOOK && rest.looks) {
+            cce->period = rest.moves;
+            daemon->lookers++;
+        }
         daemon->seen.still = daemon->seen.still && rest.rests;
         if (rest.rests)
             enl_stillness_add(&daemon->seen, &rest);
@@ -536,9 +633,9 @@ static void step_daemon(int host)
     }
     const bool second = daemon->pc == D_SECOND;
     daemon->pc = D_IDLE;
-    obey(host,
-         second ? enl_host_detector_second(&daemon->host_detector, &daemon->seen)
-                : enl_host_detector_look(&daemon->host_detector, daemon->round, &daemon->seen, w.has_agents));
+    obey(host, second ? enl_host_detector_second(&daemon->host_detector, &daemon->seen)
+                      : enl_host_detector_look(&daemon->host_detector, daemon->round, &daemon->seen,
+                                               w.has_agents + daemon->lookers));
     if (second && host == 0)
         root_detector_of(enl_root_detector_tick(&w.root_detector));
 }
@@ -592,6 +689,7 @@ static void begin(uint64_t seed)
         memset(&record->id, 0, sizeof record->id);
         memset(&record->bell, 0, sizeof record->bell);
         memset(&record->sleep, 0, sizeof record->sleep);
+        memset(&record->idle, 0, sizeof record->idle);
         for (int b = 0; b < (int)BCRI_IDENTITY_BYTES; b++)
             record->id.identity[b] = (uint8_t)draw(256);
         w.cce[i] = (struct cce){

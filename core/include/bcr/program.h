@@ -44,6 +44,11 @@ enum bcr_group {
     bcr_STARTED = -4 /* those that this CCE starts: bcr_watch */
 };
 
+/* What a CCE says of itself: bcr_idle. */
+enum bcr_idleness {
+    bcr_IDLE_WAITING = 1 /* it only looks for regions */
+};
+
 /* bcr_rgkind -- tell what a region is: data of a CCE, or news from BCR itself.
  * The kind stands beside the data, in the region's header, and goes with the region to other cells
  * and hosts. No CCE can make a region of another kind than bcr_DATA; bcr_rgmod and the copy routines
@@ -360,6 +365,29 @@ BCR_API int bcr_wake(int cell);
  * Crash: a putter that dies inside has put and told, or neither. */
 BCR_API int bcr_wakefd(void);
 BCR_API int bcr_wakeon(int cell, int on);
+
+/* bcr_idle -- say that this CCE only looks for regions from now on, so that a deadlock can be found.
+ * The daemons find out when no CCE of a program can go on (ondeadlock in bcrrc), but a CCE that looks
+ * again and again, with the time 0 or another, seems to compute. With bcr_IDLE_WAITING it says that it
+ * only looks: until it has found something, none of its threads, handlers and signal handlers does
+ * anything that others could notice, such as putting, whatever they find in memory, or when some time is
+ * over. It looks into its own cells, into which others put, and for the regions of its pending gets;
+ * not into cells of other CCEs.
+ *
+ * This ends by itself with the first region that the CCE gets, when one of its handlers begins, and
+ * with anything else that it does with regions; so it calls bcr_idle anew when it has nothing to do
+ * again. bcr_idle(0) ends it, too. A call that changes nothing costs some nanoseconds, and counts as a
+ * look. The CCE is counted among those that wait if, when a daemon asks, it looks by bcr_get, bcr_rgwait,
+ * bcr_rgwaitm or bcr_idle, and there is nothing in its cells of kind in and in/out, in cell 0, and in its
+ * requests. While it sleeps in another call, as poll(2), nobody can tell.
+ *
+ * If a CCE of the program has asked for bcr_passsignals, SIGHUP is what follows from a deadlock unless
+ * ondeadlock says otherwise.
+ * Returns: 0.
+ * Errors: bcrE_ARG     how is neither bcr_IDLE_WAITING nor 0.
+ * Blocks: no. May run handlers.
+ * Crash: what the CCE has said ends with it. */
+BCR_API int bcr_idle(int how);
 
 #ifdef __cplusplus
 }

@@ -51,6 +51,9 @@ struct bcri_upcalls {
     /* Has the daemon write a sentence about this CCE into its log. Does not wait. NULL: there is no
      * log. */
     void (*note)(void *up, const char *text);
+    /* Answers the daemon's question whether this CCE, which only looks for regions, has found none (idle.h). Does not
+     * wait. False: not sent. NULL: the daemon does not ask. */
+    bool (*idle_answer)(void *up, uint32_t question, uint64_t period, bool found_none);
     /* The context is the daemon's: it parks (lock.h), and survives corrupt memory (corrupt.h). */
     bool of_daemon;
 };
@@ -145,6 +148,13 @@ struct bcri_ctx_wakes {
     uint64_t over; /* how many of them have woken a get, gone to a handler, or were dropped */
 };
 
+/* Whether it only looks for regions (cells/include/bcri/idle.h). */
+struct bcri_ctx_idle {
+    bool declared;
+    uint32_t answered; /* the daemon's question that it has answered last */
+    uint64_t done;     /* what it had done when it declared it */
+};
+
 /* What a signal handler does between bcr_sigenter and bcr_sigleave (handlers/section.c). */
 struct bcri_ctx_section {
     _Atomic bool open;
@@ -212,6 +222,7 @@ struct bcri_ctx {
     struct bcri_ctx_calls calls;
     struct bcri_ctx_section section;
     struct bcri_ctx_wakes wakes;
+    struct bcri_ctx_idle idle;
     struct bcri_ctx_wakefd wakefd;
 
     /* What this CCE has read from the directory of records; 0: nothing yet. */

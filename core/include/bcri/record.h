@@ -12,6 +12,7 @@
  *   128   journal    the CCE only                       enl after its death
  *   320   redo       the CCE only                       enl after its death
  *   832   counters   the CCE only                       enl, tools
+ *  1072   idle       the CCE; `asked` enl               the CCE, enl
  *  1088   cell0      cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
  *  3808   sleep      the CCE only                       tools
@@ -186,7 +187,7 @@ struct bcri_redo_shm {
     _Atomic uint64_t value;
 };
 
-#define BCRI_COUNTERS 32u
+#define BCRI_COUNTERS 30u
 
 /* A region ID. The program holds its address as `bcr_region`, and `*rgid` reads `data`.
  *
@@ -241,6 +242,14 @@ struct bcri_sleep_shm {
 #define BCRI_SLEEPS_FOR_TEAM 0xfffeu
 static_assert(sizeof(struct bcri_sleep_shm) == 32, "docs/layout/record.md");
 
+/* Whether the CCE only looks for regions (cells/include/bcri/idle.h). */
+struct bcri_idle_shm {
+    _Atomic uint64_t period; /* counts its changes, by the CCE: odd while it only looks */
+    _Atomic uint32_t asked;  /* the daemon's last question */
+    uint32_t pad0;
+};
+static_assert(sizeof(struct bcri_idle_shm) == 16, "docs/layout/record.md");
+
 #define BCRI_CELL0_BYTES 512u
 
 /* Which cells of this CCE have requests for their handlers:
@@ -264,6 +273,7 @@ struct bcri_record_shm {
     struct bcri_journal_shm journal;
     struct bcri_redo_shm redo[BCRI_REDO_MAX];
     _Atomic uint64_t counters[BCRI_COUNTERS];
+    struct bcri_idle_shm idle;
     alignas(64) unsigned char cell0[BCRI_CELL0_BYTES];
     struct bcri_slot_shm slots[BCRI_FIRST_SLOTS];
     /* Further region IDs: chunk k of 256 << k slots, in a segment of its own (slot.c). */
@@ -275,6 +285,7 @@ struct bcri_record_shm {
 static_assert(offsetof(struct bcri_record_shm, journal) == 128, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, redo) == 320, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, counters) == 832, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, idle) == 1072, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, cell0) == 1088, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, slots) == 1600, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, sleep) == 3808, "docs/layout/record.md");

@@ -22,19 +22,21 @@ enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 
 
 /* ---- looking at this host ---- */
 
-/* Whether the process does not merely sleep, whatever its record says: a person holds it, who has stopped it or has a
- * debugger; or it runs, in a signal handler; or it is dead, of which the daemon will hear. */
-static bool is_held(pid_t pid)
+/* Whether the process does not merely sleep, or look, whatever its record says: a person holds it, who has stopped it or
+ * has a debugger; or it runs, in a signal handler; or it is dead, of which the daemon will hear. */
+static bool is_held(const struct enl_cce *cce)
 {
     struct enl_process_status status;
-    return !enl_process_status(pid, &status) || status.tracer != 0 || status.state != 'S';
+    const bool runs = bcri_load(&cce->record->idle.period) % 2 != 0;
+    return !enl_process_status(cce->pid, &status) || status.tracer != 0 ||
+           strchr(runs ? "SRD" : "S", status.state) == NULL;
 }
 
 static bool is_one_held(const struct enl_here *here)
 {
     const struct enl_cce *cce;
     TAILQ_FOREACH (cce, &here->all, entry)
-        if (cce->life == ENL_ALIVE && is_held(cce->pid))
+        if (cce->life == ENL_ALIVE && is_held(cce))
             return true;
     return false;
 }
@@ -46,13 +48,14 @@ static bool daemon_is_quiet(const struct enl_deadlock *deadlock)
            TAILQ_EMPTY(&here->conns->waiting) && here->forgetting == 0 && enl_worker_is_idle(here->worker);
 }
 
-/* What the records of the CCEs say. */
-static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock, uint64_t *lockers_out)
+/* What the records of the CCEs say. In a whole look, notes which CCEs are to be asked. */
+static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock, bool whole,
+                                            unsigned *lookers_out, uint64_t *lockers_out)
 {
     struct enl_stillness seen = {.still = daemon_is_quiet(deadlock)};
     unsigned may_lock = 0;
-    *lockers_out = 0;
-    const struct enl_cce *cce;
+    *lockers_out = *lookers_out = 0;
+    struct enl_cce *cce;
     TAILQ_FOREACH (cce, &deadlock->here->all, entry) {
         if (cce->life == ENL_OVER && !cce->repairing)
             continue;
@@ -64,6 +67,9 @@ static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock,
             continue;
         }
         enl_stillness_add(&seen, &rest);
+        if (whole)
+            cce->idle.period = rest.looks ? rest.moves : 0;
+        *lookers_out += rest.looks;
         may_lock += rest.may_lock;
         *lockers_out += rest.may_lock ? rest.who ^ rest.since : 0;
     }
@@ -95,10 +101,20 @@ static void open_debuggers(struct enl_self *self, const struct enl_debug_wish *w
         enl_report(self, BCRI_LOG_ERROR, "%s", reason);
 }
 
+/* A program whose signals are passed on takes SIGHUP for the news, unless somebody has chosen otherwise. */
+static int what_follows(const struct enl_deadlock *deadlock)
+{
+    struct bcri_config_entry entry;
+    bcri_config_at(&deadlock->self->config, BCRI_CONFIG_ondeadlock, &entry);
+    return strcmp(entry.origin, "default") == 0 && deadlock->ops->passes_signals(deadlock->self->program)
+               ? BCRI_ONDEADLOCK_HUP
+               : deadlock->self->config.ondeadlock;
+}
+
 /* The deadlock was explained, or could not be. */
 static void act_on_deadlock(struct enl_deadlock *deadlock)
 {
-    const int what = deadlock->self->config.ondeadlock;
+    const int what = what_follows(deadlock);
     const struct bcri_control message = {
         .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
     deadlock->ops->send_down(deadlock->self->program, &message, true);
@@ -226,19 +242,41 @@ static void tell_root(struct enl_deadlock *deadlock)
                                                         message.id, told));
 }
 
+/* All that are to answer. A CCE of which this look does not count that it looks has no question left. */
+static void ask_here(const struct enl_deadlock *deadlock, uint32_t question)
+{
+    struct enl_cce *cce;
+    if (deadlock->self->links->thread != NULL)
+        bcri_link_thread_quiet(deadlock->self->links->thread, question);
+    TAILQ_FOREACH (cce, &deadlock->here->all, entry) {
+        cce->idle.question = cce->life == ENL_ALIVE && cce->idle.period != 0 ? question : 0;
+        if (cce->idle.question != 0)
+            bcri_store_release(&cce->record->idle.asked, question);
+    }
+}
+
 static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
 {
     struct enl_host_detector *host_detector = &deadlock->host_detector;
+    unsigned lookers;
     uint64_t lockers;
-    struct enl_stillness seen = look_at_records(deadlock, &lockers);
+    struct enl_stillness seen = look_at_records(deadlock, true, &lookers, &lockers);
     seen.still = seen.still && !is_one_held(deadlock->here);
-    struct bcri_link_thread *thread = deadlock->self->links->thread;
-    const enum enl_host_detector_wants wants =
-        enl_host_detector_look(host_detector, round, &seen, thread != NULL);
+    const unsigned answers = (deadlock->self->links->thread != NULL) + lookers;
+    const enum enl_host_detector_wants wants = enl_host_detector_look(host_detector, round, &seen, answers);
     if (wants == ENL_HOST_DETECTOR_ASK)
-        bcri_link_thread_quiet(thread, host_detector->question);
+        ask_here(deadlock, host_detector->question);
     else if (wants == ENL_HOST_DETECTOR_TELL)
         tell_root(deadlock);
+}
+
+void enl_deadlock_idle(struct enl_deadlock *deadlock, struct enl_cce *cce, const struct bcri_control *message)
+{
+    const bool quiet = message->status != 0 && message->moves == cce->idle.period;
+    if (cce->idle.question == 0 || message->id != cce->idle.question)
+        return;
+    cce->idle.question = 0;
+    enl_deadlock_quiet(deadlock, message->id, quiet, 0);
 }
 
 void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages)
@@ -292,9 +330,10 @@ static void on_deadlock_timer(uv_timer_t *timer)
 {
     struct enl_deadlock *deadlock = timer->data;
     uint64_t lockers;
+    unsigned lookers;
     if (deadlock->self->phase != ENL_RUNNING)
         return;
-    const struct enl_stillness seen = look_at_records(deadlock, &lockers);
+    const struct enl_stillness seen = look_at_records(deadlock, false, &lookers, &lockers);
     bcri_log_write(&deadlock->self->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
                    ++deadlock->count, seen.count,
                    seen.still ? "and nothing else is under way" : "others do not");

@@ -22,18 +22,21 @@
 
 struct enl_stillness {
     bool still;     /* no CCE here can go on by itself, and nothing is under way */
-    uint32_t count; /* CCEs that sleep */
-    uint64_t who;   /* which they are: the sum of parts of their identities, which are random */
-    uint64_t moves; /* their sleeps, and the agent's messages, so far: while `who` stays, it only grows */
+    uint32_t count; /* CCEs that rest */
+    uint64_t
+        who; /* which they are, and how each rests: a sum of parts of their identities, which are random */
+    uint64_t
+        moves; /* their sleeps or periods, and the agent's messages, so far: while `who` stays, it only grows */
     uint64_t since; /* the sum of when their waits began: signals that interrupt a wait do not change it */
 };
 
 /* A look at one CCE. */
 struct enl_rest {
-    bool rests;    /* it sleeps without a time limit, and was not rung since it looked */
-    bool may_lock; /* and for one request, and it has had write locks */
+    bool rests;    /* it sleeps without a time limit, and was not rung since it looked; or it looks */
+    bool looks;    /* it only looks for regions (bcr_idle), as it says: it is to be asked */
+    bool may_lock; /* it sleeps for one request, and has had write locks */
     uint64_t who, since;
-    uint32_t sleeps;
+    uint64_t moves; /* the number of its sleep, or of the period in which it only looks */
 };
 
 /* Looks at a record that its CCE, and ringers, go on writing. */
@@ -44,7 +47,7 @@ static inline void enl_stillness_add(struct enl_stillness *stillness, const stru
 {
     stillness->count++;
     stillness->who += rest->who;
-    stillness->moves += rest->sleeps;
+    stillness->moves += rest->moves;
     stillness->since += rest->since;
 }
 
@@ -98,33 +101,34 @@ void enl_root_detector_fini(struct enl_root_detector *detector);
 
 /* When a host looks at itself, and what of it is worth telling the root.
  *
- * A look has two parts: the records of the CCEs, and, if these all rest and there is a link thread, its
- * answer whether anything is under way there. */
+ * A look has two parts: the records of the CCEs, and, if these all rest, answers: that of the link thread, if there is
+ * one, whether anything is under way there; and that of each CCE that only looks, whether it has found nothing. */
 
 struct enl_host_detector {
     struct enl_stillness last; /* that is told, or is to be told now */
     uint64_t last_sleeps;      /* `moves` of the last look without the agent's messages */
     uint32_t round;            /* of the root's question that it answers; 0: none */
-    uint32_t question;         /* to the link thread, the last */
-    bool pending;              /* and its answer is waited for */
-    unsigned patience;         /* seconds until it is given up */
-    struct enl_stillness seen; /* the first part of that look */
+    uint32_t question;         /* the last */
+    unsigned pending;          /* so many answers are waited for */
+    unsigned patience;         /* seconds until they are given up */
+    struct enl_stillness seen; /* that look so far */
 };
 
 enum enl_host_detector_wants {
     ENL_HOST_DETECTOR_NOTHING,
     ENL_HOST_DETECTOR_LOOK, /* a whole look, of round 0 */
-    ENL_HOST_DETECTOR_ASK,  /* the link thread, with `question` */
+    ENL_HOST_DETECTOR_ASK,  /* all that are to answer, with `question` */
     ENL_HOST_DETECTOR_TELL, /* `last`, with `round` */
 };
 
 /* Once a second, with what the records say. */
 enum enl_host_detector_wants enl_host_detector_second(struct enl_host_detector *detector,
                                                       const struct enl_stillness *seen);
-/* A whole look begins: with what the records say now. It takes the place of one that is pending. */
+/* A whole look begins: with what the records say now. It takes the place of one that is pending. So many are to
+ * answer. */
 enum enl_host_detector_wants enl_host_detector_look(struct enl_host_detector *detector, uint32_t round,
-                                                    const struct enl_stillness *seen, bool has_agent);
-/* The link thread has answered. */
+                                                    const struct enl_stillness *seen, unsigned answers);
+/* One of them has answered, of the link thread with the number of its messages. */
 enum enl_host_detector_wants enl_host_detector_answer(struct enl_host_detector *detector, uint32_t question,
                                                       bool quiet, uint64_t messages);
 
@@ -138,6 +142,8 @@ struct enl_deadlock_ops {
     bool (*is_quiet)(const struct enl_program *program);
     /* Of the root: to all other hosts, or to those alone that are up. */
     void (*send_down)(const struct enl_program *program, const struct bcri_control *message, bool up_alone);
+    /* Of the root: whether a CCE has asked for bcr_passsignals. */
+    bool (*passes_signals)(const struct enl_program *program);
     /* Of the root: the numbers of all hosts, which the caller frees. NULL: no memory. */
     uint32_t *(*hosts)(const struct enl_program *program, size_t *count_out);
 };
@@ -174,6 +180,9 @@ void enl_deadlock_stop(struct enl_deadlock *deadlock);
 
 /* The answer to bcri_link_thread_quiet. */
 void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool quiet, uint64_t messages);
+/* idle: a CCE that only looks for regions has looked, and answers. */
+void enl_deadlock_idle(struct enl_deadlock *deadlock, struct enl_cce *cce,
+                       const struct bcri_control *message);
 /* still: another host's daemon tells of it. */
 void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const struct bcri_control *message);
 /* look: the daemon above wants to know once more. deadlock: it has told of one. */

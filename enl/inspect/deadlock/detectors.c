@@ -12,7 +12,10 @@ enum { PATIENCE_SECONDS = 5, PATIENCE_TICKS = 5 };
 
 /* The order of the loads counts. `rests` names the sleep and the bell that the CCE has read; `bell`,
  * read later, is still that: it had not been rung; `sleeping` and `sleeps`, read last, are still of that
- * sleep: so the CCE was in it when `bell` was read, and the deadline is that sleep's. */
+ * sleep: so the CCE was in it when `bell` was read, and the deadline is that sleep's.
+ *
+ * A CCE that only looks has another `who` than one that sleeps, so that two looks with equal sums of these have seen each
+ * CCE rest in the same way, and the terms of `moves` are of one kind. */
 struct enl_rest enl_rest_of(const struct bcri_record_shm *record)
 {
     struct enl_rest rest = {0};
@@ -26,10 +29,16 @@ struct enl_rest enl_rest_of(const struct bcri_record_shm *record)
     const uint32_t bell = bcri_load_acquire(&record->bell.bell);
     const uint32_t sleeping = bcri_load_acquire(&record->bell.sleeping);
     const uint32_t state = bcri_load_acquire(&record->id.state);
-    rest.sleeps = bcri_load_acquire(&record->sleep.sleeps);
+    rest.moves = bcri_load_acquire(&record->sleep.sleeps);
     rest.rests = state == BCRI_CCE_ALIVE && sleeping == BCRI_SLEEPS_ON_FUTEX && deadline_ns == UINT64_MAX &&
-                 rests == ((uint64_t)rest.sleeps << 32 | bell);
+                 rests == (rest.moves << 32 | bell);
     rest.may_lock = rest.may_lock && rest.rests;
+    const uint64_t period = bcri_load_acquire(&record->idle.period);
+    if (rest.rests || state != BCRI_CCE_ALIVE || period % 2 == 0)
+        return rest;
+    rest.rests = rest.looks = true;
+    rest.who = ~rest.who;
+    rest.moves = rest.since = period;
     return rest;
 }
 
@@ -39,7 +48,7 @@ static enum enl_host_detector_wants tell_stillness(struct enl_host_detector *det
                                                    const struct enl_stillness *seen)
 {
     const bool is_news = seen->still ? !enl_stillness_same(seen, &detector->last) : detector->last.still;
-    detector->pending = false;
+    detector->pending = 0;
     detector->round = round;
     detector->last = *seen;
     return round != 0 || is_news ? ENL_HOST_DETECTOR_TELL : ENL_HOST_DETECTOR_NOTHING;
@@ -48,9 +57,9 @@ static enum enl_host_detector_wants tell_stillness(struct enl_host_detector *det
 enum enl_host_detector_wants enl_host_detector_second(struct enl_host_detector *detector,
                                                       const struct enl_stillness *seen)
 {
-    if (detector->pending && detector->patience-- != 0)
+    if (detector->pending != 0 && detector->patience-- != 0)
         return ENL_HOST_DETECTOR_NOTHING;
-    detector->pending = false;
+    detector->pending = 0;
     if (!seen->still)
         return tell_stillness(detector, 0, seen);
     if (detector->last.still && seen->who == detector->last.who && seen->moves == detector->last_sleeps)
@@ -59,11 +68,11 @@ enum enl_host_detector_wants enl_host_detector_second(struct enl_host_detector *
 }
 
 enum enl_host_detector_wants enl_host_detector_look(struct enl_host_detector *detector, uint32_t round,
-                                                    const struct enl_stillness *seen, bool has_agent)
+                                                    const struct enl_stillness *seen, unsigned answers)
 {
     detector->last_sleeps = seen->moves;
-    detector->pending = seen->still && has_agent;
-    if (!detector->pending)
+    detector->pending = seen->still ? answers : 0;
+    if (detector->pending == 0)
         return tell_stillness(detector, round, seen);
     detector->patience = PATIENCE_SECONDS;
     detector->question = detector->question % UINT32_MAX + 1;
@@ -75,11 +84,13 @@ enum enl_host_detector_wants enl_host_detector_look(struct enl_host_detector *de
 enum enl_host_detector_wants enl_host_detector_answer(struct enl_host_detector *detector, uint32_t question,
                                                       bool quiet, uint64_t messages)
 {
-    if (!detector->pending || question != detector->question)
+    if (detector->pending == 0 || question != detector->question)
         return ENL_HOST_DETECTOR_NOTHING;
-    struct enl_stillness seen = detector->seen;
-    seen.still = quiet;
-    seen.moves += messages;
+    detector->seen.still = quiet;
+    detector->seen.moves += messages;
+    if (quiet && --detector->pending != 0)
+        return ENL_HOST_DETECTOR_NOTHING;
+    const struct enl_stillness seen = detector->seen;
     return tell_stillness(detector, detector->round, &seen);
 }
 

@@ -38,7 +38,8 @@
  *       `news` is not 0 while requests of its handlers may wait;
  *       counters as in trace.h; `used` and `limit` are bytes of regions in its heap; of the `moves`, those puts, gets
  *       and reads that its trace still has, the regions have `moved` bytes; `traced_ns` is the time of the oldest
- *       operation in its trace, 0 if that has all; `outside` is enum look_outside: where it sleeps outside BCR
+ *       operation in its trace, 0 if that has all; `outside` is enum look_outside: where it sleeps outside BCR;
+ *       `idle` is odd while it only looks for regions (bcr_idle)
  * AREA  what one bcr_cagrow of `owner` has made
  * CELL  one of its cells that was used: `flags` as in cell.h; `locker` has a write lock (tag);
  *       `head_lock` and `tail_lock` are tags; `requests` of its handler; `high` and `oldest_ns` are 0 in a snapshot: struct look_seen
@@ -61,7 +62,7 @@
     N(host) N(index) N(identity0) N(identity1) N(ordinal) N(pid) N(state) N(process) N(asleep)   \
     N(bell) N(holder) N(call) N(slept) N(since_ns) N(deadline_ns) N(waiting_for) N(news)                 \
     N(allocs) N(frees) N(puts) N(gets) N(reads) N(zaps) N(timeouts) N(fulls) N(copies) N(waits)  \
-    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) N(traced_ns) N(outside) T(name)
+    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) N(traced_ns) N(outside) N(idle) T(name)
 #define LOOK_AREA(N, T)                                                                          \
     N(host) N(owner) N(base) N(cells) N(regions) N(bytes) N(pool) N(putters)
 #define LOOK_CELL(N, T)                                                                          \

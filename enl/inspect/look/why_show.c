@@ -40,11 +40,23 @@ static void say_left(FILE *out, const struct look_why_cce *one)
                                                   : "has ended");
 }
 
+static bool only_looks(const struct look_why_cce *one)
+{
+    return one->cce->state == BCRI_CCE_ALIVE && one->cce->idle % 2 != 0 && !waits(one);
+}
+
+static void say_looks(FILE *out, const struct look_why *why, const struct look_why_cce *one)
+{
+    fprintf(out, "%s only looks for regions, again and again (bcr_idle).\n", name_of_cce(why, one));
+}
+
 /* Those that wait in vain again and again, and those that a person holds: they keep others from being accused. */
 static void say_others(FILE *out, const struct look_why *why)
 {
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
+        if (only_looks(one))
+            say_looks(out, why, one);
         const struct look_wait *wait =
             one->fate == LOOK_TIMED ? look_view_slept_for(why->view, one->cce) : NULL;
         if (one->fate == LOOK_STOPPED)
@@ -178,9 +190,11 @@ void look_why_deadlock(FILE *out, const struct look_why *why)
     size_t told = 0;
     say_cycles(out, why);
     say_missing(out, why);
-    for (size_t i = 0; i < why->count; i++)
-        if (waits(&why->cces[i]) && told++ < TOLD_MAX)
-            say_cce(out, why, &why->cces[i]);
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if ((waits(one) || only_looks(one)) && told++ < TOLD_MAX)
+            (waits(one) ? say_cce : say_looks)(out, why, one);
+    }
     if (told > TOLD_MAX)
         fprintf(out, "enl why tells what %zu more CCEs wait for.\n", told - TOLD_MAX);
 }

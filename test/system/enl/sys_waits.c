@@ -17,22 +17,27 @@
  *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
  *   again    CCE 0 gets from cell 1 of CCE 1 for 50 ms, again and again; CCE 1 waits in poll(2)
+ *   idle     each only looks for regions (bcr_idle) in its own cell 1: by the time 0, for 20 ms, by a pending get, or it
+ *            waits there for ever
+ *   token    as idle, but a region goes round
+ *   found    as idle, but CCE 0 has found a region, and computes
  *   left     CCE 1 puts into cell 1 of CCE 0, which takes that and waits for more
  *   threads each has 100 threads more than the one that calls BCR, and "runs"
  *   busy     all put and get without end
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
- * "Runs" is a pause outside BCR. Each tells just before it does what it does. */
+ * SYS_FLAGS are those of bcr_init. "Runs" is a pause outside BCR. Each tells just before it does what it does. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <bcr.h>
+#include <bcr/program.h>
 
 #define MUST(expr)                                                                          \
     do {                                                                                    \
@@ -148,6 +153,37 @@ static void locks(void)
     MUST(bcr_acqwl(other, WAIT, bcr_BLOCK) != NULL);
 }
 
+/* Returns the region that it has found, which it looks for in its own way. */
+static bcr_region look_for_one(void)
+{
+    const int way = bcr_cceord % 4;
+    bcr_region region = way == 2 ? bcr_deq(bcr_cce, WAIT, bcr_PENDING) : NULL;
+    MUST(bcr_idle(bcr_IDLE_WAITING) == 0);
+    if (way == 2) {
+        MUST(region != NULL);
+        while (bcr_rgwait(region, 0, 0) == 0)
+            continue;
+        return region;
+    }
+    while ((region = bcr_deq(bcr_cce, WAIT, way == 0 ? 0 : way == 1 ? 20 : bcr_BLOCK)) == NULL)
+        MUST(bcr_errno == bcrE_TIMEOUT);
+    return region;
+}
+
+static void look(const char *mode, int next)
+{
+    const bool found = strcmp(mode, "found") == 0 && bcr_cceord == 0;
+    if (found || (strcmp(mode, "token") == 0 && bcr_cceord == 0))
+        put_one(found ? bcr_cce : next, WAIT);
+    tell();
+    for (;;) {
+        bcr_region region = look_for_one();
+        if (found)
+            go_slowly(mode);
+        MUST(bcr_enq(region, next, WAIT, bcr_FREE) == 0);
+    }
+}
+
 static void perform(const char *mode)
 {
     const int next = ids[(bcr_cceord + 1) % cces];
@@ -192,6 +228,8 @@ static void perform(const char *mode)
         while (bcr_cceord == 0)
             MUST(bcr_get(1, next, WAIT, 50) == NULL && bcr_errno == bcrE_TIMEOUT);
         MUST(poll(NULL, 0, -1) == 0);
+    } else if (strcmp(mode, "idle") == 0 || strcmp(mode, "token") == 0 || strcmp(mode, "found") == 0) {
+        look(mode, next);
     } else if (strcmp(mode, "left") == 0) {
         if (bcr_cceord == 1)
             put_one(ids[0], WAIT);
@@ -232,7 +270,8 @@ static void perform(const char *mode)
 int main(int argc, char **argv)
 {
     (void)argc;
-    MUST(bcr_init(0, argv[0]) == 0);
+    const char *flags = getenv("SYS_FLAGS");
+    MUST(bcr_init(flags != NULL ? (int)strtol(flags, NULL, 0) : 0, argv[0]) == 0);
     cces = (int)strtol(setting("SYS_CCES"), NULL, 10);
     signal(SIGALRM, on_alarm);
     MUST(cces > 0 && cces <= CCES_MAX);

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bcr/program.h>
+
 #include "check.h"
 #include "run.h"
 
@@ -16,6 +18,7 @@ enum { RUNS_MAX = 8 };
 
 static struct run runs[RUNS_MAX], command;
 static char names[RUNS_MAX][256];
+static bool chooses_nothing;
 
 /* Starts a program as run `i`, whose CCEs have told that they are where they go on waiting. Returns the pid
  * of its root. */
@@ -23,6 +26,8 @@ static void start(int i, const char *hosts, const char *mode, const char *cces, 
 {
     char suffix[64];
     setenv("BCR_ONDEADLOCK", "report", 1);
+    if (chooses_nothing)
+        unsetenv("BCR_ONDEADLOCK");
     run_folder();
     setenv("SYS_MODE", mode, 1);
     setenv("SYS_CCES", cces, 1);
@@ -240,6 +245,60 @@ TEST_TIMEOUT(while_a_process_waits_to_join_nobody_is_accused, 300)
     run_end(&runs[1]);
     wait_for_log(0, "deadlock: all 2 CCEs");
     end(0);
+}
+
+TEST_TIMEOUT(cces_that_only_look_for_regions_are_in_a_deadlock_once_there_are_none, 300)
+{
+    start(0, "1", "idle", "1", "--");
+    start(1, "1", "idle", "4", "--");
+    start(2, "2", "idle", "5", "--");
+    for (int i = 0; i <= 2; i++) {
+        wait_for_log(i, i != 0 ? "deadlock: all " : "deadlock: the program's only CCE waits");
+        wait_for_log(i, i != 2 ? "CCE 0 only looks for regions, again and again (bcr_idle)."
+                               : "CCE 4 on local1 only looks for regions");
+        if (i == 0) {
+            run_start(&command, run_enl(), "why", names[i]);
+            run_ends(&command, 0, "");
+            CHECK(strstr(command.text, "CCE 0 only looks for regions") != NULL);
+        }
+        end(i);
+        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+    }
+    has(1, "CCE 3 waits for a region from cell 1 of CCE 3");
+}
+
+TEST_TIMEOUT(cces_that_only_look_are_not_accused_while_a_region_is_there, 300)
+{
+    start(0, "1", "token", "4", "--");
+    start(1, "2", "token", "5", "--");
+    start(2, "1", "found", "3", "--");
+    for (int i = 0; i <= 2; i++)
+        wait_for_log(i, "look 5 ");
+    for (int i = 0; i <= 2; i++) {
+        end(i);
+        lacks(i, "deadlock");
+    }
+}
+
+TEST_TIMEOUT(hangup_follows_where_signals_are_passed_unless_another_choice_was_made, 300)
+{
+    char flags[16];
+    snprintf(flags, sizeof flags, "%d", bcr_passsignals);
+    setenv("SYS_FLAGS", flags, 1);
+    start(0, "1", "idle", "2", "--"); /* BCR_ONDEADLOCK is report */
+    chooses_nothing = true;
+    start(1, "2", "idle", "3", "--");
+    unsetenv("SYS_FLAGS");
+    start(2, "1", "idle", "2", "--");
+    chooses_nothing = false;
+    run_end(&runs[1]);
+    has(1, "deadlock: all 3 CCEs");
+    has(1, "was killed by signal 1 (Hangup)");
+    CHECK_INT(runs[1].status, 128 + SIGHUP);
+    for (int i = 0; i <= 2; i += 2) {
+        wait_for_log(i, "deadlock: all 2 CCEs");
+        end(i);
+    }
 }
 
 TEST_TIMEOUT(ondeadlock_says_what_is_done, 300)

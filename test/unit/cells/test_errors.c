@@ -53,6 +53,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_rgkind(rgid), code);
     FAILS(bcr_heapleft(), code);
     FAILS(bcr_threadcores(), code);
+    FAILS(bcr_idle(0), code);
     FAILS(bcr_sigenter(), code);
     FAILS(bcr_sigleave(), code);
     FAILS(bcr_wake(cell), code);

@@ -88,6 +88,7 @@ TEST(the_additions_have_the_signatures_that_were_announced)
     CHECK(IS(&bcr_start, int (*)(const struct bcr_startspec *, int *)));
     CHECK(IS(&bcr_rgkind, int (*)(void **)));
     CHECK(IS(&bcr_threadcores, int (*)(void)));
+    CHECK(IS(&bcr_idle, int (*)(int)));
     CHECK(IS(&bcr_sigenter, int (*)(void)));
     CHECK(IS(&bcr_sigleave, int (*)(void)));
     CHECK(IS(&bcr_wake, int (*)(int)));

@@ -32,7 +32,7 @@ TEST(a_cce_rests_while_it_sleeps_for_ever_and_nobody_has_rung)
 {
     sleeps();
     CHECK(rests());
-    CHECK_UINT(enl_rest_of(&record).sleeps, 4);
+    CHECK_UINT(enl_rest_of(&record).moves, 4);
     CHECK_UINT(enl_rest_of(&record).since, 77);
     sleeps();
     bcri_store(&record.bell.bell, 10); /* rung, and it has not run since */
@@ -54,6 +54,26 @@ TEST(a_cce_rests_while_it_sleeps_for_ever_and_nobody_has_rung)
         bcri_store(&record.id.state, state);
         CHECK_INT(rests(), state == BCRI_CCE_ALIVE);
     }
+}
+
+TEST(a_cce_that_only_looks_rests_in_another_way_and_sleeps_in_the_usual_one)
+{
+    sleeps();
+    const struct enl_rest asleep = enl_rest_of(&record);
+    bcri_store(&record.idle.period, 7);
+    CHECK(!enl_rest_of(&record).looks); /* nobody need ask it */
+    CHECK_UINT(enl_rest_of(&record).who, asleep.who);
+    bcri_store(&record.bell.sleeping, BCRI_AWAKE);
+    const struct enl_rest looks = enl_rest_of(&record);
+    CHECK(looks.rests && looks.looks && !looks.may_lock);
+    CHECK_UINT(looks.moves, 7);
+    CHECK_UINT(looks.since, 7);
+    CHECK(looks.who != asleep.who);
+    bcri_store(&record.idle.period, 8);
+    CHECK(!rests());
+    bcri_store(&record.idle.period, 9);
+    bcri_store(&record.id.state, BCRI_CCE_STARTING);
+    CHECK(!rests());
 }
 
 TEST(only_who_has_had_a_write_lock_and_waits_for_one_thing_may_be_in_a_circle)
@@ -132,6 +152,30 @@ TEST(where_there_is_an_agent_it_is_asked_and_late_answers_are_not_used)
     CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, false, 100),
               ENL_HOST_DETECTOR_TELL);
     CHECK(!host_detector.last.still);
+}
+
+TEST(a_look_is_over_when_all_have_answered_or_one_has_found_something)
+{
+    struct enl_host_detector host_detector = {0};
+    const struct enl_stillness rest = still(3, 5, 6, 7);
+    CHECK_INT(enl_host_detector_look(&host_detector, 4, &rest, 3), ENL_HOST_DETECTOR_ASK);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 0),
+              ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 100),
+              ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 0),
+              ENL_HOST_DETECTOR_TELL);
+    CHECK(host_detector.last.still);
+    CHECK_UINT(host_detector.last.moves, 106);
+    CHECK_INT(enl_host_detector_look(&host_detector, 5, &rest, 3), ENL_HOST_DETECTOR_ASK);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 0),
+              ENL_HOST_DETECTOR_NOTHING);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, false, 0),
+              ENL_HOST_DETECTOR_TELL);
+    CHECK(!host_detector.last.still);
+    CHECK_INT(enl_host_detector_answer(&host_detector, host_detector.question, true, 0),
+              ENL_HOST_DETECTOR_NOTHING); /* it is over */
+    CHECK_INT(enl_host_detector_look(&host_detector, 0, &rest, 0), ENL_HOST_DETECTOR_TELL);
 }
 
 TEST(an_agent_that_does_not_answer_is_asked_again)

@@ -82,6 +82,11 @@ static void threadcores(void)
 {
     CHECK_INT(bcr_threadcores(), 0);
 }
+static void idle(void)
+{
+    CHECK_INT(bcr_idle(bcr_IDLE_WAITING), 0);
+    CHECK_INT(bcr_idle(0), 0);
+}
 static void wakefd(void)
 {
     CHECK(bcr_wakefd() >= 0);
@@ -306,6 +311,7 @@ static const struct {
     {"sigleave", signal_section},
     {"wake", wake},
     {"threadcores", threadcores},
+    {"idle", idle},
     {"wakefd", wakefd},
     {"wakeon", wakeon},
 };

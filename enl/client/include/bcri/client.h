@@ -122,7 +122,7 @@ int bcri_client_start(const struct bcr_startspec *spec, int *ids, const char *ro
 
 /* Sends a message that is not answered; unless `waits`, only if the socket has room for it. If it
  * cannot be sent, the daemon is gone, and this process will be gone in a moment, too. */
-void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits);
+bool bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits);
 
 /* Connects to the daemon that running program `name` has here. Returns the socket, or a negative bcrE_ code. What a person
  * must know is on stderr, but for -bcrE_ARG (that is no program's name) and -bcrE_NOPROG (there is no such program). */

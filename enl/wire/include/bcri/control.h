@@ -21,6 +21,7 @@
  *   fd_get        CCE      id cell                                              reply + its eventfd
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
+ *   idle          CCE      id status moves                                      none
  *   watch         CCE      id enlistor cell generation kind                     reply
  *   publish       CCE      id text cell enlistor?                               reply
  *   find          CCE      id text size enlistor?                               reply: enlistor cell
@@ -181,6 +182,7 @@
     X(team_back, K(team) | K(generation), 0, 0)                                                           \
     X(team_synced, K(team) | K(generation) | K(status), 0, 0)                                             \
     X(blocked_by, K(index), 0, 0)                                                                         \
+    X(idle, K(id) | K(status) | K(moves), 0, 0)                                                           \
     X(note, K(text), 0, 0)                                                                                \
     X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                           \
