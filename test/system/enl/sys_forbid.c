@@ -35,6 +35,7 @@ static const struct {
     {"recvmsg", SYS_recvmsg},
     {"pidfd_open", SYS_pidfd_open},
     {"process_vm_readv", SYS_process_vm_readv},
+    {"process_vm_writev", SYS_process_vm_writev},
 #ifdef SYS_vfork
     {"fork", SYS_vfork},
 #else

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# PM programs with processes on this machine and three that ssh reaches.
+set -euo pipefail
+
+: "${PM_MEMBERS:?run by ctest}" "${BCR_ENL:?run by ctest}"
+if [ -z "${HOSTS_IN-}" ]; then
+    HOSTS_TEST=test_pm_over_ssh HOSTS_SSH=needed exec "$BCR_SOURCE_DIR/test/system/hosts/with_hosts.sh" n1,n2,n3 "$0" "$@"
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export BCR_CONNECTTIMEOUT=60000 BCR_TEMPDIR=$folder
+cd "$folder"
+
+scene() {
+    local name=$1
+    shift
+    "$BCR_ENL" --per-host 3 --map cyclic "$@" > "$folder/said" 2>&1 || { cat "$folder/said" && echo "FAIL: $name" && exit 1; }
+    echo "ok $name"
+}
+scene each_routine_has_its_codes -n 7 "$PM_MEMBERS" codes
+scene composites -n 5 "$PM_MEMBERS" composites
+scene messages_come_once_and_in_order -n 7 "$PM_MEMBERS" traffic 200
+scene who_never_receives_gets_no_room -n 4 "$PM_MEMBERS" fill
+scene no_wake_up_is_lost -n 5 "$PM_MEMBERS" blocking 50
+scene threads -n 4 "$PM_MEMBERS" threads 50
+scene memory_of_one_that_computes -n 6 "$PM_MEMBERS" remote 10
+scene memory_that_is_gone -n 4 "$PM_MEMBERS" unmapped
+scene no_message_overtakes_a_write -n 4 "$PM_MEMBERS" order 100
+scene handles -n 4 "$PM_MEMBERS" handles 30
+scene one_that_has_ended -n 4 "$PM_MEMBERS" ends
