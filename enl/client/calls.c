@@ -30,10 +30,17 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
         call->team = message->team;
         if (message->enlistor.length == sizeof call->identity)
             memcpy(call->identity, message->enlistor.bytes, sizeof call->identity);
+        call->fd = bcri_incoming_take(in, 0);
         call->answered = true;
         break;
     }
     bcri_incoming_close(in);
+}
+
+/* An answer whose descriptors this process has no number for is an answer all the same. */
+static bool is_understood(const struct bcri_incoming *in)
+{
+    return in->wrong == NULL || in->poor;
 }
 
 static int note_disconnected(void)
@@ -78,7 +85,7 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
 {
     int error = send_request(client, request, &fd_out, fd_out >= 0 ? 1 : 0);
     while (error == 0) {
-        if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
+        if (bcri_channel_recv(client->fd, in, true) <= 0 || !is_understood(in))
             return note_disconnected();
         if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
             return 0;
@@ -104,7 +111,7 @@ static bool read_answers(struct bcri_event *event)
     struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
     struct bcri_incoming in;
     while (!call->answered && !bcri_client_lost(call->client) &&
-           bcri_channel_recv(call->client->fd, &in, false) == 1 && in.wrong == NULL)
+           bcri_channel_recv(call->client->fd, &in, false) == 1 && is_understood(&in))
         keep_for_its_call(call->client, &in);
     return call->answered;
 }
@@ -115,7 +122,7 @@ __attribute__((noinline)) int bcri_client_begin(struct bcri_client *client, stru
                                                 unsigned fd_count)
 {
     *call = (struct bcri_client_call){
-        .event = {.happened = read_answers}, .client = client, .next = client->calls};
+        .event = {.happened = read_answers}, .client = client, .next = client->calls, .fd = -1};
     int error = send_request(client, request, fds, fd_count);
     if (error != 0)
         return error;
@@ -131,13 +138,22 @@ int bcri_client_finish(struct bcri_client_call *call)
     if (client->ctx.hooks != NULL)
         bcri_sched_wait_for(bcri_sched_of(&client->ctx), &call->event);
     while (client->ctx.hooks == NULL && !call->answered) {
-        if (bcri_channel_recv(client->fd, &in, true) <= 0 || in.wrong != NULL) {
+        if (bcri_channel_recv(client->fd, &in, true) <= 0 || !is_understood(&in)) {
             client->calls = NULL; /* nothing is answered any more */
             return note_disconnected();
         }
         keep_for_its_call(client, &in);
     }
     return call->code;
+}
+
+void bcri_client_abandon(struct bcri_client *client, const struct bcri_client_call *call)
+{
+    struct bcri_client_call **at = &client->calls;
+    while (*at != NULL && *at != call)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = call->next;
 }
 
 int bcri_client_ask_long(struct bcri_client *client, struct bcri_control *request)

@@ -160,6 +160,7 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     in->pid = 0;
     in->uid = (uid_t)-1;
     in->wrong = NULL;
+    in->poor = false;
     ssize_t length;
     /* That the peer was gone before it had read all is told once, and before what it has sent. */
     do
@@ -179,9 +180,10 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     unsigned allowed = in->wrong == NULL ? bcri_control_fds(in->message.type) : 0;
     for (unsigned i = allowed; i < BCRI_CONTROL_FDS_MAX; i++)
         too_many = too_many || in->fds[i] >= 0;
+    in->poor = too_many && in->wrong == NULL && lost;
     if (too_many && in->wrong == NULL)
         in->wrong =
-            lost
+            in->poor
                 ? "this process has no descriptors left for those that it brings; raise the limit (ulimit -n)"
                 : "more descriptors than that message may bring";
     if (in->wrong != NULL)

@@ -3,9 +3,11 @@
  *
  *     sys_woken cell     with the cell's descriptor (bcr_fd)
  *     sys_woken own      with the CCE's own (bcr_wakefd)
+ *     sys_woken get      it arms the descriptor, but gets without it: the second wake is that for which the putter wants a copy
  *
  * The root enlists itself once more as the putter, which answers each region with one. */
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,6 +61,19 @@ static bcr_region ask(bcr_region region, bcr_cce_id putter, bool by_cell)
     return bcr_deq(bcr_cce, CELL, 0);
 }
 
+static void get_while_the_daemon_is_stopped(bcr_region region, bcr_cce_id putter, pid_t daemon)
+{
+    region = ask(region, putter, true);
+    MUST(kill(daemon, SIGSTOP) == 0);
+    MUST(bcr_fd(CELL) >= 0);
+    MUST(bcr_enq(region, putter, CELL, bcr_FREE) == 0);
+    while (bcr_celllen(bcr_cce, CELL) == 0)
+        sched_yield(); /* a get that waits would be served otherwise */
+    MUST(bcr_deq(bcr_cce, CELL, 0) != NULL);
+    MUST(kill(daemon, SIGCONT) == 0);
+    MUST(bcr_end(0, bcr_ALL) == 0);
+}
+
 int main(int argc, char **argv)
 {
     MUST(bcr_init(0, argv[0]) == 0);
@@ -66,7 +81,8 @@ int main(int argc, char **argv)
         answer();
         return 0;
     }
-    const bool by_cell = argc == 2 && strcmp(argv[1], "cell") == 0;
+    const bool gets = argc == 2 && strcmp(argv[1], "get") == 0;
+    const bool by_cell = gets || (argc == 2 && strcmp(argv[1], "cell") == 0);
     const pid_t daemon = getppid();
     bcr_cce_id putter;
     const struct bcr_startspec spec = {
@@ -75,6 +91,8 @@ int main(int argc, char **argv)
     MUST(bcr_wakeon(CELL, !by_cell) == 0);
     MUST(bcr_start(&spec, &putter) == 1);
     bcr_region region = bcr_deq(bcr_cce, CELL, bcr_BLOCK);
+    if (gets)
+        get_while_the_daemon_is_stopped(region, putter, daemon);
     for (int round = 0; round < ROUNDS; round++) {
         if (round == MET_AND_ASKED)
             MUST(kill(daemon, SIGSTOP) == 0);

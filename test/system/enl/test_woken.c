@@ -25,3 +25,8 @@ TEST(a_stopped_daemon_holds_up_nobody_who_waits_by_its_own_descriptor)
 {
     is_woken_by("own");
 }
+
+TEST(a_putter_that_wants_a_copy_of_a_descriptor_holds_the_cell_no_longer_than_others)
+{
+    is_woken_by("get");
+}

@@ -18,7 +18,16 @@
 #include "group.h"
 #include "regions.h"
 
-enum { BASE = 1, ORDERS = 1, KEPT_MAX = 64, MANY = KEPT_MAX + 10, OVER = -1, POOR = -2, COUNT = -3 };
+enum {
+    BASE = 1,
+    ORDERS = 1,
+    KEPT_MAX = 64,
+    MANY = KEPT_MAX + 10,
+    OVER = -1,
+    POOR = -2,
+    COUNT = -3,
+    GROW = -4
+};
 
 static struct group *group;
 static struct bcri_ctx *owner;
@@ -67,6 +76,8 @@ static int put_where_it_is_told(struct bcri_ctx *ctx, void *arg)
             return 0;
         if (at.cell == POOR)
             become_poor();
+        else if (at.cell == GROW)
+            CHECK(bcr_cagrow(ORDERS + 1, 0, 0, 0, 1, 4, 65536) < 0 && bcr_errno == bcrE_NOMEM);
         else if (at.cell == COUNT)
             return open_descriptors() - before;
         else
@@ -249,5 +260,6 @@ TEST(a_putter_without_a_number_for_a_descriptor_wakes_by_the_daemon)
     tell(POOR);
     for (int i = 0; i < 4; i++)
         is_woken_by(BASE);
+    tell(GROW); /* it has lost no connection, and knows that */
     CHECK_INT(close_with(OVER), 0);
 }

@@ -34,6 +34,7 @@ struct bcri_client_call {
     uint64_t cell;  /* likewise; the CCE that it names, and the team, too */
     uint32_t team;
     uint8_t identity[BCRI_IDENTITY_BYTES];
+    int fd; /* and its descriptor, which is the caller's; -1: none came */
 };
 
 /* The team that a CCE is in. */
@@ -75,8 +76,8 @@ extern const struct bcri_upcalls bcri_client_upcalls;       /* memory.c */
 extern const struct bcri_fd_upcalls bcri_client_fd_upcalls; /* eventfds.c */
 
 /* Sends `request`, whose id is set here, with `fd_out` beside it unless that is -1, and waits for
- * the answer. Returns 0 with `in` filled: the caller closes the descriptors that it does not take,
- * and looks at in->message.status itself. bcrE_ARG: a value is too long for a message; bcrE_NOMEM:
+ * the answer. Returns 0 with `in` filled: the caller closes the descriptors that it does not take, also
+ * expects that none came, for want of a number, and looks at in->message.status itself. bcrE_ARG: a value is too long for a message; bcrE_NOMEM:
  * the program has closed the private socket; bcrE_INTERNAL: the daemon does not answer. */
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in);
@@ -108,6 +109,9 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
 /* Waits until that is answered; in a CCE that has handlers, these run meanwhile. Returns the answer's status, or
  * bcrE_ENLIST: there will be no answer. */
 int bcri_client_finish(struct bcri_client_call *call);
+
+/* Waits for that answer no longer: it is dropped when it comes. `call` is over, or never begun: nothing happens. */
+void bcri_client_abandon(struct bcri_client *client, const struct bcri_client_call *call);
 
 /* Takes the table of this CCE's team, in which it has that rank, out of the file `fd`, which stays the caller's. Returns 0 or a
  * bcrE_ code. */

@@ -19,6 +19,7 @@ struct bcri_incoming {
     pid_t pid; /* of the sender, if the socket has SO_PASSCRED; else 0 */
     uid_t uid;
     const char *wrong; /* why the message is malformed; NULL: it is not */
+    bool poor;         /* only because this process has no number left for the descriptors that it brings */
     uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
 };
 
