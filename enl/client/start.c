@@ -132,7 +132,7 @@ static int add_strings(const struct bcr_startspec *spec, struct bcri_control *re
 
 /* ------------------------------------------------------------------------------- the request --- */
 
-/* Sizes of earlier versions: of that which had neither next nor flags; and, at least, of that which had no lines. */
+/* Sizes of earlier versions: of that which had neither next nor flags; and of that which had no lines. */
 #define SPEC_FIRST    offsetof(struct bcr_startspec, next)
 #define SPEC_NO_LINES offsetof(struct bcr_startspec, lines)
 
@@ -140,8 +140,8 @@ static int add_strings(const struct bcr_startspec *spec, struct bcri_control *re
 static int read_spec(const struct bcr_startspec *from, struct bcr_startspec *spec_out)
 {
     *spec_out = (struct bcr_startspec){.size = 0};
-    if (from == NULL || (from->size < SPEC_NO_LINES && from->size != SPEC_FIRST) ||
-        from->size > SPEC_BYTES_MAX)
+    if (from == NULL || from->size > SPEC_BYTES_MAX ||
+        (from->size < sizeof *from && from->size != SPEC_FIRST && from->size != SPEC_NO_LINES))
         return bcrE_ARG;
     for (size_t i = sizeof *from; i < from->size; i++)
         if (((const char *)from)[i] != 0)
@@ -345,8 +345,8 @@ static int check_all(struct bcri_ctx *ctx, const struct bcr_startspec *from, con
     if (code == 0 && !of_team && (spec.flags != 0 || spec.next != NULL))
         return bcrE_ARG;
     while (code == 0) {
-        if (spec.program == NULL || spec.program[0] == '\0' || spec.ordinal < 0 || spec.count < 1 ||
-            spec.count - 1 > INT_MAX - spec.ordinal || (from != first && spec.flags != 0) ||
+        if (spec.program == NULL || spec.program[0] == '\0' || spec.core < -1 || spec.ordinal < 0 ||
+            spec.count < 1 || spec.count - 1 > INT_MAX - spec.ordinal || (from != first && spec.flags != 0) ||
             (of_team && (uint32_t)spec.count > BCRI_CCE_MAX - *count_out))
             return bcrE_ARG;
         code = check_lengths(&spec, routine);

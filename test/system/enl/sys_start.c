@@ -348,6 +348,8 @@ static void wrong(void)
     } while (0)
     WRONG(size, 0, bcrE_ARG);
     WRONG(size, offsetof(struct bcr_startspec, lines) - 1, bcrE_ARG);
+    WRONG(size, offsetof(struct bcr_startspec, lines) + 1, bcrE_ARG);
+    WRONG(size, sizeof(struct bcr_startspec) - 1, bcrE_ARG);
     WRONG(lines, 4711, bcrE_NOCELL);
     WRONG(size, 5000, bcrE_ARG);
     WRONG(program, NULL, bcrE_ARG);
@@ -359,6 +361,7 @@ static void wrong(void)
     WRONG(count, 65001, bcrE_ENLIST);
     WRONG(ordinal, -1, bcrE_ARG);
     WRONG(core, 100000, bcrE_NOCORE);
+    WRONG(core, -2, bcrE_ARG);
     WRONG(machine, "nowhere", bcrE_NOHOST);
     WRONG(environment, nameless, bcrE_ARG);
     WRONG(environment, no_variable, bcrE_ARG);
