@@ -47,7 +47,8 @@ static size_t character_at(const unsigned char *at, size_t left)
         code = code << 6 | (at[i] & 0x3fu);
     }
     const bool is_surrogate = code >= 0xd800 && code < 0xe000;
-    return code < least[length] || code == 0x7f || code > 0x10ffff || is_surrogate ? 0 : length;
+    const bool is_control = code >= 0x7f && code < 0xa0; /* the others are below least[1] */
+    return code < least[length] || is_control || code > 0x10ffff || is_surrogate ? 0 : length;
 }
 
 static bool is_name(struct bcri_view text)

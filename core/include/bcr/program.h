@@ -266,7 +266,7 @@ BCR_API int bcr_signal(bcr_cce_id which, int signal);
 BCR_API int bcr_end(int status, int which);
 
 /* bcr_publish, bcr_find -- give a cell a name that all CCEs of the program can look up; look one up.
- * name is 1 to 255 bytes of UTF-8 without control characters. cell is a number in the caller's own
+ * name is 1 to 255 bytes of UTF-8 without control characters (C0, DEL, C1). cell is a number in the caller's own
  * areas, or 0: the name is taken back, if the caller has given it. A cell may have several names, and
  * a name may move to another cell of the same CCE. When the CCE ends, its names are free; bcr_cafree
  * leaves them. cce and cell of bcr_find are NULL, or where the CCE's ID and the cell's number go; they

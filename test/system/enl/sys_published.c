@@ -153,12 +153,24 @@ static void handlers(void)
 
 static void refused(void)
 {
-    static const char *const bad[] = {
-        "",     "a\nb",  "\x7f", "\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xe2\x82", "\xf4\x90\x80\x80",
-        "\x80", longest, NULL};
+    static const char *const bad[] = {"",
+                                      "a\nb",
+                                      "\x7f",
+                                      "\xff",
+                                      "\xc3",
+                                      "\xc0\xaf",
+                                      "\xed\xa0\x80",
+                                      "\xe2\x82",
+                                      "\xf4\x90\x80\x80",
+                                      "\x80",
+                                      "\xc2\x80",
+                                      "\xc2\x9b",
+                                      longest,
+                                      NULL};
     static const char *const good[] = {"a",
                                        "gr\xc3\xb6\xc3\x9f"
                                        "e",
+                                       "\xc2\xa0",
                                        "\xe2\x82\xac",
                                        "\xf0\x9f\x90\x8c",
                                        " ",
