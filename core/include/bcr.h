@@ -150,8 +150,8 @@ BCR_API int *bcr_errno_location(void);
  *     setting is bad, which bcrrc(5) explains: status 2.
  * Errors: bcrE_NOMEM
  *         bcrE_ARG     flags are negative, or variables of a team without a launcher make no sense.
- *         bcrE_BUSY    This process is a CCE; another has joined by the same inherited socket, or waits
- *                      with the same BCR_AWAIT and BCR_RANK.
+ *         bcrE_BUSY    This process is a CCE; another has joined by the same inherited socket, or is the
+ *                      member with the same BCR_AWAIT and BCR_RANK, or waits to be.
  *         bcrE_TIMEOUT  No program has come for that member in the time of awaittimeout.
  *         bcrE_ENLIST  The program ended before it took this process; the process has several
  *                      threads and cannot fork (start it as "enl program"); or its enl is of

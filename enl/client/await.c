@@ -95,7 +95,7 @@ static void be_noticed(const struct bcri_client_await *await)
 /* The connection of the daemon, or a negative bcrE_ code. */
 static int take_daemon(const struct bcri_client_await *await, int listening, uint64_t until_ns)
 {
-    for (;;) {
+    for (bool said = false;;) {
         struct pollfd look = {.fd = listening, .events = POLLIN};
         const uint64_t now_ns = bcri_clock_ns();
         const uint64_t left_ms = now_ns < until_ns ? (until_ns - now_ns) / BCRI_NS_PER_MS + 1 : 0;
@@ -113,31 +113,44 @@ static int take_daemon(const struct bcri_client_await *await, int listening, uin
         if (fd >= 0)
             return fd;
         if (fd == -EPERM) {
-            bcri_client_complain("a process of another user asked for member %u of %s, and was refused",
-                                 await->rank, await->key);
+            if (!said) /* such a process may come as often as it likes */
+                bcri_client_complain("a process of another user asked for member %u of %s, and was refused",
+                                     await->rank, await->key);
+            said = true;
             be_noticed(await); /* the daemon may have found no room among such */
         }
     }
 }
 
-int bcri_client_await(const struct bcri_client_await *await)
+/* Listens at that address of the member. Returns the socket, or a negative bcrE_ code with a sentence on stderr. */
+static int make_address(const struct bcri_client_await *await, enum bcri_rendezvous_side side)
+{
+    const int fd = bcri_rendezvous_listen(side, await->key, await->rank);
+    if (fd >= 0)
+        return fd;
+    if (fd == -EADDRINUSE)
+        bcri_client_complain(
+            "another process waits as member %u of %s here, or is it already; programs that run at once "
+            "need keys of their own",
+            await->rank, await->key);
+    else
+        bcri_client_complain("cannot wait to be member %u of %s: %s", await->rank, await->key, strerror(-fd));
+    return fd == -EADDRINUSE ? -bcrE_BUSY : -bcrE_NOMEM;
+}
+
+int bcri_client_await(struct bcri_client *client, const struct bcri_client_await *await)
 {
     const int msec = patience();
     if (msec < 0)
         return -bcrE_ARG;
     const uint64_t until_ns = bcri_clock_ns() + (uint64_t)msec * BCRI_NS_PER_MS;
-    const int listening = bcri_rendezvous_listen(BCRI_RENDEZVOUS_MEMBER, await->key, await->rank);
-    if (listening == -EADDRINUSE) {
-        bcri_client_complain(
-            "another process waits as member %u of %s here, or another program's has that key", await->rank,
-            await->key);
-        return -bcrE_BUSY;
-    }
-    if (listening < 0) {
-        bcri_client_complain("cannot wait to be member %u of %s: %s", await->rank, await->key,
-                             strerror(-listening));
-        return -bcrE_NOMEM;
-    }
+    const int taken = make_address(await, BCRI_RENDEZVOUS_TAKEN);
+    if (taken < 0)
+        return taken;
+    client->taken = taken;
+    const int listening = make_address(await, BCRI_RENDEZVOUS_MEMBER);
+    if (listening < 0)
+        return listening;
     be_noticed(await);
     const int fd = take_daemon(await, listening, until_ns);
     close(listening);

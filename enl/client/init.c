@@ -111,8 +111,8 @@ static int find_daemon(struct bcri_client *client)
     if (fd == -1 && code != 0)
         found = -code;
     else if (fd == -1 && await.rank != 0) {
-        client->is_awaited = true;
-        found = bcri_client_await(&await);
+        client->awaited = await.members;
+        found = bcri_client_await(client, &await);
     } else if (fd == -1 && await.members == 0 && wanted != NULL) {
         client->enters = true;
         found = enter_by_variable(program);
@@ -151,6 +151,14 @@ static int become_cce(struct bcri_client *client, const char *program, int flags
     return 0;
 }
 
+static struct bcri_client *new_client(void)
+{
+    struct bcri_client *client = bcri_ctx_alloc(sizeof *client);
+    if (client != NULL)
+        client->taken = -1;
+    return client;
+}
+
 /* `program`: as become_cce's. */
 static int begin(const char *program, int flags, const char *ccename)
 {
@@ -164,13 +172,15 @@ static int begin(const char *program, int flags, const char *ccename)
         code = bcrE_ARG;
     else if (bcri_self() != NULL || !atomic_compare_exchange_strong(&begun, &not_yet, 1))
         code = bcrE_BUSY;
-    else if ((client = bcri_ctx_alloc(sizeof *client)) == NULL)
+    else if ((client = new_client()) == NULL)
         code = bcrE_NOMEM;
     else
         code = become_cce(client, program, flags, ccename);
     if (code != 0) {
         if (client != NULL || code == bcrE_NOMEM)
             atomic_store(&begun, 0);
+        if (client != NULL && client->taken >= 0)
+            close(client->taken);
         bcri_private_free(client);
         bcri_set_errno(code);
         return -1;

@@ -63,7 +63,7 @@ static int take_welcome(struct bcri_client *client, struct bcri_incoming *in, in
     client->kill_socket = bcri_incoming_take(in, 1);
     const bool has_team = (message->flags & BCRI_WELCOME_TEAM) != 0;
     if (host_fd < 0 || client->kill_socket < 0 || message->enlistor.length != BCRI_IDENTITY_BYTES ||
-        message->random.length != (client->is_awaited ? BCRI_NONCE_BYTES : message->random.length)) {
+        message->random.length != (client->awaited != 0 ? BCRI_NONCE_BYTES : message->random.length)) {
         bcri_client_complain(
             "enl's welcome lacks a part; are this program and enl from the same installation?");
         bcri_incoming_close(in);
@@ -137,7 +137,7 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     }
     struct stat status = {0};
     fstat(pair[1], &status);
-    if (is_visit(fd) && !client->enters && !client->is_awaited)
+    if (is_visit(fd) && !client->enters && client->awaited == 0)
         bcri_client_complain("pid %ld waits until a bcr_enlist asks for %s", (long)getpid(), name);
     client->pid = getpid();
     client->fd = pair[1];

@@ -12,6 +12,7 @@
 #include "bcri/client.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
+#include "bcri/environment.h"
 #include "bcri/ids.h"
 #include "bcri/one_thread.h"
 #include "bcri/self.h"
@@ -26,6 +27,11 @@ int bcri_client_take_team(struct bcri_client *client, int fd, uint32_t rank)
     if (size > BCRI_CCE_MAX || rank >= size || bytes % BCRI_IDENTITY_BYTES != 0) {
         bcri_client_complain(
             "enl's welcome has no team; are this program and enl from the same installation?");
+        return bcrE_ENLIST;
+    }
+    if (client->awaited != 0 && client->awaited != size) {
+        bcri_client_complain(BCRI_AWAIT_TEAM_ENV "=%u here, but the team of member 0 has %zu members",
+                             client->awaited, size);
         return bcrE_ENLIST;
     }
     const void *table = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);

@@ -24,11 +24,13 @@ bool bcri_rendezvous_is_key(const char *text)
 static socklen_t address_of(struct sockaddr_un *address, enum bcri_rendezvous_side side, const char *key,
                             uint32_t rank)
 {
+    static const char *const kinds[] = {[BCRI_RENDEZVOUS_MEMBER] = "await",
+                                        [BCRI_RENDEZVOUS_DAEMON] = "claim",
+                                        [BCRI_RENDEZVOUS_TAKEN] = "taken"};
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
-    const int length =
-        snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "bcr-%s-%lu-%s-%u",
-                 side == BCRI_RENDEZVOUS_MEMBER ? "await" : "claim", (unsigned long)geteuid(), key, rank);
+    const int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "bcr-%s-%lu-%s-%u",
+                                kinds[side], (unsigned long)geteuid(), key, rank);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length); /* a key leaves room */
 }
 

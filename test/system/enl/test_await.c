@@ -184,6 +184,36 @@ static void claim_one(void)
     wait_for_address("await", 1, false);
 }
 
+TEST(a_second_process_for_a_member_that_has_come_is_refused_at_once)
+{
+    char text[64];
+    snprintf(text, sizeof text, "refused %d\n", bcrE_BUSY);
+    setenv("BCR_AWAITTIMEOUT", "1000000", 1);
+    claim_one();
+    set(1, MEMBERS);
+    run_start(&other, self(), "init");
+    run_end(&other);
+    CHECK_STR(other.text, text);
+    run_check_error(&other, "another process waits as member 1 of");
+    start_member(2, MEMBERS);
+    for (int rank = 0; rank < MEMBERS; rank++)
+        tells(rank, 0);
+    wait_for_address("taken", 1, false);
+}
+
+TEST(a_member_that_expects_another_team_is_refused)
+{
+    char text[64];
+    snprintf(text, sizeof text, "refused %d\n", bcrE_ENLIST);
+    start_member(0, 2);
+    start_member(1, MEMBERS);
+    run_end(&member[1]);
+    CHECK_STR(member[1].text, text);
+    run_check_error(&member[1], "BCR_TEAM=3 here, but the team of member 0 has 2 members");
+    run_end(&member[0]);
+    CHECK(member[0].status != 0);
+}
+
 TEST(one_that_is_killed_when_it_is_claimed_ends_the_program)
 {
     claim_one();

@@ -61,11 +61,12 @@ struct bcri_client {
     pid_t pid;
     uint32_t last_id;
     bool lost_said;
-    bool direct;                           /* started by a shell: enl is the parent */
-    bool enters;                           /* nobody has enlisted it: it has come by itself */
-    bool is_awaited;                       /* it is a member of BCR_AWAIT whose daemon has come to it */
-    bool reports_crashes;                  /* the daemon wants to hear of them */
-    bool reports_locals;                   /* and looks longer */
+    bool direct;          /* started by a shell: enl is the parent */
+    bool enters;          /* nobody has enlisted it: it has come by itself */
+    uint32_t awaited;     /* it is a member of BCR_AWAIT, of a team of that size; 0: it is not */
+    int taken;            /* the socket by which such a member is the only one; -1: none */
+    bool reports_crashes; /* the daemon wants to hear of them */
+    bool reports_locals;  /* and looks longer */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
     struct bcri_client_team team;
     cpu_set_t cores; /* of the program, as far as this CCE may use them: bcr_threadcores */
@@ -148,8 +149,8 @@ int bcri_client_start_daemon(const struct bcri_client_await *await);
  * sentence on stderr. */
 int bcri_client_await_take(struct bcri_client_await *await_out);
 /* Waits until the daemon of this host has asked for that member. Returns the socket, or a negative bcrE_ code with a
- * sentence on stderr. */
-int bcri_client_await(const struct bcri_client_await *await);
+ * sentence on stderr; client->taken is to be closed then. */
+int bcri_client_await(struct bcri_client *client, const struct bcri_client_await *await);
 
 /* The file that this code was loaded from. For the program itself the loader only knows argv[0],
  * which its starter chose. The starter also chose the link by which a set-user-ID program was

@@ -3,11 +3,12 @@
  *
  *   bcr-await-UID-KEY-RANK   a member listens there until its daemon has connected
  *   bcr-claim-UID-KEY-RANK   the daemon listens there, for as long as it has or awaits that member
+ *   bcr-taken-UID-KEY-RANK   the member has this one as long as it lives; no process connects to it
  *
  * Each makes its own address first, and then connects to the other's, once: the member only to be noticed, whereupon
  * the daemon tries again. Of the two that look the later one finds the other's address there. So neither looks again
  * and again, and whoever is killed leaves nothing, since these addresses go with their processes. That an address can
- * be made once tells of a second process with the same rank, and of a second program with the same key.
+ * be made once (claim, taken) tells of a second process with the same rank, and of a second program with the same key.
  *
  * Any user's process can make such addresses, and connect to them: each side looks at the other's user, as the
  * kernel has it, before it reads or writes a byte. */
@@ -19,7 +20,7 @@
 
 #define BCRI_AWAIT_KEY_MAX 48u
 
-enum bcri_rendezvous_side { BCRI_RENDEZVOUS_MEMBER, BCRI_RENDEZVOUS_DAEMON };
+enum bcri_rendezvous_side { BCRI_RENDEZVOUS_MEMBER, BCRI_RENDEZVOUS_DAEMON, BCRI_RENDEZVOUS_TAKEN };
 
 /* Whether that is a key: 1 to BCRI_AWAIT_KEY_MAX letters, digits, dots, underscores and hyphens. */
 bool bcri_rendezvous_is_key(const char *text);
