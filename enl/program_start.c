@@ -147,6 +147,21 @@ static const char *root_file(const struct enl_program *program)
     return path;
 }
 
+/* --push: the programs of all command lines of a team. What is not on this machine may be on the others. */
+static int prepare_push(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_roster *roster = program->jobs.roster;
+    char path[PATH_MAX], reason[512];
+    if (enl_push_begin(&program->carry, error, error_size) != 0 ||
+        enl_push_program(&program->carry, root_file(program), error, error_size) != 0)
+        return -1;
+    for (size_t i = 1; roster != NULL && i < roster->count; i++)
+        if (enl_object_find(roster->lines[i].argv[0], path, reason, sizeof reason) == 0 &&
+            enl_push_program(&program->carry, path, error, error_size) != 0)
+            return -1;
+    return enl_push_write_script(program->carry.push) ? 0 : bcri_refuse(error, error_size, -1, "no memory");
+}
+
 int enl_program_prepare(struct enl_program *program, char *error, size_t error_size)
 {
     extern char **environ;
@@ -184,7 +199,7 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
     if (program->self.environment != NULL && !enl_pushed_use(&program->carry, &program->jobs.programs))
         return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
     if (!program->self.is_child && program->self.config.push != 0 && program->hosts.count != 0 &&
-        enl_push_begin(&program->carry, root_file(program), error, error_size) != 0)
+        prepare_push(program, error, error_size) != 0)
         return 2;
     program->here.folder = getcwd(NULL, 0);
     if ((status = enl_own_name_take(program, error, error_size)) != 0)

@@ -177,7 +177,7 @@ void enl_peer_close(struct enl_peer *peer);
  * into it and runs enl, which goes on reading at the second word. A process of the script's waits until
  * the shell and enl are both gone, however they end, and removes the directory (script.c).
  *
- * The files are enl, the program, and the shared libraries of both but for those of the C library. A
+ * The files are enl, the program (of a team all of them), and the shared libraries of both but for those of the C library. A
  * daemon that was started so finds them in its directory and sends them on to hosts that it starts. */
 
 struct enl_push_file {
@@ -196,9 +196,10 @@ struct enl_push {
     size_t script_bytes;
 };
 
-/* Prepares what is to be sent: `path` is the program's file. Returns 0, or -1 with a
- * sentence. */
-int enl_push_begin(struct enl_carry *carry, const char *path, char *error, size_t error_size);
+/* Prepares what is to be sent: enl first, then programs, each by its file. Two of one name are the same file. Each returns 0, or
+ * -1 with a sentence. */
+int enl_push_begin(struct enl_carry *carry, char *error, size_t error_size);
+int enl_push_program(struct enl_carry *carry, const char *path, char *error, size_t error_size);
 void enl_push_end(struct enl_carry *carry);
 /* Whether such a host would be sent it. */
 bool enl_push_takes(const struct enl_host *host);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/names.h"
@@ -17,22 +18,39 @@ enum { CHUNK_BYTES = 65536 };
 
 /* ---- what is sent ---- */
 
-int enl_push_begin(struct enl_carry *carry, const char *path, char *error, size_t error_size)
+int enl_push_begin(struct enl_carry *carry, char *error, size_t error_size)
 {
-    char own[PATH_MAX], name[NAME_MAX + 8];
+    char own[PATH_MAX];
     struct enl_push *push = carry->push = calloc(1, sizeof *push);
     if (push == NULL)
         return bcri_refuse(error, error_size, -1, "no memory");
     if (!enl_remote_own_path(own, sizeof own))
         return bcri_refuse(error, error_size, -1, "--push: /proc does not say where this enl is");
+    return enl_push_add(push, "enl", "/proc/self/exe", error, error_size) == 0
+               ? enl_push_add_libraries(push, own, error, error_size)
+               : -1;
+}
+
+static bool is_file(int fd, const char *path)
+{
+    struct stat one, other;
+    return fstat(fd, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+int enl_push_program(struct enl_carry *carry, const char *path, char *error, size_t error_size)
+{
+    struct enl_push *push = carry->push;
+    char name[NAME_MAX + 8];
     const char *slash = strrchr(path, '/');
     snprintf(name, sizeof name, "bin/%.*s", NAME_MAX, slash != NULL ? slash + 1 : path);
-    if (enl_push_add(push, "enl", "/proc/self/exe", error, error_size) != 0 ||
-        enl_push_add(push, name, path, error, error_size) != 0 ||
-        enl_push_add_libraries(push, own, error, error_size) != 0 ||
-        enl_push_add_libraries(push, path, error, error_size) != 0)
-        return -1;
-    return enl_push_write_script(push) ? 0 : bcri_refuse(error, error_size, -1, "no memory");
+    for (size_t i = 0; i < push->count; i++)
+        if (strcmp(push->files[i].name, name) == 0 && !is_file(push->files[i].fd, path))
+            return bcri_refuse(error, error_size, -1,
+                               "--push cannot send %s: another program of the team has that name, too", path);
+    return enl_push_add(push, name, path, error, error_size) == 0
+               ? enl_push_add_libraries(push, path, error, error_size)
+               : -1;
 }
 
 void enl_push_end(struct enl_carry *carry)

@@ -103,6 +103,16 @@ for ordinal in 1 2 3 4 5; do has out "[$ordinal] hello"; done
 grep -q "host n5 is number 5, started by host n" "$(ls -t here/bcr.*.log | head -n 1)" || fail "the root has started all: $(cat here/*.log)"
 clean "an end of five"
 
+echo "-- all programs of a team are sent, those of one name once, and not if they are different ones"
+cp "$SYS_CCE" another
+mkdir -p of
+cp "$SYS_CCE" "of/a program"
+team() { timeout 300 "$BCR_ENL" --push --output --per-host 1 --hosts machines -n 1 "./a program" out hello : -n 1 ./another out hello : -n 1 "$1" out hello > out 2> err; }
+team "$scratch/a program" || fail "a team ends with status $?: $(cat out err)"
+for ordinal in 1 2; do has out "[$ordinal] hello"; done
+clean "a team"
+! team "of/a program" || fail "one of two programs of one name was sent"
+has err "--push cannot send $scratch/of/a program: another program of the team has that name, too"
 echo "-- a directory where no program may be run is passed over"
 SYS_CHILD="out hello" run 0 at noexec enlist "a program" 1
 has out "[1] hello"
