@@ -3,6 +3,7 @@
  * option; it and all words after it are the program's. */
 #include "verbs/verbs.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -56,6 +57,15 @@ static int refuse_word(const char *word, const struct enl_command *command, char
                        command->word, word, command->word);
 }
 
+/* getopt takes what is short for an option, and one dash for two, and two for one. */
+static bool is_spelt(const char *word, const struct enl_option *option)
+{
+    const size_t length = strcspn(word, "=");
+    if (strncmp(word, "-n", 2) == 0 && isdigit((unsigned char)word[2]))
+        return strcmp(option->word, "-n") == 0;
+    return strncmp(word, option->word, length) == 0 && option->word[length] == '\0';
+}
+
 /* Takes the options behind argv[0]: the program's name, or the command's. Returns the index of the first word
  * behind them; -1: a sentence says what is wrong. */
 static int take_options(struct enl_options *options, const struct enl_command *command, int argc, char **argv,
@@ -63,24 +73,28 @@ static int take_options(struct enl_options *options, const struct enl_command *c
 {
     enum { FIRST = 256 }; /* what getopt returns for row 0; it has letters of its own */
     struct option known[ENL_OPTION_ROWS + 1] = {{0}}, *next = known;
+    const struct enl_option *members = NULL; /* -n4 is as good as -n 4 */
     for (int i = 0; i < ENL_OPTION_ROWS; i++) {
         const struct enl_option *option = &enl_option_table[i];
-        if ((option->of & 1u << options->action) != 0)
-            *next++ = (struct option){option->word + strspn(option->word, "-"),
-                                      option->value != NULL          ? required_argument
-                                      : option->kind == ENL_OPTIONAL ? optional_argument
-                                                                     : no_argument,
-                                      NULL, FIRST + i};
+        if ((option->of & 1u << options->action) == 0)
+            continue;
+        *next++ = (struct option){option->word + strspn(option->word, "-"),
+                                  option->value != NULL          ? required_argument
+                                  : option->kind == ENL_OPTIONAL ? optional_argument
+                                                                 : no_argument,
+                                  NULL, FIRST + i};
+        members = strcmp(option->word, "-n") == 0 ? option : members;
     }
     optind = 0; /* getopt begins anew */
     for (int at = 1;; at = optind) {
-        const int got = getopt_long_only(argc, argv, "+:", known, NULL), row = got == ':' ? optopt : got;
+        const int got = getopt_long_only(argc, argv, members != NULL ? "+:n:" : "+:", known, NULL);
+        const int row = got == ':' ? optopt : got;
         if (got == -1)
             return optind;
-        /* getopt takes what is short for one, and one dash for two, and two for one. */
-        const struct enl_option *option = row >= FIRST ? &enl_option_table[row - FIRST] : NULL;
-        const size_t length = strcspn(argv[at], "=");
-        if (option == NULL || strncmp(argv[at], option->word, length) != 0 || option->word[length] != '\0')
+        const struct enl_option *option = row >= FIRST ? &enl_option_table[row - FIRST]
+                                          : row == 'n' ? members
+                                                       : NULL;
+        if (option == NULL || !is_spelt(argv[at], option))
             return refuse_word(argv[at], command, error, error_size);
         if (got == ':')
             return bcri_refuse(error, error_size, -1, "option %s needs a value; see enl --help", argv[at]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* team_lines.c -- the command lines of enl -n N PROGRAM [arguments] [: -n N PROGRAM [arguments]]... */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,9 @@ static char **take_head(char **words, uint32_t *members_out, char *error, size_t
             words++;
             break;
         }
-        if (strcmp(words[0], "-n") == 0 && words[1] != NULL && value == NULL) {
-            value = *++words;
+        const bool is_joined = strncmp(words[0], "-n", 2) == 0 && isdigit((unsigned char)words[0][2]);
+        if ((is_joined || (strcmp(words[0], "-n") == 0 && words[1] != NULL)) && value == NULL) {
+            value = is_joined ? words[0] + 2 : *++words;
             members = strtol(value, &end, 10);
             continue;
         }

@@ -328,6 +328,14 @@ TEST(where_members_run_is_said_of_a_team_only)
     CHECK_INT(options.per_host, 2);
     CHECK_STR(options.map, "cyclic");
     CHECK_INT(options.first, 6);
+    CHECK_INT(PARSE(W("-n12"), W("--per-host"), W("2"), W("ring"), W("-n3")), 0);
+    CHECK_INT(options.members, 12);
+    CHECK_INT(options.first, 4);
+    CHECK_INT(PARSE(W("-n0"), W("ring")), -1);
+    CHECK_INT(PARSE(W("-n2x"), W("ring")), -1);
+    CHECK_STR(error, "-n takes a number from 1 to 65000, not 2x");
+    CHECK_INT(PARSE(W("-nx"), W("ring")), -1);
+    CHECK_STR(error, "unknown option -nx; enl --help lists them");
     CHECK_INT(PARSE(W("-n"), W("0"), W("ring")), -1);
     CHECK_STR(error, "-n takes a number from 1 to 65000, not 0");
     CHECK_INT(PARSE(W("-n"), W("65001"), W("ring")), -1);
