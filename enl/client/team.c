@@ -56,11 +56,10 @@ static const struct bcri_client_team *own_team(struct bcri_ctx *ctx)
 /* The identity of that member; NULL: bcr_errno says why there is none. */
 static const uint8_t *member_of(const struct bcri_client_team *team, int rank)
 {
-    static const uint8_t nobody[BCRI_IDENTITY_BYTES];
     if (team == NULL)
         return NULL;
     const uint8_t *identity = team->identities + (size_t)rank * BCRI_IDENTITY_BYTES;
-    if (rank >= 0 && (uint32_t)rank < team->size && memcmp(identity, nobody, sizeof nobody) != 0)
+    if (rank >= 0 && (uint32_t)rank < team->size && !bcri_identity_is_none(identity))
         return identity;
     bcri_fail(rank >= 0 && (uint32_t)rank < team->size ? bcrE_DEAD : bcrE_ARG);
     return NULL;

@@ -213,8 +213,7 @@ static void tell_host(struct enl_here *here, const struct enl_origin *origin, ui
 
 void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code)
 {
-    static const struct enl_origin nobody;
-    if (memcmp(origin, &nobody, sizeof nobody) == 0)
+    if (bcri_identity_is_none(origin->identity))
         return;
     if (bcri_identity_host(origin->identity) != here->self->host_number) {
         tell_host(here, origin, ordinal, code);

@@ -111,6 +111,8 @@ void enl_starts_ended(struct enl_cce *cce)
     enl_watches_ended(cce);
 }
 
+/* A notice from another host names the starter by its index alone. A later CCE with that index has not started the one that has
+ * ended, so what is noted then is found by nobody. */
 static void take_notice(struct enl_here *here, const struct bcri_notice *notice)
 {
     struct enl_started *known = find(here, notice->ended);

@@ -314,3 +314,8 @@ int enl_hosts_add_local(struct enl_hosts *hosts, int count, char *error, size_t 
     }
     return count > 0 ? enl_hosts_sort(hosts, ENL_HOSTS_FILE, "--local", error, error_size) : 0;
 }
+
+const char *enl_hosts_source(const struct enl_hosts *hosts)
+{
+    return hosts->source[0] != '\0' ? hosts->source : "enl's options";
+}

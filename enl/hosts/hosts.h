@@ -82,6 +82,8 @@ int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,
 /* NULL: no host has that name. */
 const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);
 void enl_hosts_free(struct enl_hosts *hosts);
+/* Where they come from, for sentences. */
+const char *enl_hosts_source(const struct enl_hosts *hosts);
 
 /* entries.c -- What an entry of the list of machines means: to a program, and to enl hosts, which says what a
  * program will find. */

@@ -242,7 +242,8 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
     if (jobs->self->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is ending");
     else if (whole.team != 0 && !jobs->self->is_child && !enl_teams_start(jobs, &whole)) {
-        snprintf(reason, sizeof reason, "such members of a team are not to be started");
+        snprintf(reason, sizeof reason,
+                 "the CCE that was starting its team has ended, or asks twice for the same member");
         whole.team = 0; /* which does not concern it */
     } else
         way = jobs->ops->way(jobs->self->program, conn, &whole, attached, &code, reason, sizeof reason);

@@ -19,6 +19,9 @@ struct enl_roster_plan {
     bool is_unlisted; /* this machine is not in the list of hosts */
 };
 
+/* No CCE has enlisted the members. */
+static const uint8_t nobody[BCRI_IDENTITY_BYTES];
+
 /* ---- which member runs where ---- */
 
 /* The entry of this machine; the number of entries: it has none. */
@@ -37,6 +40,7 @@ static void take_hosts(struct enl_roster_plan *plan, const struct enl_roster *ro
 {
     const uint32_t per_host = roster->per_host;
     const size_t own = own_entry(self, hosts);
+    bool is_list = false; /* hosts of --local are this machine, and named nowhere */
     plan->machines[0] = "";
     plan->hosts = 1;
     if (hosts->count == 0)
@@ -45,47 +49,51 @@ static void take_hosts(struct enl_roster_plan *plan, const struct enl_roster *ro
         plan->slots[0] = 1;
     else
         plan->slots[0] = per_host != 0 ? per_host : hosts->hosts[own].slots;
-    for (size_t i = 0; i < hosts->count; i++)
+    for (size_t i = 0; i < hosts->count; i++) {
+        is_list = is_list || !hosts->hosts[i].local;
         if (i != own) {
             plan->machines[plan->hosts] = hosts->hosts[i].name;
             plan->slots[plan->hosts++] = per_host != 0 ? per_host : hosts->hosts[i].slots;
         }
-    plan->is_unlisted = hosts->count != 0 && own == hosts->count && roster->members > 1;
+    }
+    plan->is_unlisted = is_list && own == hosts->count && roster->members > 1;
+}
+
+/* Returns 0, or -1 with a sentence: they do not fit. */
+static int fill(struct enl_roster_plan *plan, const struct enl_roster *roster, const struct enl_self *self,
+                const struct enl_hosts *hosts, char *error, size_t error_size)
+{
+    uint64_t room = 0;
+    if (hosts->count == 0 && roster->per_host != 0 && roster->per_host < roster->members)
+        return bcri_refuse(
+            error, error_size, -1,
+            "%u members do not fit on this machine with --per-host %u, and there is no list of hosts",
+            roster->members, roster->per_host);
+    take_hosts(plan, roster, self, hosts);
+    for (size_t i = 0; i < plan->hosts; i++)
+        room += plan->slots[i];
+    if (room < roster->members)
+        return bcri_refuse(
+            error, error_size, -1,
+            "%u members are more than the %llu slots of the hosts (%s): raise slots= there, or give "
+            "--per-host",
+            roster->members, (unsigned long long)room, enl_hosts_source(hosts));
+    enl_placement(plan->slots, plan->hosts, roster->members, roster->is_cyclic, plan->host_of);
+    return 0;
 }
 
 struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, const struct enl_self *self,
                                             const struct enl_hosts *hosts, char *error, size_t error_size)
 {
     struct enl_roster_plan *plan = calloc(1, sizeof *plan);
-    uint64_t room = 0;
     if (plan == NULL || (plan->machines = calloc(hosts->count + 1, sizeof *plan->machines)) == NULL ||
         (plan->slots = calloc(hosts->count + 1, sizeof *plan->slots)) == NULL ||
-        (plan->host_of = calloc(roster->members, sizeof *plan->host_of)) == NULL) {
-        enl_roster_plan_free(plan);
+        (plan->host_of = calloc(roster->members, sizeof *plan->host_of)) == NULL)
         bcri_refuse(error, error_size, 0, "no memory for a team of %u", roster->members);
-        return NULL;
-    }
-    if (hosts->count == 0 && roster->per_host != 0 && roster->per_host < roster->members) {
-        enl_roster_plan_free(plan);
-        bcri_refuse(error, error_size, 0,
-                    "%u members do not fit on this machine with --per-host %u, and there is no list of hosts",
-                    roster->members, roster->per_host);
-        return NULL;
-    }
-    take_hosts(plan, roster, self, hosts);
-    for (size_t i = 0; i < plan->hosts; i++)
-        room += plan->slots[i];
-    if (room < roster->members) {
-        enl_roster_plan_free(plan);
-        bcri_refuse(error, error_size, 0,
-                    "%u members are more than the %llu slots of the hosts (%s): raise slots= there, or give "
-                    "--per-host",
-                    roster->members, (unsigned long long)room,
-                    hosts->source[0] != '\0' ? hosts->source : "enl's options");
-        return NULL;
-    }
-    enl_placement(plan->slots, plan->hosts, roster->members, roster->is_cyclic, plan->host_of);
-    return plan;
+    else if (fill(plan, roster, self, hosts, error, error_size) == 0)
+        return plan;
+    enl_roster_plan_free(plan);
+    return NULL;
 }
 
 void enl_roster_plan_free(struct enl_roster_plan *plan)
@@ -111,7 +119,6 @@ static bool claim_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason
 
 bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size)
 {
-    static const uint8_t nobody[BCRI_IDENTITY_BYTES];
     jobs->launched = enl_teams_new(jobs, jobs->roster->members, nobody);
     const struct bcri_control first = {
         .team = jobs->launched, .count = 1, .stride = 1, .enlistor = {(const char *)nobody, sizeof nobody}};
@@ -152,7 +159,6 @@ static struct enl_strings *strings_of(char *const *argv, const char **failed_out
 static void start_run(struct enl_jobs *jobs, const struct enl_roster_line *line, const struct enl_run *run,
                       struct enl_strings *strings)
 {
-    static const uint8_t nobody[BCRI_IDENTITY_BYTES];
     struct enl_attached attached = ENL_ATTACHED_NONE;
     attached.strings = enl_strings_share(strings);
     struct bcri_control request = {

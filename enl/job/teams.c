@@ -73,8 +73,7 @@ static struct enl_team *team_of(const struct enl_jobs *jobs, uint32_t number)
 
 static bool is_launched(const struct enl_team *team)
 {
-    static const uint8_t nobody[BCRI_IDENTITY_BYTES];
-    return memcmp(team->creator, nobody, sizeof nobody) == 0;
+    return bcri_identity_is_none(team->creator);
 }
 
 static void free_handle(uv_handle_t *handle)

@@ -97,7 +97,7 @@ static enum enl_way enlist_of_root(struct enl_program *program, struct enl_conn 
         return (enum enl_way)bcri_refuse(
             reason, reason_size, ENL_WAY_NONE,
             "machine %s is not this one, and not in the program's list of %zu hosts (%s)", machine,
-            program->hosts.count, program->hosts.source[0] != '\0' ? program->hosts.source : "enl's options");
+            program->hosts.count, enl_hosts_source(&program->hosts));
     struct enl_tree *tree = enl_tree_of(program);
     if (tree == NULL) {
         *code_out = bcrE_NOMEM;

@@ -27,8 +27,10 @@
 
 #include <assert.h>
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "bcri/atomics.h"
 #include "bcri/ref.h"
@@ -83,6 +85,13 @@ static inline void bcri_identity_name(uint8_t identity[BCRI_IDENTITY_BYTES], uin
     identity[1] = (uint8_t)host;
     identity[2] = (uint8_t)(index >> 8);
     identity[3] = (uint8_t)index;
+}
+
+/* The identity that no CCE has. */
+static inline bool bcri_identity_is_none(const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    static const uint8_t none[BCRI_IDENTITY_BYTES];
+    return memcmp(identity, none, sizeof none) == 0;
 }
 
 /* How a CCE sleeps, or is about to: bell.h. */

@@ -130,7 +130,9 @@ void enl_stacks_show(FILE *out, struct enl_stacks *stacks)
         }
     }
     if (stacks->count == 0)
-        fputs("no CCE of that kind runs\n", out);
+        fputs("no such CCE runs that is past bcr_init: one that starts, or waits there for its team, has no "
+              "stacks yet\n",
+              out);
 }
 
 void enl_stacks_fini(struct enl_stacks *stacks)

@@ -64,7 +64,7 @@ TEST(members_are_placed_by_slots_by_blocks_or_one_by_one)
     run_folder();
     run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "-n", "5", program(), "whole");
     ends_well("whole");
-    CHECK(strstr(run.text, "0 of 5 on host 0\n") != NULL && strstr(run.error, "member 0 runs here") != NULL);
+    CHECK(strstr(run.text, "0 of 5 on host 0\n") != NULL && strstr(run.error, "member 0 runs here") == NULL);
     CHECK((strstr(run.text, "1 of 5 on host 1\n") != NULL) ==
           (strstr(run.text, "2 of 5 on host 1\n") != NULL));
     run_start(&run, run_enl(), "--local", "2", "-n", "3", program(), "whole");
@@ -82,6 +82,9 @@ TEST(command_lines_are_joined_to_one_team)
               "-n", "1", program(), "whole");
     ends_well("whole");
     CHECK(strstr(run.text, "3 of 4 on host 0\n") != NULL);
+    run_start(&run, run_enl(), "-n1", program(), "whole", ":", "-n2", program(), "whole");
+    ends_well("whole");
+    CHECK(strstr(run.text, "2 of 3 on host 0\n") != NULL);
     run_start(&run, run_enl(), "-n", "1", program(), "whole", ":", program(), "whole");
     run_ends(&run, 2, "-n is needed behind each :");
     run_start(&run, run_enl(), "-n", "1", program(), "whole", ":");

@@ -23,6 +23,7 @@ scene() {
 
 team=("$BCR_ENL" --per-host 4)
 scene members_of_four_hosts_know_each_other 13 "${team[@]}" -n 13 "$SYS_TEAM" whole
+grep -q 'this machine is not in the list of hosts: member 0 runs here' "$said" || { echo "FAIL: nothing is said of this machine" && exit 1; }
 scene members_are_dealt_out_one_by_one 10 "${team[@]}" --map cyclic -n 10 "$SYS_TEAM" whole
 scene rounds_end_for_all_alike 0 "${team[@]}" --map cyclic -n 7 "$SYS_TEAM" rounds
 scene handlers_run_meanwhile 0 "${team[@]}" --map cyclic -n 4 "$SYS_TEAM" handlers

@@ -48,7 +48,9 @@ TEST(what_cannot_be_looked_at_is_shown_and_control_characters_are_escaped)
         shown((const char *const[]){"@a\n=0 1\nthread 1:\n#0 a\n! late\n=1 2\nthread 2:\n#0 a\n! late\n",
                                     "@b\n=0 1\n!\n", NULL}),
         "2 threads of CCEs 0-1 on a:\n  #0 a\nCCEs 0-1 on a:\n  late\n");
-    CHECK_STR(shown((const char *const[]){"@a\n", NULL}), "no CCE of that kind runs\n");
+    CHECK_STR(shown((const char *const[]){"@a\n", NULL}),
+              "no such CCE runs that is past bcr_init: one that starts, or waits there for its team, has no "
+              "stacks yet\n");
 }
 
 TEST(what_no_helper_writes_is_refused)
