@@ -12,11 +12,18 @@
 
 #include <bcr/program.h>
 
-static void sleep_us(unsigned us)
+/* Until then, or until the helper is to end. */
+static void sleep_us(struct adapter_interrupt *interrupt, unsigned us)
 {
-    const struct timespec time = {us / 1000000, (long)(us % 1000000) * 1000};
-    if (us != 0)
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+    struct timespec until;
+    if (us == 0)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const long ns = until.tv_nsec + (long)(us % 1000000) * 1000;
+    until.tv_sec += us / 1000000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    while (sem_clockwait(&interrupt->stopped, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
+        ;
 }
 
 /* Until something is served, or nobody wants to be interrupted. */
@@ -24,7 +31,7 @@ static void interrupt_target(struct adapter_interrupt *interrupt)
 {
     const unsigned long seen = atomic_load(&interrupt->served);
     for (unsigned us = interrupt->first_us;; us = interrupt->next_us > 0 ? interrupt->next_us : 1) {
-        sleep_us(us);
+        sleep_us(interrupt, us);
         if (atomic_load(&interrupt->served) != seen || !atomic_load(&interrupt->enabled) ||
             atomic_load(&interrupt->stops))
             return;
@@ -57,6 +64,7 @@ int adapter_interrupt_start(struct adapter_interrupt *interrupt)
     sigset_t all, before;
     interrupt->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     interrupt->epoll = epoll_create1(EPOLL_CLOEXEC);
+    sem_init(&interrupt->stopped, 0, 0);
     int error = interrupt->kick < 0 || interrupt->epoll < 0 || !watch(interrupt, interrupt->fd) ||
                         !watch(interrupt, interrupt->kick)
                     ? errno
@@ -85,8 +93,10 @@ void adapter_interrupt_kick(struct adapter_interrupt *interrupt)
 void adapter_interrupt_stop(struct adapter_interrupt *interrupt)
 {
     atomic_store(&interrupt->stops, true);
+    sem_post(&interrupt->stopped);
     adapter_interrupt_kick(interrupt);
     pthread_join(interrupt->thread, NULL);
+    sem_destroy(&interrupt->stopped);
     close(interrupt->kick);
     close(interrupt->epoll);
 }

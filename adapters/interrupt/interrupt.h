@@ -16,6 +16,7 @@
 #define ADAPTER_INTERRUPT_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -31,6 +32,7 @@ struct adapter_interrupt {
     /* Of the helper. */
     int kick, epoll;
     atomic_bool stops;
+    sem_t stopped; /* ends its sleep then */
     pthread_t thread;
 };
 
