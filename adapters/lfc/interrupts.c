@@ -6,7 +6,7 @@
  *                              may not, has another signal sent
  *   disabled                   the same note, for the outermost lfc_intr_enable
  *
- * The program may have a handler of SIGIO of its own, which calls lfc_poll. */
+ * The program may have a handler of SIGIO of its own, which calls lfc_poll: that leaves the note, too. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -79,7 +79,8 @@ static void begin(void)
     const int fd = bcr_fd(CELL_PACKETS);
     if (fd < 0)
         lfc_fail_bcr("lfc_intr_enable");
-    if (sigaction(SIGIO, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+    if (sigaction(SIGIO, NULL, &before) == 0 &&
+        (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)) /* which a starter may have left */
         sigaction(SIGIO, &action, NULL);
     lfc_self.interrupt.fd = fd;
     lfc_self.interrupt.first_us = lfc_self.options.intr_first;

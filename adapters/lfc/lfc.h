@@ -61,7 +61,8 @@ void lfc_bcast_launch(void *packet, unsigned size, int upcalls_allowed);
 
 /* ---- receiving (2.4) ---- */
 
-/* Makes an upcall for each packet that has come. Does not wait. */
+/* Makes an upcall for each packet that has come. Does not wait. A handler of SIGIO that the program has installed before
+ * lfc_intr_enable may call it, while interrupts are enabled. */
 void lfc_poll(void);
 void lfc_packet_free(void *packet);
 

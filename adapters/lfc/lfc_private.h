@@ -64,7 +64,7 @@ struct lfc {
     int group_count;
     unsigned long counts[LFC_COUNTS];
 
-    volatile sig_atomic_t inside;   /* of a routine here: a SIGIO may not make upcalls */
+    volatile sig_atomic_t inside; /* of a routine here, and not in an upcall: a SIGIO may not make upcalls */
     volatile sig_atomic_t disabled; /* how often; 0: interrupts are enabled */
     volatile sig_atomic_t pending;  /* a SIGIO came meanwhile */
     bool has_helper, by_interrupt;

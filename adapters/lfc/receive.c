@@ -74,9 +74,12 @@ static void make_upcall(bcr_region rgid)
     adapter_interrupt_served(&lfc_self.interrupt);
     struct upcall upcall = {data, rgid, false, running};
     running = &upcall;
+    const sig_atomic_t inside = lfc_self.inside;
     lfc_self.disabled++;
+    lfc_self.inside = 0; /* the upcall may call */
     const int is_kept =
         lfc_upcall(src, data, (unsigned)size, is_mcast ? LFC_UPCALL_MCAST : (lfc_upcall_flags_t)0);
+    lfc_self.inside = inside;
     lfc_self.disabled--;
     running = upcall.outer;
     if (upcall.freed)
@@ -148,6 +151,11 @@ static void note_empty_poll(void)
 
 void lfc_poll(void)
 {
+    if (lfc_self.inside !=
+        0) { /* the program's own handler has interrupted a routine, which makes the upcalls then */
+        lfc_self.pending = 1;
+        return;
+    }
     lfc_enter("lfc_poll");
     if (lfc_progress(true))
         empty = 0;

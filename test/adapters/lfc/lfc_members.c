@@ -3,6 +3,7 @@
  *
  * What goes wrong ends it with status 3 and a sentence. */
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
         }                                                                                          \
     } while (0)
 
-enum { MEMBERS_MAX = 64, KINDS = 2, KEPT_MAX = 8 };
+enum { MEMBERS_MAX = 64, KINDS = 2, KEPT_MAX = 150 };
 
 /* A packet of ours, in the network's order of bytes, since LFC translates nothing: the rest is filled with its number. */
 struct packet {
@@ -165,6 +166,30 @@ static void interrupts(void)
     lfc_intr_enable();
     MUST(lfc_intr_status() == 0);
     MUST(total == numbers);
+    const unsigned more = count == 1 ? 10 : 0; /* else a neighbour's may come at any time */
+    for (uint32_t i = numbers; i < numbers + more; i++) {
+        void *data = packet_of(i, 0, &size);
+        lfc_ucast_launch(0, data, size, 0);
+    }
+    MUST(total == numbers || more == 0); /* launches that may make no upcalls, and no interrupts */
+    lfc_intr_enable();
+    while (total < numbers + more) /* what came meanwhile */
+        ;
+    lfc_intr_disable();
+}
+
+static void poll_in_handler(int signal)
+{
+    (void)signal;
+    if (lfc_intr_status() != 0)
+        lfc_poll();
+}
+
+/* The same with a handler of the program's own. */
+static void own_handler(void)
+{
+    signal(SIGIO, poll_in_handler);
+    interrupts();
 }
 
 /* Packets that came while no upcall might be made are given to upcalls by a signal. Then nothing is left to do, and there are no
@@ -270,6 +295,15 @@ static void misuse(int which)
         lfc_intr_enable();
         lfc_intr_enable();
         break;
+    case 19:
+        received[rank][0] = 1; /* packet 1 is kept */
+        data = packet_of(1, 0, &size);
+        lfc_ucast_launch(rank, data, size, 1);
+        while (kept_count == 0)
+            lfc_poll();
+        lfc_packet_free(kept[0]);
+        lfc_packet_free(kept[0]);
+        break;
     case 18: /* in an upcall */
         is_unpaired = 1;
         lfc_ucast_launch(rank, data, size, 1);
@@ -310,6 +344,8 @@ int main(int argc, char **argv)
         add();
     else if (strcmp(scenario, "interrupts") == 0)
         interrupts();
+    else if (strcmp(scenario, "own_handler") == 0)
+        own_handler();
     else if (strcmp(scenario, "quiet") == 0)
         quiet();
     else if (strcmp(scenario, "statistics") == 0)

@@ -63,6 +63,18 @@ TEST(each_packet_comes_once_and_in_order_with_upcalls_and_without)
     runs("3", "all_to_all", "300", "1", "-lfc-ring-frames=512");
 }
 
+TEST(sixteen_that_all_broadcast_into_small_cells)
+{
+    char number[16];
+    run_folder();
+    snprintf(number, sizeof number, "%d", (int)test_scale(8, 500));
+    for (int allowed = 0; allowed < 2; allowed++) {
+        run_start(&run, run_enl(), "-n", "16", members(), "all_to_all", number, allowed == 0 ? "0" : "1",
+                  "-lfc-ring-frames=4");
+        ends_well("all_to_all");
+    }
+}
+
 TEST(a_multicast_reaches_its_group)
 {
     runs("5", "groups", "60", "1", "-lfc-ring-frames=4");
@@ -106,6 +118,12 @@ TEST(who_never_polls_is_interrupted_also_within_malloc)
     runs("1", "interrupts", "300", "1", "-lfc-interval=0");
     runs("2", "interrupts", "300", "1", "-lfc-interval=20");
     runs("3", "interrupts", "100", "0", "-lfc-interval=70");
+}
+
+TEST(a_handler_of_the_programs_own_may_poll)
+{
+    runs("1", "own_handler", "300", "1", "-lfc-interval=0");
+    runs("3", "own_handler", "100", "0", "-lfc-interval=20");
 }
 
 /* The number behind that name, of process 0. */
@@ -159,6 +177,9 @@ TEST(options_are_taken_out_and_others_are_left)
     setenv("LFC_VERBOSE", "", 1);
     setenv("LFC_RING_FRAMES", "77", 1);
     setenv("LFC_INTERVAL", "5", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "shown");
+    ends_well("shown");
+    CHECK(strstr(run.text, "interrupts after 5 us, then every 5 us") != NULL);
     run_start(&run, run_enl(), "-n", "2", members(), "shown", "-lfc-intr-next=9");
     ends_well("shown");
     CHECK(strstr(run.text, "77 in the receive queue") != NULL);
@@ -205,7 +226,8 @@ TEST(misuse_ends_the_program_with_the_routines_name)
                                        "lfc_poll: lfc_exit was called before",
                                        NULL, /* 16 and 17: test_lfc_debug.c */
                                        NULL,
-                                       "lfc_intr_enable: an upcall is running"};
+                                       "lfc_intr_enable: an upcall is running",
+                                       "is no packet that an upcall has got and kept, or was freed before"};
     run_folder();
     for (unsigned i = 0; i < sizeof said / sizeof said[0]; i++) {
         char number[16];
