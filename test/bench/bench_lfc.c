@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_lfc -- what LFC adds to the cells below it, in one run, by turns:
  *
- *   enl -n 2 bench_lfc [ROUNDS]       a packet of 8 bytes, one way, by polling, beside a region of 8 bytes handed over
+ *   enl -n 2 bench_lfc [ROUNDS]       a packet of 8 bytes, one way, by polling, beside a region of 8 bytes handed over; the same by
+ *                                     interrupt, without a delay, beside the wake-up of a process that sleeps in poll(2) on
+ *                                     bcr_fd, and a pthread_kill that has come
  *   enl -n 16 bench_lfc [ROUNDS]      the same, and a broadcast to 15, beside one bcr_putm to 15
  *
  * And without another process: a fetch-and-add, beside a write lock taken and released. Medians, in ns, and their ratio. */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -93,6 +99,99 @@ static double lfc_pong(void)
         launch(0);
     }
     return (now_ns() - begun) / rounds / 2;
+}
+
+/* The same, where both compute until the upcall has been made: each packet is an interrupt. */
+enum { SLOWER = 20 };
+
+static double interrupt_pong(void)
+{
+    lfc_intr_enable();
+    const double begun = now_ns();
+    for (unsigned i = 0; i < rounds / SLOWER && lfc_my_proc() < 2; i++) {
+        if (lfc_my_proc() == 0)
+            launch(1);
+        while (received == 0)
+            ;
+        received = 0;
+        if (lfc_my_proc() == 1)
+            launch(0);
+    }
+    const double spent = now_ns() - begun;
+    lfc_intr_disable();
+    return spent / (rounds / SLOWER) / 2;
+}
+
+static void take_asleep(void)
+{
+    bcr_region rgid;
+    struct pollfd ready = {.events = POLLIN};
+    while ((rgid = bcr_deq(bcr_cce, CELL, 0)) == NULL) {
+        if (bcr_errno != bcrE_TIMEOUT || (ready.fd = bcr_fd(CELL)) < 0)
+            fail("bcr_deq");
+        poll(&ready, 1, -1);
+    }
+    bcr_rgfree(rgid);
+}
+
+static double wake_pong(void)
+{
+    const double begun = now_ns();
+    for (unsigned i = 0; i < rounds / SLOWER && lfc_my_proc() < 2; i++) {
+        if (lfc_my_proc() == 0)
+            give(1);
+        take_asleep();
+        if (lfc_my_proc() == 1)
+            give(0);
+    }
+    return (now_ns() - begun) / (rounds / SLOWER) / 2;
+}
+
+static atomic_uint asked, signalled;
+static pthread_t target;
+
+static void note_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&signalled, 1);
+}
+
+static void *kill_when_asked(void *unused)
+{
+    bcr_threadcores();
+    for (unsigned i = 1; i <= rounds / SLOWER; i++) {
+        while (atomic_load(&asked) < i)
+            ;
+        pthread_kill(target, SIGUSR1);
+    }
+    return unused;
+}
+
+/* From one thread to another one that computes. */
+static double bare_kill(void)
+{
+    pthread_t thread;
+    target = pthread_self();
+    signal(SIGUSR1, note_signal);
+    asked = signalled = 0;
+    if (pthread_create(&thread, NULL, kill_when_asked, NULL) != 0)
+        fail("pthread_create");
+    const double begun = now_ns();
+    for (unsigned i = 1; i <= rounds / SLOWER; i++) {
+        atomic_store(&asked, i);
+        while (atomic_load(&signalled) < i)
+            ;
+    }
+    const double spent = now_ns() - begun;
+    pthread_join(thread, NULL);
+    return spent / (rounds / SLOWER);
+}
+
+static double bare_interrupt(void)
+{
+    const double wake = wake_pong();
+    bcr_teamsync(bcr_BLOCK);
+    return lfc_my_proc() == 0 ? wake + bare_kill() : 0;
 }
 
 /* Process 0 sends; all wait for each other every few, so that there is room. */
@@ -187,6 +286,7 @@ static void measure(const char *what, double (*ours)(void), double (*bare)(void)
 
 int main(int argc, char **argv)
 {
+    setenv("LFC_INTERVAL", "0", 0);
     lfc_init(&argc, argv);
     if (argc > 1)
         rounds = (unsigned)atoi(argv[1]);
@@ -199,6 +299,8 @@ int main(int argc, char **argv)
         measure("packet", lfc_pong, bare_pong, 0);
     if (lfc_nr_procs() > 2)
         measure("broadcast", lfc_bcast, bare_putm, 0);
+    if (lfc_nr_procs() == 2)
+        measure("interrupt", interrupt_pong, bare_interrupt, 0);
     if (lfc_my_proc() == 0)
         give((int)lfc_my_proc());
     measure("add", lfc_add, bare_lock, 1);
