@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* init.c -- from lfc_init to lfc_exit: who takes part, the groups, and how the program ends. */
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,9 @@ struct lfc lfc_self;
 void lfc_fail(const char *routine, const char *format, ...)
 {
     char text[600]; /* without stdio's streams: this may be a signal handler */
-    int length = snprintf(text, sizeof text, "lfc: process %u: %s: ", lfc_self.rank, routine);
+    int length = lfc_self.is_begun
+                     ? snprintf(text, sizeof text, "lfc: process %u: %s: ", lfc_self.rank, routine)
+                     : snprintf(text, sizeof text, "lfc: %s: ", routine);
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
@@ -31,8 +34,11 @@ void lfc_fail(const char *routine, const char *format, ...)
 
 void lfc_fail_bcr(const char *routine)
 {
-    if (bcr_errno == bcrE_DEAD || bcr_errno == bcrE_ENLIST)
+    if (bcr_errno == bcrE_DEAD || bcr_errno == bcrE_ENLIST) {
+        /* If that has failed, enl is about to end the program, and tells why. One that has ended normally is told of here. */
+        poll(NULL, 0, 1000);
         lfc_fail(routine, "another process of the program has ended");
+    }
     lfc_fail(routine, "%s", bcr_strerror(bcr_errno));
 }
 

@@ -2,42 +2,17 @@
 /* lfc_members.c -- an LFC program whose members do what they are told: lfc_members SCENARIO [NUMBER [NUMBER]]
  *
  * What goes wrong ends it with status 3 and a sentence. */
-#include <arpa/inet.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <lfc.h>
+#include "lfc_members.h"
 
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "lfc_members: line %d, process %u: not %s\n", __LINE__, lfc_my_proc(), \
-                    #condition);                                                                   \
-            exit(3);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-enum { MEMBERS_MAX = 64, KINDS = 2, KEPT_MAX = 150 };
-
-/* A packet of ours, in the network's order of bytes, since LFC translates nothing: the rest is filled with its number. */
-struct packet {
-    uint32_t number, kind;
-};
-
-static unsigned rank, count, numbers = 100;
-static int allowed = 1;
-static volatile unsigned received[MEMBERS_MAX][KINDS], total;
-static void *kept[KEPT_MAX];
-static unsigned kept_count;
-static int adds;        /* upcalls add, too */
-static int is_unpaired; /* they enable interrupts that they have not disabled */
-
-static void tell(unsigned number)
-{
-    printf("%u\n", number);
-}
+unsigned rank, count, numbers = 100;
+int allowed = 1;
+volatile unsigned received[MEMBERS_MAX][KINDS], total;
+void *kept[KEPT_MAX];
+unsigned kept_count;
+int adds, is_unpaired, merges;
 
 /* From each member packets of each kind come in their order, once, and whole. */
 int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags)
@@ -45,6 +20,11 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
     struct packet packet;
     MUST(lfc_intr_status() == 0);
     MUST(src < count && size >= sizeof packet && size <= lfc_packet_size());
+    if (merges) {
+        merge(data, size);
+        total++;
+        return 0;
+    }
     memcpy(&packet, data, sizeof packet);
     packet = (struct packet){ntohl(packet.number), ntohl(packet.kind)};
     MUST(packet.kind < KINDS && (packet.kind == 1) == ((flags & LFC_UPCALL_MCAST) != 0));
@@ -72,7 +52,7 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
     return 1;
 }
 
-static void *packet_of(uint32_t number, uint32_t kind, unsigned *size_out)
+void *packet_of(uint32_t number, uint32_t kind, unsigned *size_out)
 {
     const struct packet packet = {htonl(number), htonl(kind)};
     unsigned char *data = lfc_send_alloc(allowed);
@@ -82,7 +62,7 @@ static void *packet_of(uint32_t number, uint32_t kind, unsigned *size_out)
     return data;
 }
 
-static void await(unsigned wanted)
+void await(unsigned wanted)
 {
     while (total < wanted)
         lfc_poll();
@@ -123,18 +103,22 @@ static void groups(void)
     await(rank % 2 == 0 ? numbers * (count - 1) : 0);
 }
 
-/* Each tells the numbers that it got, of which none may be another's: the test compares them. */
-static void add(void)
+/* One is killed while all send to all, or leaves. */
+static _Noreturn void one_ends(int is_killed)
 {
     lfc_start();
-    adds = numbers % 2;
-    unsigned size;
-    for (unsigned i = 0; i < numbers; i++) {
-        tell(lfc_fetch_and_add(0, allowed));
-        void *data = packet_of(i, 0, &size);
-        lfc_ucast_launch((rank + 1) % count, data, size, allowed);
+    for (uint32_t i = 0;; i++) {
+        for (unsigned dest = 0; dest < count; dest++) {
+            unsigned size;
+            void *data = packet_of(i, 0, &size);
+            lfc_ucast_launch(dest, data, size, allowed);
+        }
+        if (rank == 1 && i == numbers && is_killed)
+            raise(SIGKILL);
+        if (rank == 1 && i == numbers)
+            exit(0);
+        lfc_poll();
     }
-    await(numbers);
 }
 
 /* Who computes, allocates and prints, and never polls, gets packets all the same. */
@@ -264,66 +248,6 @@ static void memory(void)
     lfc_start();
 }
 
-/* ---- bad input ---- */
-
-static void misuse(int which)
-{
-    unsigned doubled[] = {0, 0}, none[] = {99};
-    unsigned size;
-    int here = 0;
-    if (which == 0)
-        lfc_group_create(doubled, 2);
-    if (which == 1)
-        lfc_group_create(none, 1);
-    if (which == 2)
-        lfc_poll();
-    lfc_start();
-    void *data = packet_of(0, 0, &size);
-    switch (which) {
-    case 3: lfc_start(); break;
-    case 4: lfc_group_create(none, 0); break;
-    case 5: lfc_ucast_launch(count, data, size, 1); break;
-    case 6: lfc_ucast_launch(0, data, 1025, 1); break;
-    case 7: lfc_ucast_launch(0, &here, 1, 1); break;
-    case 8:
-        lfc_ucast_launch(0, data, size, 1);
-        lfc_ucast_launch(0, data, size, 1);
-        break;
-    case 9: lfc_mcast_launch(0, data, size, 1); break;
-    case 10: lfc_packet_free(data); break;
-    case 11:
-        lfc_intr_enable();
-        lfc_intr_enable();
-        break;
-    case 19:
-        received[rank][0] = 1; /* packet 1 is kept */
-        data = packet_of(1, 0, &size);
-        lfc_ucast_launch(rank, data, size, 1);
-        while (kept_count == 0)
-            lfc_poll();
-        lfc_packet_free(kept[0]);
-        lfc_packet_free(kept[0]);
-        break;
-    case 18: /* in an upcall */
-        is_unpaired = 1;
-        lfc_ucast_launch(rank, data, size, 1);
-        await(1);
-        break;
-    case 12: lfc_fetch_and_add(count, 1); break;
-    case 13: lfc_stats_dump(stdout, 3, NULL, NULL); break;
-    case 14: lfc_free(&here); break;
-    case 16: /* what the debug library sees */
-        data = lfc_malloc(10);
-        memset(data, 0, 11);
-        lfc_free(data);
-        lfc_exit();
-        exit(0);
-    case 17: lfc_exit(); exit(0);
-    default: lfc_exit(); lfc_poll();
-    }
-    exit(3);
-}
-
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* what is told comes line by line */
@@ -342,6 +266,12 @@ int main(int argc, char **argv)
         groups();
     else if (strcmp(scenario, "add") == 0)
         add();
+    else if (strcmp(scenario, "add_many") == 0)
+        add_many();
+    else if (strcmp(scenario, "leaves") == 0)
+        one_ends(0);
+    else if (strcmp(scenario, "killed") == 0)
+        one_ends(1);
     else if (strcmp(scenario, "interrupts") == 0)
         interrupts();
     else if (strcmp(scenario, "own_handler") == 0)

@@ -54,5 +54,20 @@ echo "ok what is wrong is told"
 HOSTS="$here elsewhere $here" refuses 'stands in the list in two places' "$LFC_MEMBERS" 0 3 shown
 HOSTS="$here $here" BCR_AWAITTIMEOUT=300 refuses . "$LFC_MEMBERS" 1 2 shown
 echo "ok who is not come for ends"
+HOSTS="$here $here" BCR_AWAITTIMEOUT=300 refuses . "$LFC_MEMBERS" 0 2 shown
+echo "ok process 0 ends if another one never starts"
+
+export HOSTS="$here $here $here" BCR_AWAITTIMEOUT=2000
+pids=()
+for rank in 0 1 1; do
+    "$LFC_MEMBERS" $rank 3 shown > "$scratch/said.$rank.${#pids[@]}" 2>&1 &
+    pids+=($!)
+done
+for pid in "${pids[@]}"; do
+    if wait "$pid"; then fail "a rank that is there twice"; fi
+done
+grep -q 'another process waits as member 1' "$scratch"/said.1.* || fail "a rank that is there twice is not told of"
+echo "ok a rank that is there twice ends the program"
+unset HOSTS BCR_AWAITTIMEOUT
 HOSTS=nowhere "$BCR_ENL" -n 2 "$LFC_LATENCY" -nsend 10 > "$scratch/said" || fail "HOSTS under enl -n"
 echo "ok under enl -n HOSTS has no meaning"

@@ -7,6 +7,9 @@
 #include "check.h"
 #include "run.h"
 
+/* Seconds for each test, on a busy machine. */
+enum { LIMIT = 200 };
+
 static struct run run;
 
 static const char *members(void)
@@ -36,7 +39,7 @@ static void runs(const char *count, const char *scenario, const char *number, co
     }
 }
 
-TEST(the_guides_latency_program_runs_as_it_stands)
+TEST_TIMEOUT(the_guides_latency_program_runs_as_it_stands, LIMIT)
 {
     static const char *const counts[] = {"1", "2"};
     for (int i = 0; i < 2; i++) {
@@ -55,7 +58,7 @@ TEST(the_guides_latency_program_runs_as_it_stands)
     ends_well("latency");
 }
 
-TEST(each_packet_comes_once_and_in_order_with_upcalls_and_without)
+TEST_TIMEOUT(each_packet_comes_once_and_in_order_with_upcalls_and_without, LIMIT)
 {
     runs("1", "all_to_all", "100", "1", "-lfc-ring-frames=4");
     runs("4", "all_to_all", "60", "1", "-lfc-ring-frames=4");
@@ -63,7 +66,7 @@ TEST(each_packet_comes_once_and_in_order_with_upcalls_and_without)
     runs("3", "all_to_all", "300", "1", "-lfc-ring-frames=512");
 }
 
-TEST(sixteen_that_all_broadcast_into_small_cells)
+TEST_TIMEOUT(sixteen_that_all_broadcast_into_small_cells, LIMIT)
 {
     char number[16];
     run_folder();
@@ -75,7 +78,7 @@ TEST(sixteen_that_all_broadcast_into_small_cells)
     }
 }
 
-TEST(a_multicast_reaches_its_group)
+TEST_TIMEOUT(a_multicast_reaches_its_group, LIMIT)
 {
     runs("5", "groups", "60", "1", "-lfc-ring-frames=4");
     runs("4", "groups", "60", "0", "-lfc-ring-frames=9");
@@ -95,14 +98,14 @@ static void check_numbers(unsigned all)
     CHECK_INT(told, all);
 }
 
-TEST(fetch_and_adds_are_a_permutation_also_where_upcalls_add)
+TEST_TIMEOUT(fetch_and_adds_are_a_permutation_also_where_upcalls_add, LIMIT)
 {
     static const char *const hosts[] = {"1", "3"};
     run_folder();
     for (int i = 0; i < 2; i++) {
-        run_start(&run, run_enl(), "-n", "8", members(), "add", i == 0 ? "1000" : "501", "1");
+        run_start(&run, run_enl(), "-n", "8", members(), "add", i == 0 ? "100" : "151", "1");
         ends_well("add");
-        check_numbers(i == 0 ? 8000 : 2 * 8 * 501);
+        check_numbers(i == 0 ? 800 : 2 * 8 * 151);
         run_start(&run, run_enl(), "-n", "3", members(), "add", "100", "0");
         ends_well("add");
         check_numbers(300);
@@ -113,14 +116,23 @@ TEST(fetch_and_adds_are_a_permutation_also_where_upcalls_add)
     }
 }
 
-TEST(who_never_polls_is_interrupted_also_within_malloc)
+TEST_TIMEOUT(no_number_is_added_twice_or_left_out, LIMIT)
+{
+    char number[16];
+    run_folder();
+    snprintf(number, sizeof number, "%d", (int)test_scale(1000, 125000));
+    run_start(&run, run_enl(), "-n", "8", members(), "add_many", number, "1");
+    ends_well("add_many");
+}
+
+TEST_TIMEOUT(who_never_polls_is_interrupted_also_within_malloc, LIMIT)
 {
     runs("1", "interrupts", "300", "1", "-lfc-interval=0");
     runs("2", "interrupts", "300", "1", "-lfc-interval=20");
     runs("3", "interrupts", "100", "0", "-lfc-interval=70");
 }
 
-TEST(a_handler_of_the_programs_own_may_poll)
+TEST_TIMEOUT(a_handler_of_the_programs_own_may_poll, LIMIT)
 {
     runs("1", "own_handler", "300", "1", "-lfc-interval=0");
     runs("3", "own_handler", "100", "0", "-lfc-interval=20");
@@ -136,7 +148,7 @@ static long counted(const char *name)
 }
 
 /* A signal without end would come some thousand times in the 200 ms that nothing is to be done. */
-TEST(signals_end_when_nothing_is_left_to_do)
+TEST_TIMEOUT(signals_end_when_nothing_is_left_to_do, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "quiet", "20", "-lfc-ring-frames=4", "-lfc-interval=0");
@@ -146,7 +158,7 @@ TEST(signals_end_when_nothing_is_left_to_do)
     CHECK(counted("\nsignals") < 200);
 }
 
-TEST(statistics_of_all_are_gathered_at_process_0)
+TEST_TIMEOUT(statistics_of_all_are_gathered_at_process_0, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "3", members(), "statistics");
@@ -157,14 +169,14 @@ TEST(statistics_of_all_are_gathered_at_process_0)
     CHECK(strstr(run.text, "unicasts sent                         0            0            0\n") != NULL);
 }
 
-TEST(the_heap_gives_each_block_once)
+TEST_TIMEOUT(the_heap_gives_each_block_once, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "memory");
     ends_well("memory");
 }
 
-TEST(options_are_taken_out_and_others_are_left)
+TEST_TIMEOUT(options_are_taken_out_and_others_are_left, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "shown", "-lfc-no-intr", "a", "-lfc-tree=bst",
@@ -184,12 +196,15 @@ TEST(options_are_taken_out_and_others_are_left)
     ends_well("shown");
     CHECK(strstr(run.text, "77 in the receive queue") != NULL);
     CHECK(strstr(run.text, "interrupts after 5 us, then every 9 us") != NULL);
+    setenv("LFC_INTERVAL", "fast", 1);
+    run_start(&run, run_enl(), "-n", "1", members(), "shown");
+    run_ends(&run, 1, "LFC_INTERVAL takes a number from 0 to 10000000, not fast");
     unsetenv("LFC_VERBOSE");
     unsetenv("LFC_RING_FRAMES");
     unsetenv("LFC_INTERVAL");
 }
 
-TEST(a_value_that_is_none_ends_the_program_with_a_sentence)
+TEST_TIMEOUT(a_value_that_is_none_ends_the_program_with_a_sentence, LIMIT)
 {
     static const char *const bad[][2] = {
         {"-lfc-ring-frames=0", "-lfc-ring-frames=0 takes a number from 1 to 1000000, not 0"},
@@ -206,7 +221,7 @@ TEST(a_value_that_is_none_ends_the_program_with_a_sentence)
     }
 }
 
-TEST(misuse_ends_the_program_with_the_routines_name)
+TEST_TIMEOUT(misuse_ends_the_program_with_the_routines_name, LIMIT)
 {
     static const char *const said[] = {"lfc_group_create: process 0 is named twice",
                                        "lfc_group_create: there is no process 99",
@@ -241,11 +256,35 @@ TEST(misuse_ends_the_program_with_the_routines_name)
     }
 }
 
-TEST(the_end_of_a_member_ends_the_program)
+TEST_TIMEOUT(the_end_of_a_member_ends_the_program, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "2", members(), "all_to_all", "100000000", ":", "-n", "1", "sh", "-c",
               "sleep 1; exit 4");
     run_end(&run);
     CHECK_INT(run.status, 4);
+}
+
+TEST_TIMEOUT(a_member_that_leaves_without_lfc_exit_ends_the_program, LIMIT)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "3", members(), "leaves", "100");
+    run_ends(&run, 1, "another process of the program has ended");
+}
+
+TEST_TIMEOUT(the_others_of_a_member_that_is_killed_end_with_one_sentence, LIMIT)
+{
+    for (int i = 0; i < 2; i++) { /* on one host, and on two */
+        run_folder();
+        if (i == 0)
+            run_start(&run, run_enl(), "-n", "4", members(), "killed", "100");
+        else
+            run_start(&run, run_enl(), "--local", "1", "--per-host", "4", "--map", "cyclic", "-n", "4",
+                      members(), "killed", "100");
+        run_end(&run);
+        CHECK_INT(run.status, 128 + 9);
+        CHECK(strstr(run.error, "was killed by signal 9") != NULL && strstr(run.error, "lfc: ") == NULL);
+        if (i == 0)
+            CHECK_STR(strchr(run.error, '\n'), "\n");
+    }
 }
