@@ -151,8 +151,8 @@ static void note_empty_poll(void)
 
 void lfc_poll(void)
 {
-    if (lfc_self.inside !=
-        0) { /* the program's own handler has interrupted a routine, which makes the upcalls then */
+    if (lfc_self.inside != 0) {
+        /* A handler of the program's own has interrupted a routine, which makes the upcalls then. */
         lfc_self.pending = 1;
         return;
     }
