@@ -20,7 +20,7 @@ static void sleep_us(struct adapter_interrupt *interrupt, unsigned us)
         return;
     clock_gettime(CLOCK_MONOTONIC, &until);
     const long ns = until.tv_nsec + (long)(us % 1000000) * 1000;
-    until.tv_sec += us / 1000000 + ns / 1000000000;
+    until.tv_sec += (time_t)(us / 1000000) + (time_t)(ns / 1000000000);
     until.tv_nsec = ns % 1000000000;
     while (sem_clockwait(&interrupt->stopped, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
         ;
