@@ -7,7 +7,6 @@
  *   disabled                   the same note, for the outermost lfc_intr_enable
  *
  * The program may have a handler of SIGIO of its own, which calls lfc_poll: that leaves the note, too. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "lfc_private.h"
@@ -60,15 +59,15 @@ static void on_sigio(int signal)
     lfc_self.pending = 1;
     if (lfc_self.inside != 0 || lfc_self.disabled != 0)
         return;
-    const int error = errno, code = bcr_errno;
-    if (bcr_sigenter() == 0) {
-        lfc_self.inside++;
-        serve();
-        lfc_self.inside--;
-        (void)bcr_sigleave();
+    const int code = bcr_errno;
+    if (bcr_sigenter() != 0) { /* the program itself is in BCR: the helper will send another one */
+        bcr_errno = code;
+        return;
     }
-    bcr_errno = code;
-    errno = error;
+    lfc_self.inside++;
+    serve();
+    lfc_self.inside--;
+    (void)bcr_sigleave();
 }
 
 /* The first lfc_intr_enable. */

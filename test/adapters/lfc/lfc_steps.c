@@ -163,6 +163,11 @@ static void compute(void)
     MUST(errno == 77 && bcr_errno == 78);
 }
 
+static void call_bcr(void)
+{
+    MUST(bcr_deq(lfc_self.own, CELL_STATS, 0) == NULL && bcr_errno == bcrE_TIMEOUT);
+}
+
 static const struct {
     const char *name;
     void (*call)(void);
@@ -178,6 +183,7 @@ static const struct {
     {"lfc_fetch_and_add", add, 2},
     {"lfc_malloc and lfc_free", allocate, 2},
     {"what the program does", compute, 2},
+    {"a call of BCR", call_bcr, 2}, /* the last: it is not for a handler of the program's own */
 };
 
 /* Whether the routine had not ended before its instruction `at`. */
@@ -235,7 +241,7 @@ int main(int argc, char **argv)
     handler = argc == 3 ? before.sa_handler : own_handler;
     before.sa_handler = on_sigio;
     MUST(sigaction(SIGIO, &before, NULL) == 0);
-    for (size_t i = 0; i < sizeof routines / sizeof routines[0]; i++) {
+    for (size_t i = 0; i < sizeof routines / sizeof routines[0] - (argc > 3); i++) {
         routine = routines[i].name;
         step_through(routines[i].call, routines[i].ready, places, &random);
         printf("%s: %ld instructions\n", routine, steps);

@@ -116,7 +116,7 @@ TEST_TIMEOUT(fetch_and_adds_are_a_permutation_also_where_upcalls_add, LIMIT)
     }
 }
 
-TEST_TIMEOUT(no_number_is_added_twice_or_left_out, LIMIT)
+TEST_TIMEOUT(no_number_is_added_twice_or_left_out, 1800)
 {
     char number[16];
     run_folder();
@@ -151,10 +151,9 @@ static long counted(const char *name)
 TEST_TIMEOUT(signals_end_when_nothing_is_left_to_do, LIMIT)
 {
     run_folder();
-    run_start(&run, run_enl(), "-n", "1", members(), "quiet", "20", "-lfc-ring-frames=4", "-lfc-interval=0");
+    run_start(&run, run_enl(), "-n", "1", members(), "quiet", "20", "-lfc-ring-frames=4",
+              "-lfc-intr-first=300000", "-lfc-intr-next=1");
     ends_well("quiet");
-    CHECK_INT(counted("unicasts received"), 20);
-    CHECK(counted("upcalls by interrupt") > 0);
     CHECK(counted("\nsignals") < 200);
 }
 
