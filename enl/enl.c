@@ -141,6 +141,7 @@ int main(int argc, char **argv)
     case ENL_WINDOWS: return enl_windows(argv + options.first);
     case ENL_DEBUG_HOST: return enl_debug_host(argv + options.first);
     case ENL_STACKS_HOST: return enl_stacks_host(argc - options.first, argv + options.first);
+    case ENL_KEEP_TEMPDIR: return enl_tempdir_keep(argv + options.first);
     case ENL_HELD_PROGRAM: return enl_held(argv + options.first);
     case ENL_RUN: break;
     }

@@ -102,13 +102,16 @@ void enl_program_check_end(struct enl_program *program)
     if (!enl_session_over(&program->session))
         return; /* its windows are being closed */
     if (program->self.phase == ENL_RUNNING) {
-        end(program);
+        if (enl_tempdir_over(&program->here))
+            end(program);
     } else if (program->self.phase == ENL_ENDING) {
         /* Processes that CCEs left have become children of the daemon, which is their subreaper.
          * SIGCHLD tells of the end of each. */
         const int others = enl_signals_kill_children(&program->jobs);
-        if (others < 0 || (others == 0 && enl_branches_are_left()) ||
-            (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
+        const bool are_spared = enl_branches_are_left() || program->here.tempdir.keeper != 0;
+        if ((others < 0 || (others == 0 && are_spared) ||
+             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)) &&
+            enl_tempdir_over(&program->here))
             end(program);
     }
 }
@@ -220,6 +223,7 @@ static void free_all(struct enl_program *program)
     enl_hosts_free(&program->hosts);
     free(program->self.environment);
     free(program->here.folder);
+    free(program->here.tempdir.path);
     free(program->jobs.programs);
     enl_push_end(&program->carry);
 }

@@ -196,8 +196,13 @@ static bool on_reaped(struct enl_program *program, pid_t pid, int wait_status)
 {
     enl_crash_reaped(&program->crashes, pid);
     return enl_tree_reaped(program, pid, wait_status) || enl_branch_reaped(program, pid, wait_status) ||
-           enl_proxy_reaped(&program->carry, pid, wait_status) ||
+           enl_proxy_reaped(&program->carry, pid, wait_status) || enl_tempdir_reaped(&program->here, pid) ||
            enl_session_reaped(&program->session, pid, wait_status);
+}
+
+static bool is_spared(const struct enl_program *program, pid_t pid)
+{
+    return enl_branch_is_left(pid) || pid == program->here.tempdir.keeper;
 }
 
 static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
@@ -211,7 +216,7 @@ static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
                                              .kill = kill_others,
                                              .cut = enl_tree_cut,
                                              .reaped = on_reaped,
-                                             .is_spared = enl_branch_is_left};
+                                             .is_spared = is_spared};
 
 /* ---- all of them ---- */
 

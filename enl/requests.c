@@ -255,6 +255,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, team_new):
     case ON(CONTROL, team_cut): return team_request(conn, message);
     case ON(CONTROL, team_sync): return enl_members_sync(conn, message);
+    case ON(CONTROL, tempdir): return enl_tempdir_ask(conn, message);
     case ON(CONTROL, watch): return enl_watches_ask(conn, message);
     case ON(CONTROL, note): write_note(conn, message); return NULL;
     case ON(CONTROL, idle): enl_deadlock_idle(&program->deadlock, conn->cce, message); return NULL;

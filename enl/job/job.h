@@ -150,7 +150,7 @@ struct enl_jobs_ops {
     /* ---- ends ---- */
     /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
     bool (*reaped)(struct enl_program *program, pid_t pid, int wait_status);
-    bool (*is_spared)(pid_t pid); /* by enl_signals_kill_children */
+    bool (*is_spared)(const struct enl_program *program, pid_t pid); /* by enl_signals_kill_children */
 };
 
 struct enl_jobs {

@@ -77,7 +77,7 @@ int enl_signals_kill_children(const struct enl_jobs *jobs)
         return -1;
     while (fscanf(file, "%31s", word) == 1) {
         long pid = strtol(word, NULL, 10);
-        if (pid <= 1 || jobs->ops->is_spared((pid_t)pid))
+        if (pid <= 1 || jobs->ops->is_spared(jobs->self->program, (pid_t)pid))
             continue;
         kill((pid_t)pid, SIGKILL);
         count++;

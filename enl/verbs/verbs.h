@@ -41,6 +41,7 @@ enum enl_action {
     ENL_PANE_SHOWN, /* enl's own: a terminal's side of a debugger (debug/pane.c); its words from argv[first] on */
     ENL_WINDOWS,      /* the same: opens windows (debug/windows.c) */
     ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.c) */
+    ENL_KEEP_TEMPDIR, /* the same: removes a directory (host/tempdir_keeper.c) */
     ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.c) */
     ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.c) */
     ENL_STACKS_HOST,  /* the same: another helper (stacks/stacks.h) */

@@ -38,6 +38,7 @@
     X(NOTEAM, 13, "this CCE is in no team; name a CCE, or bcr_ALL for the whole program")                   \
     X(INSIDE, 14, "this CCE is in BCR already, or the call would run handlers; leave it to a later signal") \
     X(WOKEN, 15, "bcr_wake ended the wait; do what the one that called it asks for, then call again")       \
+    X(NODIR, 16, "no directory can be made there; let tempdir in that machine's bcrrc name another place")  \
     X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")    \
     X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")         \
     X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")    \

@@ -366,6 +366,21 @@ BCR_API int bcr_wake(int cell);
 BCR_API int bcr_wakefd(void);
 BCR_API int bcr_wakeon(int cell, int on);
 
+/* bcr_tempdir -- name a directory of the program on this host, for files that are gone with it.
+ * It is empty at first, in the directory that tempdir in bcrrc names, and nobody but this user may
+ * enter it (mode 0700). All CCEs of a host have the same one, those of each other host another; the first call
+ * there makes it. Its path is absolute, and comes with the zero byte into the length bytes at path;
+ * PATH_MAX bytes suffice. It vanishes with all that is in it when the program has ended on that host,
+ * before enl exits there; soon after that, if enl is killed. The program does not remove it itself.
+ * Returns: 0. If it fails, path is left alone.
+ * Errors: bcrE_ARG     path is NULL, or length is too small.
+ *         bcrE_NODIR   tempdir on this host is no directory, or may not be written; its log says why.
+ *         bcrE_NOMEM   No space is left there, or no process or descriptor for what removes it.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: until enl has answered.
+ * Crash: the directory stays until the program ends. */
+BCR_API int bcr_tempdir(char *path, size_t length);
+
 /* bcr_idle -- say that this CCE only looks for regions from now on, so that a deadlock can be found.
  * The daemons find out when no CCE of a program can go on (ondeadlock in bcrrc), but a CCE that looks
  * again and again, with the time 0 or another, seems to compute. With bcr_IDLE_WAITING it says that it

@@ -53,6 +53,7 @@ static const enum bcri_control_type of_cce[] = {
     BCRI_MSG_enlist,      BCRI_MSG_host_name,     BCRI_MSG_host_arch,  BCRI_MSG_watch,
     BCRI_MSG_signal_cce,  BCRI_MSG_finish,        BCRI_MSG_publish,    BCRI_MSG_find,
     BCRI_MSG_team_new,    BCRI_MSG_team_cut,      BCRI_MSG_team_sync,  BCRI_MSG_idle,
+    BCRI_MSG_tempdir,
 };
 static const enum bcri_control_type of_helper[] = {BCRI_MSG_segment_fd, BCRI_MSG_ps, BCRI_MSG_way_next,
                                                    BCRI_MSG_pane, BCRI_MSG_attach};

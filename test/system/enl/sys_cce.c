@@ -6,6 +6,7 @@
  *   about         writes what it was given: limits, mask, directory, and so on
  *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
  *   threadcores   the same of a thread that has called bcr_threadcores
+ *   tempdir       tells "tempdir ORDINAL CODE PATH", and makes files and folders there if it has one
  *   wait          reads a byte from the fifo $SYS_GO
  *   wait-at F     reads a byte from the fifo F
  *   out T, err T  prints a line
@@ -113,6 +114,22 @@ static void cores(void)
     while (first < CPU_SETSIZE && !CPU_ISSET((size_t)first, &set))
         first++;
     tell("cores %d %d %d\n", bcr_cceord, CPU_COUNT(&set), first);
+}
+
+static void tempdir(void)
+{
+    char path[PATH_MAX] = "none", name[PATH_MAX + 64];
+    const int code = bcr_tempdir(path, sizeof path) == 0 ? 0 : bcr_errno;
+    for (int i = 0; i < 3 && code == 0; i++) { /* the last one is unreadable, and has a file */
+        snprintf(name, sizeof name, "%s/%d-%d", path, bcr_cceord, i);
+        if (mkdir(name, 0700) != 0 || snprintf(name, sizeof name, "%s/%d-%d/file", path, bcr_cceord, i) < 0 ||
+            (i != 0 && close(open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) != 0))
+            _exit(87);
+        snprintf(name, sizeof name, "%s/%d-%d", path, bcr_cceord, i);
+        if (i == 2 && chmod(name, 0) != 0)
+            _exit(88);
+    }
+    tell("tempdir %d %d %s\n", bcr_cceord, code, path);
 }
 
 static void *cores_of_thread(void *unused)
@@ -393,6 +410,8 @@ static int perform(char **words)
         return cores(), 1;
     if (strcmp(word, "threadcores") == 0)
         return threadcores(), 1;
+    if (strcmp(word, "tempdir") == 0)
+        return tempdir(), 1;
     if (strcmp(word, "wait") == 0)
         return wait_at(getenv("SYS_GO")), 1;
     if (strcmp(word, "wait-at") == 0)

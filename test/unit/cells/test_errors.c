@@ -14,6 +14,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     bcr_region list[1] = {rgid};
     int cells[2] = {1, cell};
     int value = 0, archtype = 0;
+    char path[PATH_MAX];
     FAILS(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), code);
     FAILS(bcr_cafree(cell), code);
     FAILS(bcr_celllen(1, cell), code);
@@ -54,6 +55,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_heapleft(), code);
     FAILS(bcr_threadcores(), code);
     FAILS(bcr_idle(0), code);
+    FAILS(bcr_tempdir(path, sizeof path), code);
     FAILS(bcr_sigenter(), code);
     FAILS(bcr_sigleave(), code);
     FAILS(bcr_wake(cell), code);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* See tempdir.h: the daemon's side. */
+#include "host/tempdir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "base/report.h"
+#include "base/spawn.h"
+#include "host/host.h"
+
+enum { REASON_MAX = 512 };
+
+static bool start_keeper(struct enl_here *here, char *reason)
+{
+    struct enl_tempdir *tempdir = &here->tempdir;
+    const char *const words[] = {"enl", "--keep-tempdir", tempdir->path, NULL};
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        snprintf(reason, REASON_MAX, "no pipe for its keeper: %s", strerror(errno));
+        return false;
+    }
+    const struct enl_own_start start = {
+        .words = words, .in = pair[0], .out = -1, .keep = -1, .outlives = true};
+    const pid_t pid = enl_own_start(here->self, &start, reason, REASON_MAX);
+    close(pair[0]);
+    if (pid < 0) {
+        close(pair[1]);
+        return false;
+    }
+    tempdir->keeper = pid;
+    tempdir->pipe = pair[1];
+    return true;
+}
+
+/* Nobody can guess the name, so nothing else has it. */
+static char *choose_path(const struct enl_self *self)
+{
+    uint64_t chance[2];
+    char *path = NULL;
+    if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance ||
+        asprintf(&path, "%s/bcr-%s-%016" PRIx64 "%016" PRIx64, self->config.tempdir, self->name, chance[0],
+                 chance[1]) < 0)
+        return NULL;
+    return path;
+}
+
+/* Whether the directory may be made in another place, or by another user, rather than later. */
+static bool is_forbidden(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS || error == ENOENT || error == ENOTDIR ||
+           error == ENAMETOOLONG || error == ELOOP;
+}
+
+/* Returns 0, or a bcrE_ code with the reason. What a keeper is told of that is not made after all it does not find. */
+static int make(struct enl_here *here, char *reason)
+{
+    struct enl_tempdir *tempdir = &here->tempdir;
+    int code = bcrE_NOMEM;
+    strcpy(reason, "no memory");
+    if ((tempdir->path = choose_path(here->self)) == NULL)
+        return code;
+    if (strlen(tempdir->path) >= PATH_MAX) {
+        strcpy(reason, "its path is too long");
+        code = bcrE_NODIR;
+    } else if (start_keeper(here, reason)) {
+        if (mkdir(tempdir->path, 0700) == 0 && chmod(tempdir->path, 0700) == 0)
+            return 0;
+        snprintf(reason, REASON_MAX, "%s", strerror(errno));
+        code = is_forbidden(errno) ? bcrE_NODIR : bcrE_NOMEM;
+        close(tempdir->pipe);
+        tempdir->keeper = 0;
+    }
+    free(tempdir->path);
+    tempdir->path = NULL;
+    return code;
+}
+
+/* The program has not ended after all: a process has entered it while the directory was being removed. */
+static void begin_anew(struct enl_tempdir *tempdir)
+{
+    free(tempdir->path);
+    *tempdir = (struct enl_tempdir){0};
+}
+
+const char *enl_tempdir_ask(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_here *here = conn->cce->here;
+    char reason[REASON_MAX];
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                 .id = message->id,
+                                 .status = bcrE_ENLIST};
+    if (here->tempdir.is_over)
+        begin_anew(&here->tempdir);
+    if (here->self->phase == ENL_RUNNING)
+        reply.status = here->tempdir.path != NULL ? 0 : (uint32_t)make(here, reason);
+    if (reply.status == 0) {
+        reply.present |= BCRI_HAS(folder);
+        reply.folder = bcri_view_of(here->tempdir.path);
+    } else if (reply.status != bcrE_ENLIST) {
+        enl_log_often(here->self, ENL_OFTEN_NOTE, "no directory for the program could be made in %s: %s",
+                      here->self->config.tempdir, reason);
+    }
+    enl_conn_send(conn, &reply, NULL, 0);
+    return NULL;
+}
+
+bool enl_tempdir_over(struct enl_here *here)
+{
+    struct enl_tempdir *tempdir = &here->tempdir;
+    if (tempdir->keeper != 0 && !tempdir->is_over)
+        close(tempdir->pipe);
+    tempdir->is_over = true;
+    return tempdir->keeper == 0;
+}
+
+/* One that somebody has killed leaves its work to another. */
+bool enl_tempdir_reaped(struct enl_here *here, pid_t pid)
+{
+    struct enl_tempdir *tempdir = &here->tempdir;
+    char reason[REASON_MAX];
+    if (tempdir->keeper != pid || pid == 0)
+        return false;
+    tempdir->keeper = 0;
+    if (!tempdir->is_over)
+        close(tempdir->pipe);
+    if (access(tempdir->path, F_OK) == 0 && !start_keeper(here, reason))
+        enl_report(here->self, BCRI_LOG_WARN, "the directory %s may be left behind: %s", tempdir->path,
+                   reason);
+    else if (tempdir->is_over && tempdir->keeper != 0)
+        close(tempdir->pipe);
+    if (tempdir->is_over && tempdir->keeper == 0)
+        here->self->ops->something_ended(here->self->program);
+    return true;
+}
