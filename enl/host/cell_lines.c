@@ -9,6 +9,9 @@
  *                   is parked until who makes the room rings (host/worker.h)
  *   elsewhere       the agent, some at a time (links/agent/lines.c)
  *
+ * A batch that fills its room ends with the last whole line there; what is behind it begins the next one. So only a line that
+ * is longer than a region, or that was not there with its newline when the pipe was read, comes in parts.
+ *
  * Once a line could not be put (the cell is gone, its owner or its host has ended, there is no memory), it, and all that
  * the CCE prints from then on, goes where the lines of other CCEs go. A CCE that has ended counts as alive (struct enl_here) until
  * what it had printed before has come somewhere, so that the program's end cannot overtake it. While a program ends that was ended by force
@@ -36,7 +39,8 @@ struct enl_batch {
     struct enl_call call; /* the worker's */
     LIST_ENTRY(enl_batch) entry;
     struct enl_stream *stream; /* NULL: it is not waited for any more */
-    bool is_owed;              /* it has bytes that were printed before the CCE's end */
+    size_t rest;               /* bytes behind those of `lines`: they come with the next reading */
+    size_t owed; /* how many of all were printed before the CCE's end; 1 if the stream's end was, too */
     struct bcri_lines lines;
     /* The worker's: how far it has come, what holds the next line, what waits with it. */
     _Atomic uint32_t at;
@@ -138,6 +142,67 @@ static void go_on_reading(struct enl_stream *stream, bool has_ended)
         enl_cce_release(cce);
 }
 
+/* Gives it to whoever puts it. False: no memory. */
+static bool send_batch(struct enl_here *here, struct enl_batch *batch)
+{
+    if (bcri_identity_host(batch->lines.printed.owner) != here->self->host_number)
+        return here->ops->send_lines(here->self->links, &batch->lines);
+    const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &batch->call};
+    return enl_worker_add(here->worker, &work);
+}
+
+/* Reads behind what it has. Returns what read(2) does. */
+static ssize_t read_behind(struct enl_batch *batch, size_t at)
+{
+    ssize_t got;
+    while ((got = read(batch->stream->watch->fd, batch->bytes + at, sizeof batch->bytes - at)) < 0 &&
+           errno == EINTR)
+        continue;
+    return got;
+}
+
+/* It has `at` bytes from before, and `got` new ones; if it is full, those behind the last newline are its rest. */
+static void fill(struct enl_batch *batch, size_t at, size_t got)
+{
+    struct enl_stream *stream = batch->stream;
+    const size_t all = at + got;
+    const uint8_t *const newline = all == sizeof batch->bytes ? memrchr(batch->bytes, '\n', all) : NULL;
+    const size_t length = newline != NULL ? (size_t)(newline - batch->bytes) + 1 : all;
+    batch->lines.printed.length = (uint32_t)length;
+    batch->rest = all - length;
+    batch->owed += got < stream->owed ? got : stream->owed;
+    stream->owed -= got < stream->owed ? got : stream->owed;
+    if (got != 0)
+        enl_output_keep(stream, (const char *)batch->bytes + at, got);
+}
+
+/* The rest of a batch that is put begins the next one. False: no memory; it has all that it could get. */
+static bool read_on(struct enl_batch *batch)
+{
+    const size_t length = batch->lines.printed.length, rest = batch->rest;
+    memmove(batch->bytes, batch->bytes + length, rest);
+    batch->owed = batch->owed > length ? batch->owed - length : 0;
+    batch->ended_put = false;
+    batch->next = 0;
+    atomic_store(&batch->at, 0);
+    const ssize_t got = read_behind(batch, rest);
+    fill(batch, rest, got > 0 ? (size_t)got : 0);
+    if (send_batch(batch->stream->cce->here, batch))
+        return true;
+    leave_cell(batch->stream->cce, bcrE_NOMEM);
+    batch->rest += batch->lines.printed.length;
+    batch->lines.printed.length = 0;
+    return false;
+}
+
+/* What is left of a batch, and of those whose cell is no more, goes where the lines of others go. */
+static void take_rest(struct enl_batch *batch, uint32_t from)
+{
+    const size_t end = batch->lines.printed.length + batch->rest;
+    if (from != end)
+        enl_output_take(batch->stream, (const char *)batch->bytes + from, end - from);
+}
+
 static void finish_batch(struct enl_batch *batch, int code)
 {
     struct enl_stream *stream = batch->stream;
@@ -149,6 +214,9 @@ static void finish_batch(struct enl_batch *batch, int code)
         for (uint32_t i = 0; i < lines->left_count; i++)
             enl_output_take(stream, (const char *)batch->bytes + lines->left[i].from,
                             lines->left[i].to - lines->left[i].from);
+        if (batch->rest != 0 && stream->cce->lines_cell != 0 && read_on(batch))
+            return;
+        take_rest(batch, lines->printed.length);
     }
     free_batch(batch);
     if (stream != NULL)
@@ -171,15 +239,6 @@ void enl_cell_lines_put(struct enl_here *here, struct bcri_lines *lines)
     (void)here;
     finish_batch((struct enl_batch *)(void *)((char *)lines - offsetof(struct enl_batch, lines)),
                  lines->code);
-}
-
-/* Gives it to whoever puts it. False: no memory. */
-static bool send_batch(struct enl_here *here, struct enl_batch *batch)
-{
-    if (bcri_identity_host(batch->lines.printed.owner) != here->self->host_number)
-        return here->ops->send_lines(here->self->links, &batch->lines);
-    const struct enl_work work = {.kind = ENL_WORK_CALL, .call = &batch->call};
-    return enl_worker_add(here->worker, &work);
 }
 
 /* NULL: no memory. */
@@ -213,29 +272,23 @@ void enl_cell_lines_read(struct enl_stream *stream)
         leave_cell(cce, bcrE_NOMEM);
         return;
     }
-    ssize_t got;
-    while ((got = read(stream->watch->fd, batch->bytes, sizeof batch->bytes)) < 0 && errno == EINTR)
-        continue;
+    const ssize_t got = read_behind(batch, 0);
     if (got < 0 && errno == EAGAIN) {
         free_batch(batch);
         return;
     }
-    const uint32_t length = got > 0 ? (uint32_t)got : 0;
-    batch->lines.printed.length = length;
-    batch->is_owed = stream->owed != 0;
-    stream->owed -= length < stream->owed ? length : stream->owed;
-    if (length != 0)
-        enl_output_keep(stream, (const char *)batch->bytes, length);
-    else
+    fill(batch, 0, got > 0 ? (size_t)got : 0);
+    if (got <= 0) { /* the stream's end */
+        batch->owed = stream->owed != 0;
         stream->owed = 0;
+    }
     stream->batch = batch;
     enl_watch_pause(stream->watch, true);
     if (send_batch(cce->here, batch))
         return;
     leave_cell(cce, bcrE_NOMEM); /* the stream's end is read once more */
     stream->batch = NULL;
-    if (length != 0)
-        enl_output_take(stream, (const char *)batch->bytes, length);
+    take_rest(batch, 0);
     enl_watch_pause(stream->watch, false);
     free_batch(batch);
 }
@@ -247,13 +300,13 @@ void enl_cell_lines_owe(struct enl_stream *stream)
         bytes = 0;
     stream->owed = (size_t)bytes;
     if (stream->batch != NULL)
-        stream->batch->is_owed = true;
+        stream->batch->owed = stream->batch->lines.printed.length + stream->batch->rest + 1;
 }
 
 bool enl_cell_lines_behind(const struct enl_stream *stream)
 {
     return stream->cce->lines_cell != 0 &&
-           (stream->owed != 0 || (stream->batch != NULL && stream->batch->is_owed));
+           (stream->owed != 0 || (stream->batch != NULL && stream->batch->owed != 0));
 }
 
 /* What is under way may come into the cell as well, into which nobody looks any more. */
@@ -262,12 +315,9 @@ void enl_cell_lines_give_up(struct enl_stream *stream)
     struct enl_batch *batch = stream->batch;
     if (batch == NULL)
         return;
-    const uint32_t at = atomic_load(&batch->at);
-    const uint32_t length = batch->lines.printed.length;
+    take_rest(batch, atomic_load(&batch->at));
     batch->stream = NULL;
     stream->batch = NULL;
-    if (at != length)
-        enl_output_take(stream, (const char *)batch->bytes + at, length - at);
     enl_watch_pause(stream->watch, false);
 }
 

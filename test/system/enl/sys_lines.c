@@ -21,6 +21,7 @@
 
 enum { MANY = 20, ROOM = 8, LINE_HEAD = 3 * (int)sizeof(int), PART_MAX = 65524 };
 enum { BYTES = 3000000, LONG_FROM = 200000, LONG_TO = 1500000, SLOW_BYTES = 8 << 20, UNDER_WAY = 1 << 20 };
+enum { WHOLE_BYTES = 64, WHOLES = 30000 };
 enum { LINES = 1, NEWS, OTHER };
 
 #define MUST(condition)                                                                                      \
@@ -91,6 +92,15 @@ static void print_numbers(long count)
         print_bytes(1, line, (size_t)snprintf(line, sizeof line, "line %d.%ld.\n", bcr_cceord, i));
 }
 
+/* Lines of which so many fill a pipe, and the room of a reading, that the last does not end with it. */
+static void print_wholes(long count)
+{
+    static const char line[WHOLE_BYTES + 1] =
+        "a line of sixty-four bytes that is printed by one call of write\n";
+    for (long i = 0; i < count; i++)
+        MUST(write(1, line, WHOLE_BYTES) == WHOLE_BYTES);
+}
+
 /* ---- the CCEs ---- */
 
 static void tell_root(void)
@@ -138,6 +148,8 @@ static int act(int argc, char **argv)
         print_all(number);
     } else if (strcmp(what, "numbers") == 0) {
         print_numbers(number);
+    } else if (strcmp(what, "wholes") == 0) {
+        print_wholes(number);
     } else if (strcmp(what, "killed") == 0) {
         print_numbers(number);
         raise(SIGKILL);
@@ -279,6 +291,23 @@ static void killed(void)
     MUST(next == 5000);
 }
 
+/* Lines that are printed as a whole come as a whole, also where a reading of the pipe ends in the midst of one. */
+static void wholes(void)
+{
+    char number[24];
+    long count = 0;
+    snprintf(number, sizeof number, "%d", WHOLES);
+    (void)start_one(0, 5, "wholes", number, NULL, LINES);
+    for (int ended = 0; ended != 2;) {
+        const struct line line = take_line(LINES);
+        ended += line.length == 0;
+        count += line.length != 0;
+        MUST(line.length == 0 || (line.length == WHOLE_BYTES && !line.goes_on));
+        MUST(bcr_rgfree(line.rgid) == 0);
+    }
+    MUST(count == WHOLES);
+}
+
 /* What is printed without a newline does not wait for one. */
 static void asks(void)
 {
@@ -358,6 +387,8 @@ int main(int argc, char **argv)
         slow();
     else if (strcmp(argv[1], "killed") == 0)
         killed();
+    else if (strcmp(argv[1], "wholes") == 0)
+        wholes();
     else if (strcmp(argv[1], "asks") == 0)
         asks();
     else if (strcmp(argv[1], "owner") == 0)

@@ -48,6 +48,11 @@ TEST_TIMEOUT(what_a_killed_cce_has_printed_comes, 120)
     runs_everywhere("killed");
 }
 
+TEST_TIMEOUT(a_line_that_is_printed_as_a_whole_comes_as_a_whole, 120)
+{
+    runs_everywhere("wholes");
+}
+
 TEST_TIMEOUT(what_is_printed_without_a_newline_comes_at_once, 120)
 {
     runs_everywhere("asks");
