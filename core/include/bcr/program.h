@@ -106,11 +106,12 @@ BCR_API int bcr_enter(const char *program, int flags, const char *ccename);
  * bcr_start does not wait until they have called bcr_init. A program that does not set the two has 0.
  *
  * lines is 0, or a cell of the caller, of kind in or in/out: what the CCEs print comes there then, and
- * does not go to the root's terminal, files or log. It comes in regions of kind bcr_LINE: three INTs,
+ * does not go to the root's terminal, files or log, but for the last lines of a CCE that fails, which
+ * stand in what enl says of its end. It comes in regions of kind bcr_LINE: three INTs,
  * which bcr_copyfm reads by bcrT_1LINE, and behind them, from byte 12 on, bytes as they were printed. The
  * INTs are the ordinal of the CCE; the stream, 1 for stdout, 2 for stderr; and 1 if the line goes on in
  * the next region of that stream, else 0. A region has one line with its newline, or a part of one: of a
- * line of more than 65,524 bytes, or what was printed without a newline, which comes at once. One
+ * line of more than 65,524 bytes, or of one whose end is yet to be printed: what is there comes at once. One
  * without bytes says that no process has the stream open any more. The regions of a stream come in order;
  * an end region of the CCE (bcr_watch) may come before its last lines.
  *
@@ -309,8 +310,8 @@ BCR_API int bcr_threadcores(void);
  * (sigaltstack).
  *
  * That two threads never call at once is true of the signal handler, too: other threads may not call
- * before bcr_sigleave. So a program whose threads call BCR blocks the signal in all of them but the
- * one that calls at that time (pthread_sigmask).
+ * before bcr_sigleave. So a CCE with several threads blocks the signal in all of them but the one that
+ * calls at that time, also in those that never call BCR (pthread_sigmask).
  * Returns: 0.
  * Errors: bcrE_INSIDE  A thread of this CCE is in BCR, also if a handler of a cell is running there;
  *             or another signal handler has entered. Nothing may be called: note what is to be done
