@@ -31,7 +31,8 @@ int bcr_sigenter(void)
     if (ctx == NULL)
         return -1;
     struct bcri_ctx_section *const section = &ctx->section;
-    if (atomic_exchange_explicit(&section->open, true, memory_order_acq_rel))
+    /* A thread that is inside reads `open`, and must not take another's attempt for its own section. */
+    if (is_inside(ctx) || atomic_exchange_explicit(&section->open, true, memory_order_acq_rel))
         return bcri_fail(bcrE_INSIDE);
     if (is_inside(ctx)) {
         bcri_store_release(&section->open, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a signal handler does between bcr_sigenter and bcr_sigleave, without signals: who may enter, and what runs. */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -166,6 +167,40 @@ TEST(a_program_that_waits_is_inside_also_after_its_handlers_have_run)
 }
 
 /* As when the main program cancels it: those that wait for the ID are told. */
+static _Atomic bool over;
+
+static void *try_to_enter(void *ctx)
+{
+    as(ctx);
+    while (!over)
+        FAILS(bcr_sigenter(), bcrE_INSIDE);
+    return NULL;
+}
+
+static void allow_often(int cell)
+{
+    pthread_t other;
+    (void)cell;
+    CHECK_INT(pthread_create(&other, NULL, try_to_enter, one), 0);
+    for (int i = 0; i < 300000; i++)
+        CHECK_INT(bcr_allow(0), 0);
+    over = true;
+    CHECK_INT(pthread_join(other, NULL), 0);
+    say("done");
+}
+
+TEST(a_thread_that_is_refused_disturbs_none_that_is_inside)
+{
+    begin();
+    CHECK_INT(grow(4, 10, 1000), CELL);
+    CHECK_INT(bcr_handler(CELL, allow_often, 1, 1, 1), 0);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, CELL, bcr_FREE), 0);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("done");
+    CHECK_INT(bcr_zap(bcr_cce, CELL), 0);
+    end();
+}
+
 TEST(a_handler_learns_that_the_get_it_waits_for_was_cancelled)
 {
     begin();
