@@ -116,7 +116,7 @@ endforeach()
 
 set(bcr_packages bcr bcr-tcmalloc)
 if(TARGET lfc)
-    list(APPEND bcr_packages bcr-lfc)
+    list(APPEND bcr_packages bcr-lfc bcr-score)
 endif()
 foreach(package IN LISTS bcr_packages)
     configure_file("cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* SCore programs: the scenarios of score_members.c alone, on one host and on several, and what score_wants.c asks for. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+static const char *members(void)
+{
+    return getenv("SCORE_MEMBERS");
+}
+
+static void ends_with(int status)
+{
+    run_end(&run);
+    if (run.status != status)
+        FAIL("status %d, wanted %d: %s%s", run.status, status, run.text, run.error);
+}
+
+/* On `hosts` more hosts than this one, of which each has room for all. */
+static void start(const char *hosts, const char *count, const char *const *words)
+{
+    const char *all[16] = {run_enl(), "--per-host", count, "-n", count};
+    size_t used = 5;
+    if (strcmp(hosts, "0") != 0) {
+        all[used++] = "--local";
+        all[used++] = hosts;
+        all[used++] = "--map";
+        all[used++] = "cyclic";
+    }
+    for (size_t i = 0; words[i] != NULL; i++)
+        all[used++] = words[i];
+    run_start_words(&run, all);
+}
+
+static void start_on(const char *hosts, const char *count, const char *scenario, const char *first,
+                     const char *second)
+{
+    const char *const words[] = {members(), scenario, first, second, NULL};
+    start(hosts, count, words);
+}
+
+/* Alone, then on one host and on three. */
+static void runs_everywhere(const char *count, const char *scenario, const char *first, const char *second,
+                            int status)
+{
+    run_folder();
+    run_start(&run, members(), scenario, first, second);
+    ends_with(status);
+    start_on("0", count, scenario, first, second);
+    ends_with(status);
+    start_on("2", count, scenario, first, second);
+    ends_with(status);
+}
+
+static int lines_with(const char *part)
+{
+    int lines = 0;
+    for (const char *at = run.text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        lines++;
+    return lines;
+}
+
+TEST(nodes_hosts_and_processes_are_numbered_as_the_manual_says)
+{
+    run_folder();
+    run_start(&run, members(), "nodes");
+    run_ends(&run, 0, "");
+    CHECK_STR(run.text, "node 0 of 1, host 0 of 1, process 0 of 1, nets 0\n");
+    run_start(&run, run_enl(), "-n", "1", members(), "nodes");
+    run_ends(&run, 0, "");
+    CHECK_STR(run.text, "node 0 of 1, host 0 of 1, process 0 of 1, nets 0\n");
+    run_start(&run, run_enl(), members(), "nodes");
+    run_ends(&run, 0, "");
+    CHECK_STR(run.text, "node 0 of 1, host 0 of 1, process 0 of 1, nets 0\n");
+    start_on("1", "4", "nodes", NULL, NULL); /* member 0 alone here, the others there */
+    ends_with(0);
+    CHECK_INT(lines_with("node 0 of 4, host 0 of 2, process 0 of 1, nets 1\n"), 1);
+    for (int node = 1; node < 4; node++) {
+        char line[100];
+        snprintf(line, sizeof line, "node %d of 4, host 1 of 2, process %d of 3, nets 1\n", node, node - 1);
+        CHECK_INT(lines_with(line), 1);
+    }
+}
+
+static void option_is(const char *options, const char *key, const char *value)
+{
+    char line[100];
+    setenv("SCORE_OPTIONS", options, 1);
+    run_start(&run, members(), "option", key);
+    run_ends(&run, 0, "");
+    snprintf(line, sizeof line, "%s\n", value);
+    CHECK_STR(run.text, line);
+}
+
+TEST(the_leftmost_of_two_options_counts)
+{
+    run_folder();
+    option_is("a=1,b,a=2,c=x=y,ab=3", "a", "1");
+    option_is("a=1,b,a=2,c=x=y,ab=3", "b", "empty");
+    option_is("a=1,b,a=2,c=x=y,ab=3", "c", "x=y");
+    option_is("a=1,b,a=2,c=x=y,ab=3", "ab", "3");
+    option_is("a=1,b", "d", "none");
+    option_is("", "a", "none");
+    option_is("a=", "a", "empty");
+}
+
+TEST(malformed_options_end_the_program_with_a_sentence)
+{
+    static const char *const wrong[] = {"a,,b", "=1", "a=1 b", "-a", ",", "a,"};
+    run_folder();
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        setenv("SCORE_OPTIONS", wrong[i], 1);
+        run_start(&run, members(), "small");
+        run_ends(&run, 1, "SCORE_OPTIONS is malformed");
+        run_start(&run, run_enl(), "-n", "2", members(), "small");
+        run_ends(&run, 1, "SCORE_OPTIONS is malformed");
+    }
+}
+
+TEST(a_barrier_holds_each_node_until_all_have_come)
+{
+    runs_everywhere("4", "barriers", NULL, NULL, 0);
+}
+
+TEST(threads_may_call_while_one_waits_at_the_barrier)
+{
+    runs_everywhere("3", "threads", NULL, NULL, 0);
+}
+
+TEST(temporary_files_are_shared_on_a_host_and_gone_afterwards)
+{
+    runs_everywhere("4", "files", NULL, NULL, 0);
+}
+
+TEST(sc_exit_of_any_node_ends_all_with_its_status)
+{
+    static const char *const nodes[] = {"0", "2"};
+    for (int i = 0; i < 2; i++)
+        for (int hosts = 0; hosts < 3; hosts += 2) {
+            run_folder();
+            start_on(hosts == 0 ? "0" : "2", "3", "exits", nodes[i], "3");
+            ends_with(3);
+            CHECK(strstr(run.text, "before") != NULL);
+        }
+    run_start(&run, members(), "exits", "0", "259");
+    run_ends(&run, 3, "");
+    run_start(&run, run_enl(), "-n", "3", members(), "terminates");
+    run_ends(&run, 1, "");
+}
+
+TEST(an_exit_status_is_no_failure_and_that_of_node_0_counts)
+{
+    runs_everywhere("3", "plain", "0", NULL, 0);
+    runs_everywhere("3", "plain", "5", NULL, 5);
+}
+
+TEST(a_signal_of_one_node_reaches_all)
+{
+    char number[20];
+    snprintf(number, sizeof number, "%d", SIGUSR1);
+    runs_everywhere("3", "signals", number, NULL, 0);
+}
+
+/* Table 3.1: what is broadcast. */
+TEST(a_signal_to_enl_reaches_all_nodes_and_the_program_goes_on)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGABRT, SIGUSR1, SIGUSR2, SIGURG, SIGWINCH};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char number[20];
+        snprintf(number, sizeof number, "%d", numbers[i]);
+        run_folder();
+        start_on("1", "3", "signals", number, "outside");
+        CHECK_STR(run_told_by(&run), "ready");
+        CHECK_INT(kill(run.pid, numbers[i]), 0);
+        ends_with(0);
+    }
+}
+
+TEST(all_nodes_have_one_number_and_other_programs_another)
+{
+    char first[100] = "";
+    run_folder();
+    for (int i = 0; i < 2; i++) {
+        start_on("1", "3", "pid", NULL, NULL);
+        ends_with(0);
+        const size_t length = strcspn(run.text, "\n") + 1;
+        CHECK_INT(strlen(run.text), 3 * length);
+        for (size_t node = 1; node < 3; node++)
+            CHECK(strncmp(run.text, run.text + node * length, length) == 0);
+        CHECK(strncmp(first, run.text, length) != 0);
+        snprintf(first, sizeof first, "%.*s", (int)length, run.text);
+    }
+}
+
+TEST(the_small_calls_do_what_they_say)
+{
+    runs_everywhere("2", "small", NULL, NULL, 0);
+}
+
+TEST_TIMEOUT(nodes_that_all_only_look_for_messages_are_told_of, 120)
+{
+    run_folder();
+    unsetenv("BCR_ONDEADLOCK");
+    run_start(&run, run_enl(), "-n", "2", members(), "deadlock");
+    run_ends(&run, 128 + SIGHUP, "deadlock");
+    setenv("SCORE_OPTIONS", "noidle", 1);
+    run_start(&run, run_enl(), "-n", "1", members(), "small");
+    run_ends(&run, 0, "");
+}
+
+static void wants(const char *variable, const char *hosts, const char *count, int status,
+                  const char *sentence)
+{
+    const char *const words[] = {getenv(variable), NULL};
+    start(hosts, count, words);
+    ends_with(status);
+    if (strstr(status != 0 ? run.error : run.text, sentence) == NULL)
+        FAIL("wanted \"%s\", got %s%s", sentence, run.text, run.error);
+}
+
+TEST(a_program_runs_on_the_nodes_that_it_asks_for_and_no_others)
+{
+    run_folder();
+    wants("SCORE_WANTS_NODES", "0", "1", 1, "on 2 to 3 nodes (SCORE_RSRC_NUM_NODES), not on 1");
+    wants("SCORE_WANTS_NODES", "0", "2", 0, "runs with 3 nets");
+    wants("SCORE_WANTS_NODES", "1", "3", 0, "runs with 3 nets");
+    wants("SCORE_WANTS_NODES", "0", "4", 1, "not on 4");
+    wants("SCORE_WANTS_PROCS", "0", "2", 0, "runs with 1 nets");
+    wants("SCORE_WANTS_PROCS", "1", "3", 1,
+          "with 2 nodes on each host (SCORE_RSRC_NUM_PROCS), and host 0 has 1");
+}
+
+TEST(what_a_program_asks_for_must_make_sense)
+{
+    run_folder();
+    wants("SCORE_WANTS_CONTRADICTION", "0", "2", 1, "SCORE_RSRC_NUM_NODES stands in the program twice");
+    wants("SCORE_WANTS_NOTHING_GOOD", "0", "2", 1, "SCORE_RSRC_NUM_NETS asks for 0 network sets");
+}
