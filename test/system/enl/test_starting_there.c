@@ -58,8 +58,10 @@ static const struct bcri_control *begin(const char *word, const char *value, con
     run_write_file("machines", "n1\n", 3, 0600);
     run_write_file("ssh", script, sizeof script - 1, 0700);
     setenv("BCR_RSHPATH", "./ssh", 1);
-    CHECK(mkfifo("n1.up", 0600) == 0 || errno == EEXIST);
-    CHECK(mkfifo("n1.down", 0600) == 0 || errno == EEXIST);
+    /* New ones each time: a script of the run before may still be about to find the end of its own. */
+    CHECK(unlink("n1.up") == 0 || errno == ENOENT);
+    CHECK(unlink("n1.down") == 0 || errno == ENOENT);
+    CHECK(mkfifo("n1.up", 0600) == 0 && mkfifo("n1.down", 0600) == 0);
     run_start(&run, run_enl(), "--hosts", "machines", "--onfail", "isolate", getenv("SYS_START"), word, "n1",
               value, more);
     come_up();
