@@ -28,6 +28,15 @@ static const char *command = "./ssh-far";
 static pid_t beaters[3];     /* of n1 and n2; 0: none */
 static uint8_t root_key[32]; /* the program key, as the root has made it */
 
+/* A new one for each run: a script of the run before may still be about to find the end of its own. */
+static void make_fifo(int n, const char *suffix)
+{
+    char name[32];
+    snprintf(name, sizeof name, "n%d.%s", n, suffix);
+    CHECK(unlink(name) == 0 || errno == ENOENT);
+    CHECK_INT(mkfifo(name, 0600), 0);
+}
+
 /* Its daemons are what the test writes into NAME.up; it reads NAME.down. */
 static void start_root(const char *const *words)
 {
@@ -41,11 +50,8 @@ static void start_root(const char *const *words)
     run_write_file(command + 2, script, sizeof script - 1, 0700);
     setenv("BCR_RSHPATH", command, 1);
     for (int i = 1; i <= 2; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "n%d.up", i);
-        CHECK(mkfifo(name, 0600) == 0 || errno == EEXIST);
-        snprintf(name, sizeof name, "n%d.down", i);
-        CHECK(mkfifo(name, 0600) == 0 || errno == EEXIST);
+        make_fifo(i, "up");
+        make_fifo(i, "down");
     }
     memset(far, 0, sizeof far);
     run_start_words(&run, words);
