@@ -166,7 +166,6 @@ TEST(a_program_that_waits_is_inside_also_after_its_handlers_have_run)
     end();
 }
 
-/* As when the main program cancels it: those that wait for the ID are told. */
 static _Atomic bool over;
 
 static void *try_to_enter(void *ctx)
@@ -201,6 +200,7 @@ TEST(a_thread_that_is_refused_disturbs_none_that_is_inside)
     end();
 }
 
+/* As when the main program cancels it: those that wait for the ID are told. */
 TEST(a_handler_learns_that_the_get_it_waits_for_was_cancelled)
 {
     begin();
