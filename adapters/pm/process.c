@@ -50,7 +50,8 @@ static int aside(int fd)
 
 int pm_process_open(int64_t pid, uint64_t start)
 {
-    const int pidfd = aside((int)syscall(SYS_pidfd_open, (pid_t)pid, 0));
+    errno = EPERM;
+    const int pidfd = start != 0 ? aside((int)syscall(SYS_pidfd_open, (pid_t)pid, 0)) : -1;
     if (pidfd < 0)
         return -1;
     if (pm_process_start(pid) == start && is_alive(pidfd))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each routine and each of its codes that can be had; composites. All members do the same. */
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -146,7 +147,23 @@ static void selecting(void)
     MUST(count == wanted && fds[0] >= 0 && fds[count - 1] >= 0);
     CODE(pmGetFd(NULL, fds, &count), EINVAL);
     CODE(pmGetFd(net, fds, NULL), EINVAL);
+    /* Armed once, it tells of a message, and tells no more when a pmReceive has found nothing. */
+    struct pollfd polled[8];
+    char byte = 0;
+    for (int i = 0; i < count; i++)
+        polled[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
     OK(pmBeforeSelect(net));
+    MUST(poll(polled, (nfds_t)count, 0) == 0);
+    meet();
+    send_bytes(net, other(), &byte, 1);
+    MUST(poll(polled, (nfds_t)count, -1) == 1);
+    MUST(receive_bytes(net, &byte, 1) == 1);
+    for (int i = 0; i < 3; i++) {
+        caddr_t buffer;
+        size_t length;
+        CODE(pmReceive(net, &buffer, &length), ENOBUFS);
+        MUST(poll(polled, (nfds_t)count, 0) == 0);
+    }
     OK(pmAfterSelect(net));
     CODE(pmBeforeSelect(NULL), EINVAL);
     CODE(pmAfterSelect(NULL), EINVAL);
@@ -326,15 +343,45 @@ static void resetting(void)
         OK(pmGetSendBuffer(net, other(), &buffer, 3) || pmSend(net));
 }
 
+/* Network sets have nothing in common. */
+static void keeping_apart(void)
+{
+    caddr_t buffer;
+    size_t length;
+    char bytes[8];
+    send_bytes(nets[1], other(), "apart", 5);
+    AWAIT(pmIsSendDone(nets[1]));
+    meet();
+    CODE(pmReceive(nets[0], &buffer, &length), ENOBUFS);
+    MUST(receive_bytes(nets[1], bytes, sizeof bytes) == 5);
+    meet();
+}
+
 /* What the dump says goes to stdout. */
 void composites(void)
 {
     meet();
+    keeping_apart();
     attaching();
     resetting();
     OK(pmDumpContext(net, STDOUT_FILENO));
     CODE(pmDumpContext(net, -1), EIO);
     MUST(pmDebug(1) == 0 && pmDebug(0) == 1);
     AWAIT(pmIsSendDone(net));
+    meet();
+}
+
+/* One call of each kind, for what PM_DEBUG says of them. */
+void debugging(void)
+{
+    pmContext *member, *fresh;
+    caddr_t buffer;
+    size_t length;
+    int node, fd;
+    OK(pmExtractNode(net, other(), &member, &node));
+    CODE(pmExtractNode(net, score_self_node, &member, &node), EINVAL);
+    CODE(pmReceive(net, &buffer, &length), ENOBUFS);
+    OK(pmCreateAttachFd(member, &fd));
+    OK(pmAttachContext((char *)"myrinet", fd, &fresh));
     meet();
 }

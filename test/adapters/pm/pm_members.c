@@ -32,6 +32,15 @@ void send_bytes(pmContext *pmc, int node, const void *bytes, size_t length)
     OK(pmSend(pmc));
 }
 
+void send_locked(int node, const void *bytes, size_t length)
+{
+    bcr_region rgid = bcr_rgalloc((int)length, 0);
+    MUST(rgid != NULL);
+    memcpy(*rgid, bytes, length);
+    MUST(bcr_put(1, rgid, bcr_teamcce(node), PM_CELL_MESSAGES + 2 * (int)(number % 2) + !is_near(node),
+                 bcr_FREE) == 0);
+}
+
 size_t receive_bytes(pmContext *pmc, void *bytes, size_t room)
 {
     caddr_t buffer;
@@ -84,13 +93,14 @@ int main(int argc, char **argv)
     } scenarios[] = {{"codes", codes},   {"composites", composites}, {"traffic", traffic},
                      {"fill", fill},     {"blocking", blocking},     {"threads", threads},
                      {"remote", remote}, {"stopped", stopped},       {"unmapped", unmapped},
-                     {"order", order},   {"handles", handles},       {"ends", ends}};
+                     {"order", order},   {"handles", handles},       {"ends", ends},
+                     {"limits", limits}, {"order_full", order_full}, {"debugging", debugging}};
     setvbuf(stdout, NULL, _IOLBF, 0);
     MUST(argc >= 2 && bcr_init(0, argv[0]) >= 0);
     number = argc > 2 ? (unsigned)atoi(argv[2]) : number;
     nets = pm_open(2);
     MUST(nets != NULL && pm_open(1) == NULL);
-    net = nets[0];
+    net = nets[0] != NULL ? nets[number % 2] : NULL;
     score_self_node = bcr_teamsize() > 0 ? bcr_teamrank() : 0;
     score_num_node = bcr_teamsize();
     if (score_num_node <= 1) {

@@ -41,6 +41,8 @@ void must_code(const char *file, int line, const char *call, int code, int wante
 bool is_near(int node);
 /* Sends and receives whole messages; what comes meanwhile is not looked at. */
 void send_bytes(pmContext *pmc, int node, const void *bytes, size_t length);
+/* The same between pm_lock and pm_unlock, where this process serves nobody. */
+void send_locked(int node, const void *bytes, size_t length);
 /* Returns the length. */
 size_t receive_bytes(pmContext *pmc, void *bytes, size_t room);
 /* All have come here. */
@@ -51,6 +53,7 @@ char *pages(size_t bytes);
 /* pm_codes.c */
 void codes(void);
 void composites(void);
+void debugging(void);
 /* pm_traffic.c */
 void traffic(void);
 void fill(void);
@@ -61,8 +64,10 @@ void remote(void);
 void stopped(void);
 void unmapped(void);
 void order(void);
+void order_full(void);
 void handles(void);
 /* pm_ends.c */
 void ends(void);
+void limits(void);
 
 #endif

@@ -76,7 +76,19 @@ TEST(messages_come_once_and_in_order_from_each_to_each)
 TEST(little_memory_makes_room_for_what_is_used)
 {
     setenv("PM_MEMORY", "1", 1);
-    runs("traffic", "200", "2000");
+    runs("traffic", "201", "2000");
+}
+
+TEST(what_there_is_not_enough_of_has_a_code)
+{
+    run_folder();
+    setenv("PM_MEMORY", "1", 1);
+    runs_here("8", "limits", "0");
+    setenv("PM_MEMORY", "1M", 1);
+    setenv("PM_DEBUG", "1", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "threads", "1");
+    ends_well("threads", "with a bad PM_MEMORY");
+    CHECK(strstr(run.error, "Error: PM_MEMORY is a number of MiB from 1 to 65536, not \"1M\"") != NULL);
 }
 
 TEST(who_never_receives_gets_no_more_than_the_slots)
@@ -116,17 +128,28 @@ TEST(memory_that_is_gone_is_an_error_told_later)
 
 TEST(no_message_overtakes_a_write)
 {
-    runs("order", "200", "5000");
+    runs("order", "201", "5000");
+    run_start(&run, run_enl(), "--local", "3", "--per-host", "1", "-n", "4", members(), "order_full", "1");
+    ends_well("order_full", "four hosts");
 }
 
 TEST(handles_are_byte_palindromes_and_end_with_their_lock)
 {
-    runs("handles", "40", "600");
+    runs("handles", "41", "600");
 }
 
 TEST(a_member_that_has_ended_holds_up_none)
 {
     runs("ends", "0", "0");
+}
+
+TEST(a_failure_of_a_member_ends_the_program)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "2", members(), "traffic", "100000000", ":", "-n", "1", "sh", "-c",
+              "sleep 1; exit 4");
+    run_end(&run);
+    CHECK_INT(run.status, 4);
 }
 
 /* As under Yama, or in a container that forbids one of the calls: the helper of each member serves. */
@@ -192,11 +215,11 @@ TEST(pm_debug_tells_errors_warnings_or_all)
     for (int level = 0; level < 4; level++) {
         const char number[] = {(char)('0' + level), '\0'};
         setenv("PM_DEBUG", number, 1);
-        run_start(&run, run_enl(), "--local", "1", "--per-host", "1", "-n", "2", members(), "composites");
-        run_end(&run);
-        CHECK((run.status == 0) == (level == 0)); /* it expects that nothing is told */
+        run_start(&run, run_enl(), "--local", "1", "--per-host", "1", "-n", "2", members(), "debugging");
+        ends_well("debugging", number);
         CHECK((strstr(run.error, "Error: pmExtractNode: an argument is out of range") != NULL) ==
               (level > 0));
+        CHECK((strstr(run.error, "Warning: pmReceive: nothing is there") != NULL) == (level > 1));
         CHECK((strstr(run.error, "Warning: pmAttachContext: agent-udp takes the place of myrinet") != NULL) ==
               (level > 1));
         CHECK((strstr(run.error, "Info: pmExtractNode: success") != NULL) == (level > 2));
