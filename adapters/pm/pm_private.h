@@ -186,7 +186,7 @@ uint64_t pm_address_of(pmAddrHandle handle, size_t length);
 
 /* When a process has started; 0: it cannot be told. */
 uint64_t pm_process_start(int64_t pid);
-/* A descriptor of that process, -1 with errno: it is none, or cannot be had. */
+/* A descriptor of that process; -1 with errno: ESRCH, it has ended; else it cannot be had. */
 int pm_process_open(int64_t pid, uint64_t start);
 /* Copies between this process's memory and that of the process; 0 or an errno: EPERM, it may not; EFAULT, there is no such
  * memory; ESRCH, the process has ended. */

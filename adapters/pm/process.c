@@ -54,10 +54,13 @@ int pm_process_open(int64_t pid, uint64_t start)
     const int pidfd = start != 0 ? aside((int)syscall(SYS_pidfd_open, (pid_t)pid, 0)) : -1;
     if (pidfd < 0)
         return -1;
-    if (pm_process_start(pid) == start && is_alive(pidfd))
+    /* Another start time is not that of an ended process alone: an emulator tells a process of its own another one than others. */
+    const bool is_same = pm_process_start(pid) == start;
+    if (is_same && is_alive(pidfd))
         return pidfd;
+    const int error = is_same && errno == ESRCH ? ESRCH : EPERM;
     close(pidfd);
-    errno = ESRCH;
+    errno = error;
     return -1;
 }
 
