@@ -126,19 +126,35 @@ void lfc_ucast_launch(unsigned dest, void *packet, unsigned size, int upcalls_al
     lfc_leave(upcalls_allowed != 0);
 }
 
-/* Cells that had no room, as error regions tell, get the packet one by one. */
-static void put_again(const char *routine, bcr_region rgid, bool upcalls_allowed)
+/* Takes the error regions of the multicast at hand, and writes down whose cell had no room. Returns how many. */
+static int take_full(const char *routine, bcr_cce_id *full)
 {
+    int count = 0;
     for (bcr_region error; (error = bcr_deq(bcr_cce, 0, 0)) != NULL;) {
         int told[4];
         const bool is_mine = bcr_copyfm(bcrT_1ERROR, 1, error, 0, told, sizeof told) >= 0 &&
                              told[1] == bcr_op_putm && told[3] == CELL_PACKETS;
         bcr_rgfree(error);
-        if (is_mine && told[0] == bcrE_FULL)
-            put_near(routine, rgid, told[2], bcr_NOFREE, upcalls_allowed);
-        else if (is_mine)
+        if (is_mine && told[0] != bcrE_FULL)
             lfc_fail(routine, "%s", bcr_strerror(told[0]));
+        if (is_mine)
+            full[count++] = told[2];
     }
+    return count;
+}
+
+/* Cells that had no room, as error regions tell, get the packet one by one. All are taken before the first wait: an upcall that
+ * is made meanwhile may multicast, too, and would take those that are left for its own. */
+static void put_again(const char *routine, bcr_region rgid, int receivers, bool upcalls_allowed)
+{
+    const size_t bytes = (size_t)receivers * sizeof(bcr_cce_id);
+    bcr_cce_id *full = lfc_pages(bytes);
+    if (full == NULL)
+        lfc_fail(routine, "no memory");
+    const int count = take_full(routine, full);
+    for (int i = 0; i < count; i++)
+        put_near(routine, rgid, full[i], bcr_NOFREE, upcalls_allowed);
+    lfc_pages_free(full, bytes);
 }
 
 static void launch(const char *routine, const struct lfc_group *group, void *packet, unsigned size,
@@ -156,7 +172,7 @@ static void launch(const char *routine, const struct lfc_group *group, void *pac
         if (sent != 0 && code != bcrE_FULL)
             lfc_fail_bcr(routine);
         if (sent != 0)
-            put_again(routine, rgid, upcalls_allowed);
+            put_again(routine, rgid, group->near_count, upcalls_allowed);
     }
     if (group->far_count != 0 && bcr_enqm(rgid, group->far_count, group->far, bcr_NOFREE) != 0)
         lfc_fail_bcr(routine);

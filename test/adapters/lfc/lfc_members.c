@@ -12,7 +12,7 @@ int allowed = 1;
 volatile unsigned received[MEMBERS_MAX][KINDS], total;
 void *kept[KEPT_MAX];
 unsigned kept_count;
-int adds, is_unpaired, merges;
+int adds, is_unpaired, merges, asks;
 
 /* In their order, so that LFC has to find those that it has put behind others. */
 static void free_kept(void)
@@ -31,6 +31,10 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
     if (merges) {
         merge(data, size);
         total++;
+        return 0;
+    }
+    if (asks) {
+        take_question(src, data);
         return 0;
     }
     memcpy(&packet, data, sizeof packet);
@@ -276,6 +280,8 @@ int main(int argc, char **argv)
         add();
     else if (strcmp(scenario, "add_many") == 0)
         add_many();
+    else if (strcmp(scenario, "ask") == 0)
+        ask();
     else if (strcmp(scenario, "leaves") == 0)
         one_ends(0);
     else if (strcmp(scenario, "killed") == 0)

@@ -31,8 +31,8 @@ extern volatile unsigned received[MEMBERS_MAX][KINDS], total;
 extern void *kept[KEPT_MAX]; /* packets that upcalls have kept */
 extern unsigned kept_count;
 
-/* What upcalls do: add, too, and tell the number; enable interrupts that they have not disabled; merge bits. */
-extern int adds, is_unpaired, merges;
+/* What upcalls do: add, too, and tell the number; enable interrupts that they have not disabled; merge bits; answer. */
+extern int adds, is_unpaired, merges, asks;
 
 /* A packet whose size and content follow from its number. */
 void *packet_of(uint32_t number, uint32_t kind, unsigned *size_out);
@@ -45,6 +45,11 @@ void tell(unsigned number);
 void add(void);
 void add_many(void);
 void merge(const void *data, unsigned size);
+
+/* ---- lfc_answers.c ---- */
+
+void ask(void);
+void take_question(unsigned src, const void *data);
 
 /* ---- lfc_misuse.c ---- */
 

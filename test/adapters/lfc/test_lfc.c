@@ -78,6 +78,11 @@ TEST_TIMEOUT(sixteen_that_all_broadcast_into_small_cells, LIMIT)
     }
 }
 
+TEST_TIMEOUT(upcalls_may_broadcast_while_a_broadcast_waits_for_room, LIMIT)
+{
+    runs("4", "ask", "20", "1", "-lfc-ring-frames=4");
+}
+
 TEST_TIMEOUT(a_multicast_reaches_its_group, LIMIT)
 {
     runs("5", "groups", "60", "1", "-lfc-ring-frames=4");
