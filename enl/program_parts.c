@@ -109,7 +109,8 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
 static bool is_quiet(const struct enl_program *program)
 {
     return program->jobs.stop_signal == 0 && !enl_enlist_is_busy(&program->jobs) &&
-           LIST_EMPTY(&program->jobs.names.seekers) && LIST_EMPTY(&program->jobs.names.all);
+           LIST_EMPTY(&program->jobs.outdone.printers) && LIST_EMPTY(&program->jobs.names.seekers) &&
+           LIST_EMPTY(&program->jobs.names.all);
 }
 
 static void send_down(const struct enl_program *program, const struct bcri_control *message, bool up_alone)
@@ -215,6 +216,8 @@ static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
                                              .go_on = enl_tree_go_on,
                                              .kill = kill_others,
                                              .cut = enl_tree_cut,
+                                             .drain_others = enl_tree_drain,
+                                             .others_are_drained = enl_tree_is_drained,
                                              .reaped = on_reaped,
                                              .is_spared = is_spared};
 

@@ -117,6 +117,7 @@ static void on_written(struct enl_program *program)
 {
     enl_lines_resume(&program->here.lines);
     enl_tree_resume(program);
+    enl_drain_look(&program->here);
     enl_report_look(&program->self);
 }
 

@@ -171,6 +171,18 @@ static const char *team_request(struct enl_conn *conn, const struct bcri_control
     return NULL;
 }
 
+/* The root's daemon asks all others. */
+static const char *outdone_request(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = enl_program_of(conn);
+    if (program->self.is_child)
+        return ask_parent(conn, message, bcrE_ENLIST);
+    if (program->self.phase == ENL_RUNNING)
+        return enl_outdone_ask(&program->jobs, conn, message);
+    enl_cce_reply(conn, message->id, bcrE_ENLIST, NULL);
+    return NULL;
+}
+
 static void tell_killer(struct enl_program *program, pid_t pid)
 {
     char by[64] = ", in another pid namespace";
@@ -255,6 +267,8 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, team_new):
     case ON(CONTROL, team_cut): return team_request(conn, message);
     case ON(CONTROL, team_sync): return enl_members_sync(conn, message);
+    case ON(CHILD, outdone):
+    case ON(CONTROL, outdone): return outdone_request(conn, message);
     case ON(CONTROL, tempdir): return enl_tempdir_ask(conn, message);
     case ON(CONTROL, watch): return enl_watches_ask(conn, message);
     case ON(CONTROL, note): write_note(conn, message); return NULL;
@@ -280,6 +294,7 @@ static void on_closing(struct enl_conn *conn)
     enl_session_unseen(conn);
     enl_enlist_forget(&program->jobs, conn);
     enl_names_forget(&program->jobs.names, conn);
+    enl_outdone_forget(&program->jobs.outdone, conn);
     enl_tree_forget(program, conn);
     enl_proxy_forget(&program->carry, conn);
     enl_far_forget(&program->carry, conn);

@@ -40,6 +40,7 @@ struct enl_writer {
     bool hold;
     size_t held;                /* the last pieces of `todo`, which wait while `hold` is true */
     size_t left, printed_left;  /* bytes that were added and are not written */
+    size_t marked;              /* of `left`, those that were there at the last enl_writer_mark */
     bool in_line;               /* what a CCE printed last has no newline at its end */
     unsigned long long dropped; /* messages since the last one that was added */
     uint64_t log_lost;          /* lines that the log had lost before them */
@@ -143,6 +144,8 @@ static void settle_piece(struct enl_writer *writer, struct piece *piece)
         writer->self->report.hooks->unwritten(writer->self->program, piece->ordinal,
                                               piece->bytes + piece->written, piece->length - piece->written,
                                               piece->error);
+    const bool passes_mark = writer->marked != 0 && writer->marked <= piece->length;
+    writer->marked -= passes_mark || writer->marked == 0 ? writer->marked : piece->length;
     writer->left -= piece->length;
     writer->printed_left -= piece->printed ? piece->length : 0;
     free(piece);
@@ -150,7 +153,7 @@ static void settle_piece(struct enl_writer *writer, struct piece *piece)
      * count of one between them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
         tell_dropped(writer);
-    if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
+    if (writer->left == 0 || passes_mark || (was_full && !enl_writer_full(writer)))
         writer->self->report.hooks->changed(writer->self->program);
 }
 
@@ -197,6 +200,16 @@ void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length
 bool enl_writer_full(const struct enl_writer *writer)
 {
     return writer->left >= ENL_WRITER_FULL_BYTES;
+}
+
+void enl_writer_mark(struct enl_writer *writer)
+{
+    writer->marked = writer->left;
+}
+
+bool enl_writer_has_written(const struct enl_writer *writer)
+{
+    return writer->marked == 0;
 }
 
 size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_io)

@@ -28,7 +28,8 @@ struct enl_writer;
 
 /* Called on the loop. */
 struct enl_writer_hooks {
-    void (*changed)(struct enl_program *program); /* there is room again, or all is written */
+    void (*changed)(
+        struct enl_program *program); /* there is room again, or all is written, or all that was marked */
     /* What a CCE has printed could not be written. */
     void (*unwritten)(struct enl_program *program, uint32_t ordinal, const char *bytes, size_t length,
                       int error);
@@ -45,6 +46,9 @@ void enl_writer_hold(struct enl_writer *writer, bool hold);
 bool enl_writer_full(const struct enl_writer *writer);
 /* How many bytes are not written yet; *printed_io grows by those of them that CCEs have printed. */
 size_t enl_writer_left(const struct enl_writer *writer, size_t *printed_io);
+/* Marks what is not written yet; whether none of that is left. */
+void enl_writer_mark(struct enl_writer *writer);
+bool enl_writer_has_written(const struct enl_writer *writer);
 /* Ends the thread and drops what is left. True: the writer is gone. False: the thread is stuck in
  * its write, and the writer stays. */
 bool enl_writer_stop(struct enl_writer *writer);

@@ -19,6 +19,7 @@
 #include "bcri/host.h"
 #include "bcri/notice.h"
 #include "bcri/ref.h"
+#include "host/drain.h"
 #include "host/output.h"
 #include "host/tempdir.h"
 #include "wire/wire.h"
@@ -146,6 +147,7 @@ struct enl_here {
     SLIST_HEAD(, enl_audit) audits; /* that wait until there are none, or look again soon */
     uv_timer_t audit_pause;         /* between two looks of the audits in `audits` */
     struct enl_lines lines;
+    struct enl_drain drain;
     struct enl_tempdir tempdir;
     struct table watches;            /* all, by who is watched (watches.c) */
     struct enl_watchers far_watches; /* those by CCEs of other hosts */

@@ -107,9 +107,15 @@ static bool is_full(void *owner)
 
 static void pass_lines(void *owner, const struct enl_printed *text);
 
+static void on_marked(void *owner)
+{
+    const struct enl_lines *lines = ((struct enl_outlet *)owner)->lines;
+    lines->marked(lines->here);
+}
+
 int enl_lines_start(struct enl_lines *lines)
 {
-    static const struct enl_mux_ops ops = {is_full, pass_lines};
+    static const struct enl_mux_ops ops = {is_full, pass_lines, on_marked};
     const bool one =
         lines->here->self->report.out == lines->here->self->report.err && !lines->here->self->is_child;
     for (int i = one ? 1 : 0; i < 2; i++) {

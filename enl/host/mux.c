@@ -10,6 +10,7 @@
 struct piece {
     STAILQ_ENTRY(piece) entry;
     struct enl_printed text;
+    uint32_t mark; /* of the mux, when it was kept */
     char bytes[];
 };
 
@@ -29,9 +30,11 @@ struct enl_mux {
     void *owner;
     struct enl_source *holder; /* has the turn; NULL: none */
     TAILQ_HEAD(, enl_source) waiting;
-    uv_timer_t timer; /* ticks of the holder's time, while others wait */
-    unsigned ticks;   /* that have counted */
-    bool moved;       /* something was passed since the last tick */
+    uint32_t mark;       /* counts the calls of enl_mux_mark */
+    size_t kept, marked; /* pieces that sources have kept; those of them that were there at the last call */
+    uv_timer_t timer;    /* ticks of the holder's time, while others wait */
+    unsigned ticks;      /* that have counted */
+    bool moved;          /* something was passed since the last tick */
     uint64_t tick_ms;
 };
 
@@ -92,6 +95,13 @@ static bool pass_part(struct enl_source *holder, struct enl_printed *text)
     return ends;
 }
 
+static void count_passed(struct enl_mux *mux, const struct piece *piece)
+{
+    mux->kept--;
+    if (piece->mark != mux->mark && --mux->marked == 0)
+        mux->ops->marked(mux->owner);
+}
+
 /* Passes what the holder has kept. True: the turn is over. */
 static bool pass_kept(struct enl_source *holder)
 {
@@ -101,6 +111,7 @@ static bool pass_kept(struct enl_source *holder)
         if (piece->text.length != 0)
             continue;
         STAILQ_REMOVE_HEAD(&holder->kept, entry);
+        count_passed(holder->mux, piece);
         free(piece);
     }
     return over || (STAILQ_EMPTY(&holder->kept) && holder->ended);
@@ -181,6 +192,8 @@ static bool keep_text(struct enl_source *source, const struct enl_printed *text)
     piece->text = *text;
     memcpy(piece->bytes, text->bytes, text->length);
     piece->text.bytes = piece->bytes;
+    piece->mark = source->mux->mark;
+    source->mux->kept++;
     STAILQ_INSERT_TAIL(&source->kept, piece, entry);
     return true;
 }
@@ -239,6 +252,17 @@ void enl_mux_resume(struct enl_mux *mux)
 {
     if (mux->holder != NULL && !mux->ops->full(mux->owner))
         give_turn(mux->holder);
+}
+
+void enl_mux_mark(struct enl_mux *mux)
+{
+    mux->mark++;
+    mux->marked = mux->kept;
+}
+
+bool enl_mux_has_passed(const struct enl_mux *mux)
+{
+    return mux->marked == 0;
 }
 
 struct enl_mux *enl_mux_new(uv_loop_t *loop, unsigned hold_ms, const struct enl_mux_ops *ops, void *owner)

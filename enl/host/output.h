@@ -43,6 +43,8 @@ struct enl_mux_ops {
     /* Whether sources should not give more now. enl_mux_resume is called when that is over. */
     bool (*full)(void *owner);
     void (*pass)(void *owner, const struct enl_printed *text);
+    /* All that was kept when enl_mux_mark was called last is passed now. The mux is in the midst of it. */
+    void (*marked)(void *owner);
 };
 
 struct enl_source_ops {
@@ -55,6 +57,9 @@ struct enl_source_ops {
 /* NULL: no memory. */
 struct enl_mux *enl_mux_new(uv_loop_t *loop, unsigned hold_ms, const struct enl_mux_ops *ops, void *owner);
 void enl_mux_resume(struct enl_mux *mux);
+/* Marks what sources have given and is not passed yet; whether none of that is left. */
+void enl_mux_mark(struct enl_mux *mux);
+bool enl_mux_has_passed(const struct enl_mux *mux);
 /* All its sources have ended. */
 void enl_mux_close(struct enl_mux *mux);
 
@@ -73,9 +78,10 @@ void enl_source_end(struct enl_source *source);
 
 struct enl_lines {
     struct enl_here *here;
-    int folder;         /* of --output-dir; -1: none */
-    bool is_lost;       /* lines of CCEs could not be shown, other than by EPIPE */
-    struct enl_outlet { /* what CCEs print goes to stdout and stderr by these */
+    void (*marked)(struct enl_here *here); /* a stream has passed what was marked (drain.c) */
+    int folder;                            /* of --output-dir; -1: none */
+    bool is_lost;                          /* lines of CCEs could not be shown, other than by EPIPE */
+    struct enl_outlet {                    /* what CCEs print goes to stdout and stderr by these */
         struct enl_lines *lines;
         int fd;
         struct enl_mux *mux; /* NULL: that of the second is for both */

@@ -20,6 +20,7 @@ int enl_jobs_start(struct enl_jobs *jobs)
     uv_idle_init(&jobs->self->loop, &jobs->starter);
     uv_timer_init(&jobs->self->loop, &jobs->grace);
     enl_names_open(&jobs->names, &jobs->self->loop);
+    enl_outdone_open(&jobs->outdone, &jobs->self->loop);
     jobs->starter.data = jobs->grace.data = jobs;
     return enl_signals_start(jobs);
 }
@@ -31,6 +32,7 @@ void enl_jobs_close(struct enl_jobs *jobs)
     uv_close((uv_handle_t *)&jobs->starter, NULL);
     uv_close((uv_handle_t *)&jobs->grace, NULL);
     enl_names_close(&jobs->names);
+    enl_outdone_close(&jobs->outdone);
     enl_teams_close(jobs);
     enl_roster_plan_free(jobs->plan);
 }

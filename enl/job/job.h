@@ -123,6 +123,23 @@ void enl_names_ended(struct enl_names *names, const uint8_t identity[BCRI_IDENTI
 /* The connection is gone: nobody waits there. */
 void enl_names_forget(struct enl_names *names, const struct enl_conn *conn);
 
+/* outdone.c -- The root's: when all that CCEs have printed is out (bcr_outdone). */
+
+struct enl_outdone {
+    enum { ENL_WAVE_NONE, ENL_WAVE_HOSTS, ENL_WAVE_HERE } wave;
+    uint32_t number;                   /* of the last wave, from 1 on */
+    LIST_HEAD(, enl_printer) printers; /* that wait */
+    uv_timer_t timer;                  /* until the time of the first of them is up */
+};
+void enl_outdone_open(struct enl_outdone *outdone, uv_loop_t *loop);
+void enl_outdone_close(struct enl_outdone *outdone);
+/* outdone: `conn` gets the answer, later. Returns NULL. */
+const char *enl_outdone_ask(struct enl_jobs *jobs, struct enl_conn *conn, const struct bcri_control *request);
+/* Another host has answered, or is lost. */
+void enl_outdone_look(struct enl_jobs *jobs);
+/* The connection is gone: nobody waits there. */
+void enl_outdone_forget(struct enl_outdone *outdone, const struct enl_conn *conn);
+
 struct enl_jobs_ops {
     /* ---- starting ---- */
     /* `request` has an enlistor; `conn` NULL: nobody waits for an answer. If another daemon is asked, `attached` is
@@ -147,6 +164,10 @@ struct enl_jobs_ops {
     /* Passes a request for a CCE of that host on, whose answer goes to `conn`. Returns 0, or the answer: a code. */
     int (*ask_host)(struct enl_conn *conn, uint32_t host, const struct bcri_control *request);
 
+    /* Asks all other hosts to send up what their CCEs have printed, and to answer behind it; whether all have, or are lost. */
+    void (*drain_others)(struct enl_program *program, uint32_t number);
+    bool (*others_are_drained)(const struct enl_program *program);
+
     /* ---- ends ---- */
     /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
     bool (*reaped)(struct enl_program *program, pid_t pid, int wait_status);
@@ -166,6 +187,7 @@ struct enl_jobs {
     STAILQ_HEAD(, enl_arrival) arrivals; /* requests of daemons, whose start strings come */
     uv_idle_t starter;
     struct enl_names names;      /* the root's daemon's */
+    struct enl_outdone outdone;  /* the same */
     LIST_HEAD(, enl_team) teams; /* likewise */
     uint32_t last_team;
     const struct enl_roster *roster; /* enl -n; NULL: the root alone is started */

@@ -124,6 +124,7 @@ struct enl_child {
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
     struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
     uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
+    uint32_t drains;               /* the question of enl_tree_drain that it has not answered; 0: none */
     struct enl_source *sources[2]; /* what it brings for stdout and stderr; NULL: nothing yet */
 };
 

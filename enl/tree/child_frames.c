@@ -248,6 +248,10 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         enl_program_check_end(child->program);
         return NULL;
     case BCRI_MSG_output:
+        if (message->kind == BCRI_OUTPUT_DRAINED) {
+            child->drains = child->drains == message->ordinal ? 0 : child->drains;
+            enl_outdone_look(&child->program->jobs);
+        }
         (message->kind == BCRI_OUTPUT_LOG ? take_log : take_output)(child, message);
         return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
@@ -269,6 +273,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_host_name:
     case BCRI_MSG_publish:
     case BCRI_MSG_find:
+    case BCRI_MSG_outdone:
     case BCRI_MSG_team_new:
     case BCRI_MSG_team_cut:
     case BCRI_MSG_host_arch: return take_request(child, message);

@@ -61,6 +61,20 @@ static void send_output(struct enl_program *program, uint32_t kind, const struct
     }
 }
 
+/* The answer goes the way of output, behind all that was sent before. */
+static uint32_t drained_for;
+
+static void on_drained(struct enl_here *here)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_output,
+                                         .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(bytes),
+                                         .ordinal = drained_for,
+                                         .kind = BCRI_OUTPUT_DRAINED,
+                                         .bytes = {"", 0}};
+    parent.window -= (long)ENL_WINDOW_PIECE;
+    enl_uplink_send(here->self->program, &message);
+}
+
 static void up_printed(struct enl_program *program, const struct enl_printed *text)
 {
     send_output(program, (uint32_t)text->fd, text);
@@ -168,6 +182,11 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_introduced:
     case BCRI_MSG_lost: return enl_introduced_take(program->introductions, message);
     case BCRI_MSG_carry: return enl_tunnelled_of_parent(program, message);
+    case BCRI_MSG_drain:
+        drained_for = message->id;
+        enl_drain_read(&program->here);
+        enl_drain_mark(&program->here, on_drained);
+        return NULL;
     case BCRI_MSG_look:
     case BCRI_MSG_deadlock: enl_deadlock_of_parent(&program->deadlock, message); return NULL;
     case BCRI_MSG_relay: return enl_far_begin(&program->carry, program->parent, message);

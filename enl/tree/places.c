@@ -323,6 +323,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     if (child->stops)
         enl_tree_stopped(child);
     enl_child_free(child);
+    enl_outdone_look(&program->jobs);
     if (ends)
         enl_program_abort(program, 1);
     enl_program_check_end(program);

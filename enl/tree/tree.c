@@ -78,6 +78,24 @@ void enl_tree_send(struct enl_program *program, uint32_t number, const struct bc
         enl_child_send(child, message);
 }
 
+void enl_tree_drain(struct enl_program *program, uint32_t number)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_drain, .present = BCRI_HAS(id), .id = number};
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry)) {
+        child->drains = child->state == ENL_CHILD_UP ? number : 0;
+        if (child->drains != 0)
+            enl_child_send(child, &message);
+    }
+}
+
+bool enl_tree_is_drained(const struct enl_program *program)
+{
+    const struct enl_child *child = first_child(program);
+    while (child != NULL && child->drains == 0)
+        child = LIST_NEXT(child, entry);
+    return child == NULL;
+}
+
 bool enl_tree_reaped(struct enl_program *program, pid_t pid, int wait_status)
 {
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))

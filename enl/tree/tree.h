@@ -34,6 +34,10 @@ int enl_tree_ask(struct enl_conn *conn, uint32_t host, const struct bcri_control
 /* Starts the daemons of all hosts, if `starthosts` says so. */
 void enl_tree_start_all(struct enl_program *program);
 
+/* Asks the daemons of all hosts that are up to drain; whether each has answered that question, or is gone. */
+void enl_tree_drain(struct enl_program *program, uint32_t number);
+bool enl_tree_is_drained(const struct enl_program *program);
+
 /* Sends a message to the daemon of host `number`, from a child by way of its parent; to nobody if
  * that host is gone. */
 void enl_tree_send(struct enl_program *program, uint32_t number, const struct bcri_control *message);

@@ -367,6 +367,20 @@ BCR_API int bcr_wake(int cell);
 BCR_API int bcr_wakefd(void);
 BCR_API int bcr_wakeon(int cell, int on);
 
+/* bcr_outdone -- wait until all that CCEs have printed until now is out.
+ * It returns when everything that any CCE of the program, on whatever host, has written to its stdout
+ * and stderr before the call has been written to those of the root, or into the files of
+ * --output-dir; in a program that runs without showing it, when it is in the log. What stdio buffers in a CCE has not been
+ * written: that calls fflush before. What goes into a cell (lines of bcr_start) is left aside, and so
+ * is what a host has printed that is lost. Any number of CCEs may call at once.
+ * Returns: 0.
+ * Errors: bcrE_TIMEOUT  Not all is out in the time given; it goes on coming out.
+ *         bcrE_NOMEM   The root's daemon has no memory for the call.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: up to msec, or with bcr_BLOCK for as long as nobody reads the root's stdout. May run handlers.
+ * Crash: for the others none: nobody waits for the caller. */
+BCR_API int bcr_outdone(int msec);
+
 /* bcr_tempdir -- name a directory of the program on this host, for files that are gone with it.
  * It is empty at first, in the directory that tempdir in bcrrc names, and nobody but this user may
  * enter it (mode 0700). All CCEs of a host have the same one, those of each other host another; the first call

@@ -6,6 +6,9 @@
  *   about         writes what it was given: limits, mask, directory, and so on
  *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
  *   threadcores   the same of a thread that has called bcr_threadcores
+ *   outdone M     calls bcr_outdone(M); tells "outdone CODE"
+ *   outdone-on N  N times: prints a line, and calls bcr_outdone; tells "outdone CODE" of the first that fails, or the last
+ *   close-out     closes its stdout and stderr
  *   tempdir       tells "tempdir ORDINAL CODE PATH", and makes files and folders there if it has one
  *   wait          reads a byte from the fifo $SYS_GO
  *   wait-at F     reads a byte from the fifo F
@@ -114,6 +117,22 @@ static void cores(void)
     while (first < CPU_SETSIZE && !CPU_ISSET((size_t)first, &set))
         first++;
     tell("cores %d %d %d\n", bcr_cceord, CPU_COUNT(&set), first);
+}
+
+static int outdone(int msec)
+{
+    return bcr_outdone(msec) == 0 ? 0 : bcr_errno;
+}
+
+static void outdone_on(int count)
+{
+    int code = 0;
+    for (int i = 0; i < count && code == 0; i++) {
+        printf("%d of %d\n", i, bcr_cceord);
+        fflush(stdout);
+        code = outdone(bcr_BLOCK);
+    }
+    tell("outdone %d\n", code);
 }
 
 static void tempdir(void)
@@ -410,6 +429,12 @@ static int perform(char **words)
         return cores(), 1;
     if (strcmp(word, "threadcores") == 0)
         return threadcores(), 1;
+    if (strcmp(word, "outdone") == 0)
+        return tell("outdone %d\n", outdone(atoi(value))), 2;
+    if (strcmp(word, "outdone-on") == 0)
+        return outdone_on(atoi(value)), 2;
+    if (strcmp(word, "close-out") == 0)
+        return close(1), close(2), 1;
     if (strcmp(word, "tempdir") == 0)
         return tempdir(), 1;
     if (strcmp(word, "wait") == 0)

@@ -299,6 +299,7 @@ static void failures(void)
          "bcr_teamsize");
     must(bcr_teamsync(0) < 0, "bcr_teamsync in vain");
     must(bcr_threadcores() == 0, "bcr_threadcores");
+    must(bcr_outdone(bcr_BLOCK) == 0, "bcr_outdone");
     must(bcr_tempdir(name, sizeof name) == 0 && bcr_tempdir(name, 1) < 0, "bcr_tempdir");
     must(bcr_idle(bcr_IDLE_WAITING) == 0 && bcr_idle(0) == 0, "bcr_idle");
     must(bcr_wakeon(OUT, 1) == 0 && bcr_wakefd() >= 0 && bcr_wakefd() >= 0 && bcr_wakeon(OUT, 0) == 0,

@@ -51,9 +51,17 @@ static void on_passed(void *owner, size_t cost)
     ((struct one *)owner)->passed += cost;
 }
 
+static unsigned marks;
+
+static void on_marked(void *owner)
+{
+    CHECK_PTR(owner, &seen);
+    marks++;
+}
+
 static void begin(unsigned hold_ms)
 {
-    static const struct enl_mux_ops ops = {is_full, pass};
+    static const struct enl_mux_ops ops = {is_full, pass, on_marked};
     static const struct enl_source_ops source_ops = {on_turn, on_passed};
     uv_loop_init(&loop);
     mux = enl_mux_new(&loop, hold_ms, &ops, &seen);
@@ -136,6 +144,32 @@ TEST(what_begins_behind_a_newline_waits_until_others_had_their_turn)
     CHECK_STR(seen, "aa\na2\nb1\nc\na3");
     give(0, "\n");
     CHECK_STR(seen, "aa\na2\nb1\nc\na3\nb2b2\n");
+    end();
+}
+
+TEST(a_mark_is_passed_when_all_is_that_was_given_before_it)
+{
+    begin(FOREVER);
+    marks = 0;
+    enl_mux_mark(mux);
+    CHECK(enl_mux_has_passed(mux)); /* nothing was given */
+    give(0, "a");
+    give(1, "b\n");
+    enl_mux_mark(mux);
+    CHECK(!enl_mux_has_passed(mux));
+    give(2, "c\nc"); /* behind it */
+    give(0, "\n");
+    CHECK_STR(seen, "a\nb\nc\nc");
+    CHECK(enl_mux_has_passed(mux));
+    CHECK_UINT(marks, 1);
+    give(0, "e\n");
+    enl_mux_mark(mux);
+    give(1, "f\n");
+    enl_mux_mark(mux); /* in place of the other one */
+    CHECK(!enl_mux_has_passed(mux));
+    give(2, "\n");
+    CHECK(enl_mux_has_passed(mux));
+    CHECK_UINT(marks, 2);
     end();
 }
 

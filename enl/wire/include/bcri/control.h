@@ -22,6 +22,7 @@
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
  *   idle          CCE      id status moves                                      none
+ *   outdone       CCE      id size                                              reply
  *   tempdir       CCE      id                                                   reply: folder?
  *   watch         CCE      id enlistor cell generation kind                     reply
  *   publish       CCE      id text cell enlistor?                               reply
@@ -169,6 +170,8 @@
     X(fd_set, K(id) | K(cell), 0, 1)                                                                         \
     X(fd_get, K(id) | K(cell), 0, 0)                                                                         \
     X(fd_ring, K(cell), 0, 0)                                                                                \
+    X(outdone, K(id) | K(size), 0, 0)                                                                        \
+    X(drain, K(id), 0, 0)                                                                                    \
     X(tempdir, K(id), 0, 0)                                                                                  \
     X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                                  \
     X(publish, K(id) | K(text) | K(cell), K(enlistor), 0)                                                    \
@@ -280,8 +283,9 @@ enum bcri_control_type {
         BCRI_MSG_COUNT
 };
 
-/* `kind` in output: what was printed to stdout or stderr, or a line of the log. */
-enum { BCRI_OUTPUT_OUT = 1, BCRI_OUTPUT_ERR, BCRI_OUTPUT_LOG };
+/* `kind` in output: what was printed to stdout or stderr, or a line of the log; or nothing, as the answer to the `drain` whose
+ * `id` is in `ordinal`. */
+enum { BCRI_OUTPUT_OUT = 1, BCRI_OUTPUT_ERR, BCRI_OUTPUT_LOG, BCRI_OUTPUT_DRAINED };
 
 /* Of `flags` in output: the bytes begin within a line of that CCE. */
 enum { BCRI_OUTPUT_GOES_ON = 1 };
