@@ -136,9 +136,15 @@ pmContext **pm_open(int count)
     return nets;
 }
 
-/* No other thread may be in BCR while this one waits there. So where there are any it waits a little, and lets them; what other
- * processes ask for it does itself, since the helper may not be awake in time. Each time that is up takes a message to the
- * root's host. */
+void pm_pause(void)
+{
+    if (pm_self.is_served)
+        pm_serve();
+    sched_yield();
+}
+
+/* No other thread may be in BCR while this one waits there. So where there are any it waits a little, and lets them. Each time
+ * that is up takes a message to the root's host. */
 enum { PATIENCE_MSEC = 1, PATIENCE_MOST = 4 };
 
 int pm_sync(void)
@@ -149,9 +155,7 @@ int pm_sync(void)
         pm_unlock();
         if (code != bcrE_TIMEOUT)
             return code == 0 ? 0 : -1;
-        if (pm_self.is_served)
-            pm_serve();
-        sched_yield();
+        pm_pause();
     }
 }
 

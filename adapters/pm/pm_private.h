@@ -22,8 +22,10 @@
 pmContext **pm_open(int count);
 void pm_lock(void);
 void pm_unlock(void);
-/* Waits until all members have called it, as bcr_teamsync does. Other threads, the helper too, go on meanwhile. 0; -1 with
- * bcr_errno. */
+/* For a thread that waits in BCR a little at a time, between two of these: lets other threads have BCR, and carries out what
+ * other processes ask for, since the helper may not be awake in time. Not between pm_lock and pm_unlock. */
+void pm_pause(void);
+/* Waits so until all members have called it, as bcr_teamsync does. 0; -1 with bcr_errno. */
 int pm_sync(void);
 
 /* ---- members and cells ---- */

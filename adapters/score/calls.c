@@ -34,7 +34,7 @@ static int wait_in_pieces(int (*wait)(int msec))
         code = wait(alone ? bcr_BLOCK : PIECE_MSEC) == 0 ? 0 : bcr_errno;
         pm_unlock();
         if (code == bcrE_TIMEOUT)
-            sched_yield();
+            pm_pause();
     } while (code == bcrE_TIMEOUT);
     return code;
 }
