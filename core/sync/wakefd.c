@@ -90,6 +90,7 @@ void bcri_wakefd_deadline(struct bcri_ctx *ctx, uint64_t deadline_ns)
     timerfd_settime(ctx->wakefd.timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+/* Model: wakefd.pml */
 void bcri_wakefd_arm(struct bcri_ctx *ctx)
 {
     drain(ctx->wakefd.event);
@@ -108,6 +109,7 @@ void bcri_wakefd_ring(const struct bcri_ctx *ctx, const struct bcri_record_shm *
         ctx->fd_upcalls->ring(ctx->up, number_of(record->id.index), generation_of(record));
 }
 
+/* Model: wakefd.pml */
 void bcri_bell_awake(struct bcri_ctx *ctx, uint32_t before)
 {
     bcri_store(&ctx->bell->sleeping, BCRI_AWAKE);

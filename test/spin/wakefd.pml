@@ -23,7 +23,7 @@
  * descriptor readable), COUNT_FIRST (a new handler takes the count, then sets its bit), OPENED_AT_ZERO (a cell begins with all wakes
  * that its number ever had), RING_FIRST (bcr_wake rings, then counts `called`).
  *
- * Code: core/sync/wakes.c, core/sync/bell.c, cells/wake.c, cells/wait.c, handlers/wakefd.c */
+ * Code: core/sync/wakes.c, core/sync/wakefd.c, core/sync/bell.c, cells/wake.c, cells/wait.c, handlers/wakefd.c */
 #define AWAKE 0
 #define FUTEX 1
 #define POLL 2
