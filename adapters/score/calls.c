@@ -46,6 +46,14 @@ int sc_barrier(void)
     return !score_self.has_team || wait_in_pieces(bcr_teamsync) == 0 ? 0 : EPIPE;
 }
 
+int sc_flush(void)
+{
+    if (!score_self.is_begun)
+        return EINVAL;
+    (void)fflush(stdout);
+    return score_self.is_alone || wait_in_pieces(bcr_outdone) == 0 ? 0 : EPIPE;
+}
+
 int sc_exit(int status)
 {
     if (!score_self.is_alone && score_self.is_begun) {

@@ -18,6 +18,11 @@ int sc_barrier(void);
 int sc_exit(int status);
 int sc_terminate(void);
 
+/* sc_flush -- wait until all that any node has printed before is out where enl prints.
+ * Errors: EINVAL  before score_initialize.
+ *         EPIPE   the program is ending. */
+int sc_flush(void);
+
 /* sc_getpid -- tell a number that is the same for all nodes, and another for other programs. Always 0. */
 int sc_getpid(int *scpid);
 

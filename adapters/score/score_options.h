@@ -12,6 +12,9 @@ extern "C" {
  * Returns: the value, "" if there is none; NULL if the key is not there. The text is the library's, and stays. */
 char *score_get_opt(char *keyword);
 
+/* sc_flush -- as in sc.h. */
+int sc_flush(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -153,6 +153,18 @@ static void tell_pid(void)
     printf("%d\n", pid);
 }
 
+/* Node by node, each line behind all before it. */
+static void flushes(void)
+{
+    for (int node = 0; node < score_num_node; node++) {
+        if (node == score_self_node) {
+            printf("%d\n", node);
+            MUST(sc_flush() == 0);
+        }
+        MUST(sc_barrier() == 0);
+    }
+}
+
 static void small(void)
 {
     MUST(sc_yield() == 0 && sc_sleep(0) == 0 && sc_sleep(-1) == EINVAL && sc_checkpoint() == ENOSYS);
@@ -183,6 +195,7 @@ static void threads(void)
     for (int i = 0; i < THREADS; i++)
         MUST(pthread_create(&thread[i], NULL, call_on_and_on, NULL) == 0);
     barriers();
+    MUST(sc_flush() == 0);
     over = 1;
     for (int i = 0; i < THREADS; i++)
         MUST(pthread_join(thread[i], NULL) == 0);
@@ -210,13 +223,14 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } scenarios[] = {
-        {"nodes", tell_nodes}, {"option", tell_option}, {"barriers", barriers},     {"files", files},
-        {"exits", exits},      {"plain", exit_plainly}, {"terminates", terminates}, {"signals", signals},
-        {"pid", tell_pid},     {"small", small},        {"threads", threads},       {"deadlock", deadlock},
+        {"nodes", tell_nodes},  {"option", tell_option}, {"barriers", barriers},     {"files", files},
+        {"exits", exits},       {"plain", exit_plainly}, {"terminates", terminates}, {"signals", signals},
+        {"pid", tell_pid},      {"small", small},        {"flushes", flushes},       {"threads", threads},
+        {"deadlock", deadlock},
     };
     for (int i = 0; i < 3 && i + 2 < argc; i++)
         word[i] = argv[i + 2];
-    MUST(sc_barrier() == EINVAL);
+    MUST(sc_flush() == EINVAL && sc_barrier() == EINVAL);
     score_initialize();
     for (size_t i = 0; argc > 1 && i < sizeof scenarios / sizeof scenarios[0]; i++)
         if (strcmp(scenarios[i].name, argv[1]) == 0) {

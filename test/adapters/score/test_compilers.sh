@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     score_initialize(argc, argv);
     sc_barrier();
     printf("node %d%s\n", score_self_node, none == NULL ? "" : "?");
-    return 0;
+    return sc_flush();
 }
 C
 sed 's/score_initialize(argc, argv)/score_initialize()/' tiny.c >void.c

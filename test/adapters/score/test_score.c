@@ -199,6 +199,14 @@ TEST(all_nodes_have_one_number_and_other_programs_another)
     }
 }
 
+TEST(what_was_flushed_is_out_before_what_comes_later)
+{
+    run_folder();
+    start_on("2", "6", "flushes", NULL, NULL);
+    ends_with(0);
+    CHECK_STR(run.text, "0\n1\n2\n3\n4\n5\n");
+}
+
 TEST(the_small_calls_do_what_they_say)
 {
     runs_everywhere("2", "small", NULL, NULL, 0);
