@@ -136,26 +136,21 @@ pmContext **pm_open(int count)
     return nets;
 }
 
-void pm_pause(void)
-{
-    if (pm_self.is_served)
-        pm_serve();
-    sched_yield();
-}
-
 /* No other thread may be in BCR while this one waits there. So where there are any it waits a little, and lets them. Each time
  * that is up takes a message to the root's host. */
 enum { PATIENCE_MSEC = 1, PATIENCE_MOST = 4 };
 
-int pm_sync(void)
+int pm_wait(int (*wait)(int msec))
 {
     for (int msec = PATIENCE_MSEC;; msec = msec < PATIENCE_MOST ? 2 * msec : PATIENCE_MOST) {
         pm_lock();
-        const int code = bcr_teamsync(__libc_single_threaded ? bcr_BLOCK : msec) == 0 ? 0 : bcr_errno;
+        const int code = wait(__libc_single_threaded ? bcr_BLOCK : msec) == 0 ? 0 : bcr_errno;
         pm_unlock();
         if (code != bcrE_TIMEOUT)
-            return code == 0 ? 0 : -1;
-        pm_pause();
+            return code;
+        if (pm_self.is_served)
+            pm_serve();
+        sched_yield();
     }
 }
 

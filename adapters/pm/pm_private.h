@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this adapter share, and what the SCore adapter calls: pm_open, pm_lock, pm_unlock, pm_sync.
+/* What the files of this adapter share, and what the SCore adapter calls: pm_open, pm_lock, pm_unlock, pm_wait.
  *
  * BCR takes one thread at a time, so each call of BCR in a program with PM is made between pm_lock and pm_unlock. No call
  * between them waits. All that is declared here, contexts included, is read and written there, too, unless it says otherwise. */
@@ -22,11 +22,10 @@
 pmContext **pm_open(int count);
 void pm_lock(void);
 void pm_unlock(void);
-/* For a thread that waits in BCR a little at a time, between two of these: lets other threads have BCR, and carries out what
- * other processes ask for, since the helper may not be awake in time. Not between pm_lock and pm_unlock. */
-void pm_pause(void);
-/* Waits so until all members have called it, as bcr_teamsync does. 0; -1 with bcr_errno. */
-int pm_sync(void);
+/* Waits by a routine of BCR that returns 0, or -1 and bcrE_TIMEOUT when the time is over, as bcr_teamsync: in a program of several
+ * threads a little at a time, and in between lets the others have BCR, and carries out what other processes ask for, since the helper
+ * may not be awake in time. Returns 0 or another code. Not between pm_lock and pm_unlock. */
+int pm_wait(int (*wait)(int msec));
 
 /* ---- members and cells ---- */
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,28 +21,11 @@
 #include "pm_private.h"
 #include "score_private.h"
 
-enum { PIECE_MSEC = 1 };
-
-/* `wait` returns 0, or -1 with bcrE_TIMEOUT when the time is over, or with another code. Returns that code or 0. */
-static int wait_in_pieces(int (*wait)(int msec))
-{
-    int code;
-    do {
-        const bool alone = __libc_single_threaded != 0;
-        pm_lock();
-        code = wait(alone ? bcr_BLOCK : PIECE_MSEC) == 0 ? 0 : bcr_errno;
-        pm_unlock();
-        if (code == bcrE_TIMEOUT)
-            pm_pause();
-    } while (code == bcrE_TIMEOUT);
-    return code;
-}
-
 int sc_barrier(void)
 {
     if (!score_self.is_begun)
         return EINVAL;
-    return !score_self.has_team || wait_in_pieces(bcr_teamsync) == 0 ? 0 : EPIPE;
+    return !score_self.has_team || pm_wait(bcr_teamsync) == 0 ? 0 : EPIPE;
 }
 
 int sc_flush(void)
@@ -51,7 +33,7 @@ int sc_flush(void)
     if (!score_self.is_begun)
         return EINVAL;
     (void)fflush(stdout);
-    return score_self.is_alone || wait_in_pieces(bcr_outdone) == 0 ? 0 : EPIPE;
+    return score_self.is_alone || pm_wait(bcr_outdone) == 0 ? 0 : EPIPE;
 }
 
 int sc_exit(int status)

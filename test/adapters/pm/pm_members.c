@@ -54,7 +54,7 @@ size_t receive_bytes(pmContext *pmc, void *bytes, size_t room)
 
 void meet(void)
 {
-    MUST(pm_sync() == 0);
+    MUST(pm_wait(bcr_teamsync) == 0);
 }
 
 char *pages(size_t bytes)
