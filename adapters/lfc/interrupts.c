@@ -29,7 +29,7 @@ static void serve(void)
     do {
         lfc_self.pending = 0;
         lfc_progress(true);
-    } while (lfc_self.pending != 0);
+    } while (lfc_self.pending != 0 && lfc_self.disabled == 0);
     lfc_self.by_interrupt = false;
 }
 
@@ -91,18 +91,26 @@ static void begin(void)
     lfc_self.has_helper = true;
 }
 
+void lfc_interrupts_follow(void)
+{
+    const bool is_enabled = lfc_self.disabled == 0;
+    if (is_enabled == atomic_load_explicit(&lfc_self.interrupt.enabled, memory_order_relaxed))
+        return;
+    if (is_enabled && !lfc_self.has_helper && !lfc_self.options.no_intr)
+        begin();
+    atomic_store(&lfc_self.interrupt.enabled, is_enabled);
+    if (is_enabled)
+        lfc_self.pending = 1; /* for what came meanwhile */
+}
+
 void lfc_intr_enable(void)
 {
     lfc_enter("lfc_intr_enable");
     if (lfc_self.disabled <= lfc_upcalls_running())
         lfc_fail("lfc_intr_enable", "%s: it undoes an lfc_intr_disable",
                  lfc_self.disabled == 0 ? "interrupts are enabled" : "an upcall is running");
-    if (!lfc_self.has_helper && !lfc_self.options.no_intr && lfc_self.disabled == 1)
-        begin();
-    if (--lfc_self.disabled == 0) {
-        atomic_store(&lfc_self.interrupt.enabled, true);
-        lfc_self.pending = 1; /* for what came meanwhile */
-    }
+    if (--lfc_self.disabled == 0)
+        lfc_interrupts_follow();
     lfc_leave(true);
 }
 
@@ -110,7 +118,7 @@ void lfc_intr_disable(void)
 {
     lfc_enter("lfc_intr_disable");
     if (lfc_self.disabled++ == 0)
-        atomic_store(&lfc_self.interrupt.enabled, false);
+        lfc_interrupts_follow();
     lfc_leave(false);
 }
 

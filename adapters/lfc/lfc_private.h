@@ -98,6 +98,9 @@ _Noreturn void lfc_fail_state(const char *routine);
 void lfc_leave_interruptible(bool upcalls_allowed);
 /* The cell was found empty: the helper is told of what comes from now on. */
 void lfc_arm(void);
+/* The helper is told whether interrupts are enabled. Not of each upcall, which disables them while it runs; but one may have
+ * enabled or disabled them for what comes behind it. */
+void lfc_interrupts_follow(void);
 void lfc_interrupts_end(void);
 
 /* Each routine that uses BCR begins and ends with them. leave: makes the upcalls that a SIGIO meanwhile was for, if that is

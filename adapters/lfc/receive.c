@@ -82,6 +82,8 @@ static void make_upcall(bcr_region rgid)
     lfc_self.inside = inside;
     lfc_self.disabled--;
     running = upcall.outer;
+    if (running == NULL)
+        lfc_interrupts_follow();
     if (upcall.freed)
         return;
     if (is_kept != 0)
@@ -106,9 +108,15 @@ static bcr_region next_of_queue(void)
     return rgid;
 }
 
+/* An upcall of an interrupt may have disabled interrupts: then no further upcalls are made for it. */
+static bool may_go_on(void)
+{
+    return !lfc_self.by_interrupt || lfc_self.disabled == 0 || running != NULL;
+}
+
 static void empty_queue(void)
 {
-    while (waiting != 0)
+    while (waiting != 0 && may_go_on())
         make_upcall(next_of_queue());
 }
 
@@ -122,7 +130,7 @@ bool lfc_progress(bool upcalls_allowed)
     lfc_counters_serve();
     if (upcalls_allowed)
         empty_queue();
-    for (; taken < lfc_self.options.ring_frames && (rgid = next_of_cell()) != NULL; taken++) {
+    for (; taken < lfc_self.options.ring_frames && may_go_on() && (rgid = next_of_cell()) != NULL; taken++) {
         if (!upcalls_allowed) {
             append(rgid);
             continue;

@@ -12,7 +12,8 @@ int allowed = 1;
 volatile unsigned received[MEMBERS_MAX][KINDS], total;
 void *kept[KEPT_MAX];
 unsigned kept_count;
-int adds, is_unpaired, merges, asks;
+int adds, merges, asks;
+void (*in_upcall)(void);
 
 /* In their order, so that LFC has to find those that it has put behind others. */
 static void free_kept(void)
@@ -45,10 +46,8 @@ int lfc_upcall(unsigned src, void *data, unsigned size, lfc_upcall_flags_t flags
         MUST(((unsigned char *)data)[i] == (unsigned char)packet.number);
     received[src][packet.kind]++;
     total++;
-    if (is_unpaired) {
-        lfc_intr_enable();
-        lfc_intr_enable();
-    }
+    if (in_upcall != NULL)
+        in_upcall();
     if (adds)
         tell(lfc_fetch_and_add(0, packet.number % 2));
     if (packet.number % 5 == 0) { /* freed within, as the guide's program does */
@@ -292,6 +291,8 @@ int main(int argc, char **argv)
         own_handler();
     else if (strcmp(scenario, "quiet") == 0)
         quiet();
+    else if (strcmp(scenario, "switches") == 0)
+        switches();
     else if (strcmp(scenario, "statistics") == 0)
         statistics();
     else if (strcmp(scenario, "memory") == 0)

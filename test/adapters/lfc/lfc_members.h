@@ -31,8 +31,9 @@ extern volatile unsigned received[MEMBERS_MAX][KINDS], total;
 extern void *kept[KEPT_MAX]; /* packets that upcalls have kept */
 extern unsigned kept_count;
 
-/* What upcalls do: add, too, and tell the number; enable interrupts that they have not disabled; merge bits; answer. */
-extern int adds, is_unpaired, merges, asks;
+/* What upcalls do: add, too, and tell the number; merge bits; answer; whatever else a scenario wants. */
+extern int adds, merges, asks;
+extern void (*in_upcall)(void);
 
 /* A packet whose size and content follow from its number. */
 void *packet_of(uint32_t number, uint32_t kind, unsigned *size_out);
@@ -50,6 +51,10 @@ void merge(const void *data, unsigned size);
 
 void ask(void);
 void take_question(unsigned src, const void *data);
+
+/* ---- lfc_switches.c ---- */
+
+void switches(void);
 
 /* ---- lfc_misuse.c ---- */
 

@@ -162,6 +162,14 @@ TEST_TIMEOUT(signals_end_when_nothing_is_left_to_do, LIMIT)
     CHECK(counted("\nsignals") < 200);
 }
 
+TEST_TIMEOUT(an_upcall_may_enable_and_disable_interrupts_for_what_follows, LIMIT)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", members(), "switches", "-lfc-intr-next=1");
+    ends_well("switches");
+    CHECK(counted("\nsignals") < 200);
+}
+
 TEST_TIMEOUT(statistics_of_all_are_gathered_at_process_0, LIMIT)
 {
     run_folder();
