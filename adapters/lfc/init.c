@@ -35,8 +35,12 @@ void lfc_fail(const char *routine, const char *format, ...)
 void lfc_fail_bcr(const char *routine)
 {
     if (bcr_errno == bcrE_DEAD || bcr_errno == bcrE_ENLIST) {
-        /* If that has failed, enl is about to end the program, and tells why. One that has ended normally is told of here. */
-        poll(NULL, 0, 1000);
+        /* If that has failed, enl is about to end the program, and tells why. One that has ended normally is told of here. The
+         * helper's signals do not end the wait. */
+        const struct timespec second = {1, 0};
+        sigset_t all;
+        sigfillset(&all);
+        ppoll(NULL, 0, &second, &all);
         lfc_fail(routine, "another process of the program has ended");
     }
     lfc_fail(routine, "%s", bcr_strerror(bcr_errno));
