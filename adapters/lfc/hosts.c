@@ -43,11 +43,11 @@ static bool are_same(const char *one, const char *other)
             (one[one_length] == '\0' || other[other_length] == '\0'));
 }
 
+static char own[256]; /* this host's name */
+
 static unsigned place_of_this_host(const struct list *list)
 {
-    char own[256] = "";
     unsigned place = list->count;
-    (void)gethostname(own, sizeof own - 1);
     for (unsigned i = 0; i < list->count; i++) {
         if (!are_same(list->names[i], own))
             continue;
@@ -94,6 +94,14 @@ static char *hosts_text(const struct list *list, unsigned count)
     return text;
 }
 
+/* enl knows this host by its own name, which the list may give with another domain, or without one. */
+static void use_own_name(struct list *list)
+{
+    for (unsigned i = 0; i < list->count; i++)
+        if (are_same(list->names[i], own))
+            list->names[i] = own;
+}
+
 /* FNV-1a, of 64 bits. */
 static uint64_t hash(uint64_t so_far, const char *text)
 {
@@ -118,6 +126,7 @@ void lfc_hosts_use(const struct lfc_options *options, int *argc, char **argv)
     if (text == NULL && (text = getenv("HOSTS")) == NULL)
         return;
     struct list list = read_list(text);
+    (void)gethostname(own, sizeof own - 1);
     if (by_place) {
         count = list.count;
         rank = place_of_this_host(&list);
@@ -136,6 +145,9 @@ void lfc_hosts_use(const struct lfc_options *options, int *argc, char **argv)
                      (unsigned long long)hash(UINT64_C(0xcbf29ce484222325), hosts));
             set("BCR_AWAIT", number);
         }
+        free(hosts);
+        use_own_name(&list);
+        hosts = hosts_text(&list, count);
         snprintf(number, sizeof number, "%u", count);
         set("BCR_TEAM", number);
         snprintf(number, sizeof number, "%u", rank);

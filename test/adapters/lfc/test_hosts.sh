@@ -29,6 +29,9 @@ export HOSTS="$here $here,$here"
 by_hand started_in_order 0 2 "$LFC_MEMBERS" all_to_all 50
 by_hand started_in_the_reverse_order 2 0 "$LFC_MEMBERS" all_to_all 50
 grep -q . "$scratch"/said* && fail "a start by hand says something"
+other=${here%%.*} # the same name with a domain, or without
+[ "$other" != "$here" ] || other=$here.example
+HOSTS="$other $other $other" by_hand the_list_may_name_this_host_with_another_domain 2 0 "$LFC_MEMBERS" all_to_all 50
 BCR_AWAIT=one by_hand a_job_of_its_own_key 0 2 "$LFC_MEMBERS" interrupts 20 &
 job=$!
 BCR_AWAIT=two by_hand two_jobs_at_once 0 2 "$LFC_MEMBERS" groups 20
