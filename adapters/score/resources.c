@@ -14,6 +14,9 @@ static const char *const names[] = {
     [SCORE_RSRC_KIND_NUM_NODES] = "SCORE_RSRC_NUM_NODES",
     [SCORE_RSRC_KIND_NUM_PROCS] = "SCORE_RSRC_NUM_PROCS",
     [SCORE_RSRC_KIND_NUM_NETS] = "SCORE_RSRC_NUM_NETS",
+    [SCORE_RSRC_KIND_ZEROCOPY] = "SCORE_RSRC_ZEROCOPY",
+    [SCORE_RSRC_KIND_HETERO_NODES] = "SCORE_RSRC_HETERO_NODES",
+    [SCORE_RSRC_KIND_NOCKPT] = "SCORE_RSRC_NOCKPT",
 };
 enum { NETS_MAX = 64 };
 
@@ -21,8 +24,9 @@ enum { NETS_MAX = 64 };
 static const struct score_rsrc_record *record_of(enum score_rsrc_kind kind)
 {
     const struct score_rsrc_record *found = NULL;
-    for (const struct score_rsrc_record *at = __start_score_rsrc; at != NULL && at < __stop_score_rsrc;
-         at++) {
+    const size_t count = ((uintptr_t)__stop_score_rsrc - (uintptr_t)__start_score_rsrc) / sizeof *found;
+    for (size_t i = 0; i < count; i++) {
+        const struct score_rsrc_record *const at = &__start_score_rsrc[i];
         if (at->magic != SCORE_RSRC_MAGIC || at->kind != (uint32_t)kind)
             continue;
         if (found != NULL && (found->low != at->low || found->high != at->high))

@@ -209,7 +209,7 @@ static void deadlock(void)
     score_become_idle();
     while (pmReceive(score_pmnet[0], &message, &length) == ENOBUFS)
         continue;
-    MUST(!"a message");
+    MUST(score_num_pmnet == 0); /* a message has come */
 }
 
 static void exit_plainly(void)
@@ -237,5 +237,6 @@ int main(int argc, char **argv)
             scenarios[i].run();
             return 0;
         }
-    MUST(!"a scenario");
+    fprintf(stderr, "score_members: no scenario\n");
+    return 99;
 }
