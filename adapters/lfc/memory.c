@@ -3,6 +3,7 @@
  *
  * It may have interrupted lfc_malloc as well: then LFC's handler makes no upcalls (lfc_enter). Blocks up to LARGEST bytes come in
  * sizes of powers of two, from pages that stay; larger ones have pages of their own. */
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "lfc_private.h"
@@ -104,11 +105,24 @@ static void give(struct head *head)
     free_heads[size] = head;
 }
 
+/* A SIGIO in between makes no upcalls, which could allocate. The compiler moves nothing of the heap across. */
+static void enter_heap(void)
+{
+    lfc_self.inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void leave_heap(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    lfc_self.inside--;
+}
+
 void *lfc_malloc(size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    lfc_self.inside++;
+    enter_heap();
     struct head *head = take(size + sizeof *head + MARK_BYTES);
 #ifdef LFC_DEBUG
     if (head != NULL) {
@@ -116,7 +130,7 @@ void *lfc_malloc(size_t size)
         memcpy((char *)(head + 1) + size, mark, MARK_BYTES);
     }
 #endif
-    lfc_self.inside--;
+    leave_heap();
     return head != NULL ? head + 1 : NULL;
 }
 
@@ -134,9 +148,9 @@ void lfc_free(void *ptr)
 {
     if (ptr == NULL)
         return;
-    lfc_self.inside++;
+    enter_heap();
     give(head_of("lfc_free", ptr));
-    lfc_self.inside--;
+    leave_heap();
 }
 
 void *lfc_realloc(void *ptr, size_t size)

@@ -55,7 +55,7 @@ static int number_of_first_node(void)
 {
     const int first = bcr_teamcce(0);
     uint32_t number = 2166136261u;
-    const bcr_region region = bcr_rgalloc(16, 0);
+    bcr_region region = bcr_rgalloc(16, 0);
     if (region == NULL || bcr_copyto(bcrT_1CCE, 1, region, 0, &first, sizeof first) < 2)
         score_fail("sc_getpid: %s", bcr_strerror(bcr_errno));
     for (int i = 0; i < 16; i++)

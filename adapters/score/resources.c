@@ -7,8 +7,10 @@
 #include "score_private.h"
 
 /* The linker makes these two where the program has such records. */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
 extern const struct score_rsrc_record __start_score_rsrc[] __attribute__((weak, visibility("hidden")));
 extern const struct score_rsrc_record __stop_score_rsrc[] __attribute__((weak, visibility("hidden")));
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static const char *const names[] = {
     [SCORE_RSRC_KIND_NUM_NODES] = "SCORE_RSRC_NUM_NODES",
