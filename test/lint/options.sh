@@ -19,6 +19,7 @@ libs pkg-config
 ntasks-per-node sbatch
 nodes sbatch
 now systemctl
+only bench_cells
 overlap srun
 prefix cmake
 preset cmake

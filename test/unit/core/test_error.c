@@ -56,7 +56,7 @@ TEST(the_numbers_are_those_that_were_published)
         {bcrE_NOCELL, 20},   {bcrE_ACCESS, 21}, {bcrE_OWNERDEAD, 22}, {bcrE_NOCCE, 40},  {bcrE_DEAD, 41},
         {bcrE_RANGE, 11},    {bcrE_NBYTES, 12}, {bcrE_RESERVED, 23},  {bcrE_ENLIST, 42}, {bcrE_NOHOST, 43},
         {bcrE_NOCORE, 44},   {bcrE_NOPROG, 45}, {bcrE_INTERNAL, 60},  {bcrE_FORK, 80},   {bcrE_LONGJMP, 81},
-        {bcrE_HOSTLOST, 46}, {bcrE_NOTEAM, 13}, {bcrE_INSIDE, 14},    {bcrE_WOKEN, 15},
+        {bcrE_HOSTLOST, 46}, {bcrE_NOTEAM, 13}, {bcrE_INSIDE, 14},    {bcrE_WOKEN, 15},  {bcrE_NODIR, 16},
     };
     CHECK_INT(sizeof published / sizeof published[0], CODE_COUNT);
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
