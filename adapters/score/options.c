@@ -2,7 +2,6 @@
 /* options.c -- SCORE_OPTIONS: "key[=value],...". It is read once and cut into strings, so that score_get_opt can return one. */
 #include "score_options.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -67,19 +66,4 @@ char *score_get_opt(char *keyword)
 {
     score_options_begin();
     return keyword != NULL && keyword[0] != '\0' ? (char *)(uintptr_t)score_option(keyword) : NULL;
-}
-
-int score_option_number(const char *keyword, int otherwise, int most)
-{
-    const char *const text = score_option(keyword);
-    if (text == NULL)
-        return 0;
-    if (text[0] == '\0')
-        return otherwise;
-    char *end;
-    errno = 0;
-    const long number = strtol(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number > most)
-        score_fail("SCORE_OPTIONS: %s is a number from 0 to %d, not \"%.60s\"", keyword, most, text);
-    return (int)number;
 }

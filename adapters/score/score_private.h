@@ -23,10 +23,6 @@ _Noreturn void score_fail(const char *format, ...) __attribute__((format(printf,
 void score_options_begin(void);
 /* The value of a key of `length` bytes, NULL: it is not there. Safe in signal handlers after score_options_begin. */
 const char *score_option(const char *keyword);
-/* The number that it has; `otherwise` if the key has no value, 0 if it is not there. Ends the program if it is no number, or
- * greater than `most`. */
-int score_option_number(const char *keyword, int otherwise, int most);
-
 /* ---- resources.c ---- */
 
 /* How many network sets the program asks for: 1 unless it says otherwise. */
