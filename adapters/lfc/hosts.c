@@ -123,8 +123,13 @@ void lfc_hosts_use(const struct lfc_options *options, int *argc, char **argv)
     if (getenv("BCRI_SOCKET") != NULL) /* enl has started this process: it knows the members */
         return;
     const bool by_place = text != NULL || options->use_hosts;
-    if (text == NULL && (text = getenv("HOSTS")) == NULL)
+    if (text == NULL)
+        text = getenv("HOSTS");
+    if (text == NULL || text[0] == '\0') { /* a script empties what it cannot unset */
+        if (by_place)
+            lfc_fail("lfc_init", "-lfc-use-hosts needs HOSTS, which is not set");
         return;
+    }
     struct list list = read_list(text);
     (void)gethostname(own, sizeof own - 1);
     if (by_place) {

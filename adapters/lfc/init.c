@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lfc_private.h"
+#include "sentence.h"
 
 struct lfc lfc_self;
 
@@ -14,33 +15,31 @@ struct lfc lfc_self;
 
 void lfc_fail(const char *routine, const char *format, ...)
 {
-    char text[600]; /* without stdio's streams: this may be a signal handler */
-    int length = lfc_self.is_begun
-                     ? snprintf(text, sizeof text, "lfc: process %u: %s: ", lfc_self.rank, routine)
-                     : snprintf(text, sizeof text, "lfc: %s: ", routine);
+    char head[80];
     va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
-    va_end(arguments);
-    if (length > (int)sizeof text - 2)
-        length = (int)sizeof text - 2;
-    text[length++] = '\n';
-    (void)!write(STDERR_FILENO, text, (size_t)length);
     if (lfc_self.is_begun)
-        bcr_end(1, lfc_self.has_team ? bcr_TEAM : bcr_ALL);
+        snprintf(head, sizeof head, "lfc: process %u: %s", lfc_self.rank, routine);
+    else
+        snprintf(head, sizeof head, "lfc: %s", routine);
+    va_start(arguments, format);
+    adapter_say(head, format, arguments);
+    va_end(arguments);
+    if (lfc_self.is_begun)
+        bcr_end(1, bcr_ALL); /* so the status is 1 also when process 0 has ended before */
     _exit(1);
 }
 
 void lfc_fail_bcr(const char *routine)
 {
     if (bcr_errno == bcrE_DEAD || bcr_errno == bcrE_ENLIST) {
-        /* If that has failed, enl is about to end the program, and tells why. One that has ended normally is told of here. The
-         * helper's signals do not end the wait. */
-        const struct timespec second = {1, 0};
+        /* If that has failed, enl is about to end the program, and tells why. One that has ended normally is told of here: by
+         * the one of lowest rank that waits for it, mostly, since the others wait longer. The helper's signals do not end the
+         * wait. */
+        const unsigned tenths = 10 + (lfc_self.rank < 20 ? lfc_self.rank : 20);
+        const struct timespec wait = {tenths / 10, (long)(tenths % 10) * 100000000};
         sigset_t all;
         sigfillset(&all);
-        ppoll(NULL, 0, &second, &all);
+        ppoll(NULL, 0, &wait, &all);
         lfc_fail(routine, "another process of the program has ended");
     }
     lfc_fail(routine, "%s", bcr_strerror(bcr_errno));
@@ -155,6 +154,8 @@ void lfc_start(void)
 
 void lfc_exit(void)
 {
+    if (lfc_upcalls_running() != 0)
+        lfc_fail("lfc_exit", "an upcall is running");
     lfc_enter("lfc_exit");
     lfc_interrupts_end();
     lfc_send_end();

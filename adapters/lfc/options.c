@@ -71,16 +71,20 @@ static void check(const struct lfc_options *options)
 {
     const char *tree = options->tree;
     if (tree != NULL && strcmp(tree, "binary") != 0 && strcmp(tree, "bst") != 0 && strcmp(tree, "chain") != 0)
-        lfc_fail("lfc_init", "-lfc-tree takes binary, bst or chain, not %s", tree);
+        lfc_fail("lfc_init", "-lfc-tree (LFC_TREE) takes binary, bst or chain, not %s", tree);
 }
 
 void lfc_options_take(struct lfc_options *options, int *argc, char **argv)
 {
     int kept = 0;
     *options = (struct lfc_options){.ring_frames = 512, .intr_first = 70, .intr_next = 70};
-    for (int i = 0; i < OPTIONS; i++)
-        if (options_known[i].variable != NULL && getenv(options_known[i].variable) != NULL)
-            take(options, &options_known[i], options_known[i].variable, getenv(options_known[i].variable));
+    for (int i = 0; i < OPTIONS; i++) {
+        const char *variable = options_known[i].variable;
+        const char *value = variable != NULL ? getenv(variable) : NULL;
+        if (value != NULL &&
+            (options_known[i].kind == FLAG || value[0] != '\0')) /* empty: as if it were not set */
+            take(options, &options_known[i], variable, value);
+    }
     for (int i = 0; i < *argc; i++) {
         static const char prefix[] = "-lfc-";
         const char *name = argv[i] + sizeof prefix - 1, *equals;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pm_private.h"
+#include "sentence.h"
 
 /* 1: errors; 2: temporary ones too, and warnings; 3: each call. */
 enum { ERRORS = 1, WARNINGS, CALLS };
@@ -41,17 +42,12 @@ void pm_say(int level, const char *format, ...)
     if (atomic_load_explicit(&debug_level, memory_order_relaxed) < level)
         return;
     static const char *const tags[] = {"", "Error", "Warning", "Info"};
-    char text[400];
-    int length = snprintf(text, sizeof text, "pm: node %d: %s: ", pm_self.self, tags[level]);
+    char head[40];
     va_list arguments;
+    snprintf(head, sizeof head, "pm: node %d: %s", pm_self.self, tags[level]);
     va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
+    adapter_say(head, format, arguments);
     va_end(arguments);
-    if (length > (int)sizeof text - 2)
-        length = (int)sizeof text - 2;
-    text[length++] = '\n';
-    (void)!write(STDERR_FILENO, text, (size_t)length);
 }
 
 int pm_return(const char *routine, int code)

@@ -14,6 +14,7 @@
 
 #include "pm_private.h"
 #include "score_private.h"
+#include "sentence.h"
 
 int score_self_node, score_num_node = 1;
 int score_self_host, score_num_host = 1;
@@ -26,17 +27,12 @@ struct score score_self;
 
 void score_fail(const char *format, ...)
 {
-    char text[600];
-    int length = snprintf(text, sizeof text, "score: node %d: ", score_self_node);
+    char head[40];
     va_list arguments;
+    snprintf(head, sizeof head, "score: node %d", score_self_node);
     va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, arguments);
+    adapter_say(head, format, arguments);
     va_end(arguments);
-    if (length > (int)sizeof text - 2)
-        length = (int)sizeof text - 2;
-    text[length++] = '\n';
-    (void)!write(STDERR_FILENO, text, (size_t)length);
     if (score_self.is_begun && !score_self.is_alone)
         bcr_end(1, score_self.has_team ? bcr_TEAM : bcr_ALL);
     _exit(1);

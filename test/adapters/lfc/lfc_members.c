@@ -291,6 +291,8 @@ int main(int argc, char **argv)
         own_handler();
     else if (strcmp(scenario, "quiet") == 0)
         quiet();
+    else if (strcmp(scenario, "calls_bcr") == 0)
+        calls_bcr();
     else if (strcmp(scenario, "switches") == 0)
         switches();
     else if (strcmp(scenario, "statistics") == 0)

@@ -55,6 +55,7 @@ void take_question(unsigned src, const void *data);
 /* ---- lfc_switches.c ---- */
 
 void switches(void);
+void calls_bcr(void);
 
 /* ---- lfc_misuse.c ---- */
 

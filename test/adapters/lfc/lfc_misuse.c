@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bad input: each number is one mistake. */
+#include <bcr/program.h>
+
 #include "lfc_members.h"
 
 static void enable_twice(void)
@@ -50,6 +52,19 @@ void misuse(int which)
         in_upcall = enable_twice;
         lfc_ucast_launch(rank, data, size, 1);
         await(1);
+        break;
+    case 20: /* in an upcall */
+        in_upcall = lfc_exit;
+        lfc_ucast_launch(rank, data, size, 1);
+        await(1);
+        break;
+    case 21: /* after process 0 has ended well */
+        lfc_exit();
+        if (rank == 0)
+            exit(0);
+        while (bcr_celllen(bcr_teamcce(0), 1) >= 0)
+            ;
+        lfc_poll();
         break;
     case 12: lfc_fetch_and_add(count, 1); break;
     case 13: lfc_stats_dump(stdout, 3, NULL, NULL); break;

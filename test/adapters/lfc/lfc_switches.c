@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Upcalls that enable and disable interrupts for what comes behind them. */
+/* When interrupts make upcalls: while upcalls enable and disable them, and while the program calls BCR itself. */
+#include <bcr/program.h>
+
 #include "lfc_members.h"
 
 static void switch_in_upcall(void)
@@ -41,5 +43,18 @@ void switches(void)
     lfc_stats_dump(stdout, counts, NULL, NULL);
     lfc_intr_enable();
     MUST(total == 4);
+    lfc_intr_disable();
+}
+
+/* A signal that comes while the program itself is in BCR serves nothing: another one is sent. */
+void calls_bcr(void)
+{
+    lfc_start();
+    lfc_intr_enable();
+    for (uint32_t i = 0; i < numbers; i++) {
+        send_own(i);
+        while (total == i)
+            MUST(bcr_celllen(bcr_cce, 1) >= 0);
+    }
     lfc_intr_disable();
 }

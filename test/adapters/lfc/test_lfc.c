@@ -170,6 +170,13 @@ TEST_TIMEOUT(an_upcall_may_enable_and_disable_interrupts_for_what_follows, LIMIT
     CHECK(counted("\nsignals") < 200);
 }
 
+TEST_TIMEOUT(a_program_that_calls_bcr_all_the_time_is_interrupted, LIMIT)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", members(), "calls_bcr", "500", "-lfc-interval=0");
+    ends_well("calls_bcr");
+}
+
 TEST_TIMEOUT(statistics_of_all_are_gathered_at_process_0, LIMIT)
 {
     run_folder();
@@ -213,7 +220,16 @@ TEST_TIMEOUT(options_are_taken_out_and_others_are_left, LIMIT)
     run_ends(&run, 1, "LFC_INTERVAL takes a number from 0 to 10000000, not fast");
     unsetenv("LFC_VERBOSE");
     unsetenv("LFC_RING_FRAMES");
-    unsetenv("LFC_INTERVAL");
+    static const char *const emptied[] = {"LFC_RING_FRAMES", "LFC_INTERVAL", "LFC_TREE", "ROUTES", "HOSTS"};
+    for (unsigned i = 0; i < sizeof emptied / sizeof emptied[0]; i++)
+        setenv(emptied[i], "", 1);
+    run_start(&run, members(), "shown", "a", "b", "c");
+    ends_well("shown");
+    CHECK(strstr(run.text, "[shown][a][b][c]") != NULL);
+    run_start(&run, members(), "shown", "-lfc-use-hosts");
+    run_ends(&run, 1, "-lfc-use-hosts needs HOSTS, which is not set");
+    for (unsigned i = 0; i < sizeof emptied / sizeof emptied[0]; i++)
+        unsetenv(emptied[i]);
 }
 
 TEST_TIMEOUT(a_value_that_is_none_ends_the_program_with_a_sentence, LIMIT)
@@ -223,7 +239,7 @@ TEST_TIMEOUT(a_value_that_is_none_ends_the_program_with_a_sentence, LIMIT)
         {"-lfc-interval=fast", "takes a number from 0 to 10000000, not fast"},
         {"-lfc-intr-first=", "-lfc-intr-first= needs a value"},
         {"-lfc-intr-next", "-lfc-intr-next needs a value"},
-        {"-lfc-tree=oak", "-lfc-tree takes binary, bst or chain, not oak"},
+        {"-lfc-tree=oak", "-lfc-tree (LFC_TREE) takes binary, bst or chain, not oak"},
         {"-lfc-no-intr=maybe", "-lfc-no-intr=maybe takes no value, not maybe"}};
     run_folder();
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -254,7 +270,9 @@ TEST_TIMEOUT(misuse_ends_the_program_with_the_routines_name, LIMIT)
                                        NULL, /* 16 and 17: test_lfc_debug.c */
                                        NULL,
                                        "lfc_intr_enable: an upcall is running",
-                                       "is no packet that an upcall has got and kept, or was freed before"};
+                                       "is no packet that an upcall has got and kept, or was freed before",
+                                       "lfc_exit: an upcall is running",
+                                       "lfc_poll: lfc_exit was called before"};
     run_folder();
     for (unsigned i = 0; i < sizeof said / sizeof said[0]; i++) {
         char number[16];
