@@ -2,17 +2,19 @@
 /* bench_lfc -- what LFC adds to the cells below it, in one run, by turns:
  *
  *   enl -n 2 bench_lfc [ROUNDS]       a packet of 8 bytes, one way, by polling, beside a region of 8 bytes handed over; the same by
- *                                     interrupt, without a delay, beside the wake-up of a process that sleeps in poll(2) on
- *                                     bcr_fd, and a pthread_kill that has come
+ *                                     interrupt, without a delay, beside the wake-up of a thread that sleeps on bcr_fd in a
+ *                                     process that computes, and a pthread_kill that has come
  *   enl -n 16 bench_lfc [ROUNDS]      the same, and a broadcast to 15, beside one bcr_putm to 15
  *
  * And without another process: a fetch-and-add, beside a write lock taken and released. Medians, in ns, and their ratio. */
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <bcr/program.h>
 #include <lfc.h>
@@ -122,29 +124,60 @@ static double interrupt_pong(void)
     return spent / (rounds / SLOWER) / 2;
 }
 
-static void take_asleep(void)
+/* The descriptor of a cell wakes a thread, while the program's own computes, as in interrupt_pong: so both wake up on
+ * cores that others use. */
+static atomic_uint woken;
+
+static void *sleep_on_cell(void *data)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    const int set = *(const int *)data;
+    bcr_threadcores();
+    for (;;)
+        if (epoll_wait(set, &event, 1, -1) == 1)
+            atomic_fetch_add(&woken, 1);
+    return NULL;
+}
+
+static void take_computing(void)
 {
     bcr_region rgid;
-    struct pollfd ready = {.events = POLLIN};
-    while ((rgid = bcr_deq(bcr_cce, CELL, 0)) == NULL) {
-        if (bcr_errno != bcrE_TIMEOUT || (ready.fd = bcr_fd(CELL)) < 0)
+    for (;;) {
+        const unsigned seen = atomic_load(&woken);
+        if ((rgid = bcr_deq(bcr_cce, CELL, 0)) != NULL)
+            break;
+        if (bcr_errno != bcrE_TIMEOUT || bcr_fd(CELL) < 0)
             fail("bcr_deq");
-        poll(&ready, 1, -1);
+        while (atomic_load(&woken) == seen)
+            ;
     }
     bcr_rgfree(rgid);
 }
 
 static double wake_pong(void)
 {
+    pthread_t thread;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    const int set = epoll_create1(EPOLL_CLOEXEC);
+    const bool takes_part = lfc_my_proc() < 2;
+    if (set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, bcr_fd(CELL), &event) != 0 ||
+        (takes_part && pthread_create(&thread, NULL, sleep_on_cell, (void *)&set) != 0))
+        fail("a thread that sleeps");
     const double begun = now_ns();
-    for (unsigned i = 0; i < rounds / SLOWER && lfc_my_proc() < 2; i++) {
+    for (unsigned i = 0; i < rounds / SLOWER && takes_part; i++) {
         if (lfc_my_proc() == 0)
             give(1);
-        take_asleep();
+        take_computing();
         if (lfc_my_proc() == 1)
             give(0);
     }
-    return (now_ns() - begun) / (rounds / SLOWER) / 2;
+    const double spent = now_ns() - begun;
+    if (takes_part) {
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    close(set);
+    return spent / (rounds / SLOWER) / 2;
 }
 
 static atomic_uint asked, signalled;
