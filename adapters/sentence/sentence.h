@@ -19,6 +19,7 @@ __attribute__((format(printf, 2, 0))) static inline void adapter_say(const char 
     const int most = (int)sizeof text - 1;
     int length = snprintf(text, sizeof text, "%s: ", head);
     if (length < most)
+        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller has begun the list */
         length += vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     length = length < most ? length : most;
     text[length++] = '\n';
