@@ -74,10 +74,10 @@ static int meet(void)
     return cce;
 }
 
-/* Waits within an operation until it has been stopped and goes on. SIGCONT is blocked before the
- * root is told, so that it is found by sigwait() also when the root stops this process between the
- * two. */
-static void stop_inside(void)
+/* Waits, within an operation or surely outside of one, until it has been stopped and goes on. SIGCONT is
+ * blocked before the root is told, so that it is found by sigwait() also when the root stops this process
+ * between the two. */
+static void await_stop(bool is_inside)
 {
     struct bcri_ctx *ctx = bcri_self();
     int fd = open(FIFO, O_WRONLY | O_CLOEXEC), number;
@@ -85,10 +85,12 @@ static void stop_inside(void)
     sigemptyset(&on);
     sigaddset(&on, SIGCONT);
     sigprocmask(SIG_BLOCK, &on, NULL);
-    bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (is_inside)
+        bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     must(fd >= 0 && write(fd, "", 1) == 1, "tell");
     must(sigwait(&on, &number) == 0, "sigwait");
-    bcri_journal_close(ctx);
+    if (is_inside)
+        bcri_journal_close(ctx);
     close(fd);
 }
 
@@ -111,8 +113,8 @@ static int bystander(void)
         must(bcr_rgmod(forward) == 0, "rgmod");
         (*(struct forward **)forward)->pid = (int)getpid();
         must(bcr_enq(forward, bcr_enlistor, ANSWER, bcr_FREE) == 0, "answer");
-        if (what.number == 0 && getenv("SYS_INSIDE") != NULL)
-            stop_inside();
+        if (what.number == 0)
+            await_stop(getenv("SYS_INSIDE") != NULL);
         if (what.number < 0)
             return 0;
     }
@@ -181,8 +183,7 @@ int main(int argc, char **argv)
     int told = open(FIFO, O_RDWR | O_CLOEXEC);
     const int pid = send(to, 0);
     char byte;
-    if (getenv("SYS_INSIDE") != NULL)
-        must(read(told, &byte, 1) == 1, "the bystander stops");
+    must(read(told, &byte, 1) == 1, "the bystander waits for it");
     must(kill(pid, SIGSTOP) == 0, "stop");
     rounds(argv[0], &number, atoi(argv[2]), false);
     must(kill(pid, SIGCONT) == 0, "go on");
