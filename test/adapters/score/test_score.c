@@ -103,6 +103,7 @@ TEST(the_leftmost_of_two_options_counts)
 {
     run_folder();
     option_is("a=1,b,a=2,c=x=y,ab=3", "a", "1");
+    option_is("ab=3,a=1", "a", "1");
     option_is("a=1,b,a=2,c=x=y,ab=3", "b", "empty");
     option_is("a=1,b,a=2,c=x=y,ab=3", "c", "x=y");
     option_is("a=1,b,a=2,c=x=y,ab=3", "ab", "3");
