@@ -10,8 +10,11 @@ struct packet {
 };
 
 static struct packet *table;
-static size_t room, used;  /* room: a power of two; used: with `next` */
-static struct packet next; /* of lfc_send_alloc: what is launched next, mostly, so it needs no search */
+static size_t room, used; /* room: a power of two */
+
+/* Of lfc_send_alloc, and not in the table: what is launched next, mostly, so it needs no search.
+ * Its data are NULL if there is none. */
+static struct packet next;
 
 static size_t place_of(const void *data)
 {
@@ -44,7 +47,6 @@ void lfc_packets_add(void *data, bcr_region rgid, bool is_send)
 {
     if (is_send && next.data == NULL) {
         next = (struct packet){data, rgid, is_send};
-        used++;
         return;
     }
     if (2 * (used + 1) > room)
@@ -68,21 +70,18 @@ static void close_gap(size_t gap)
 
 size_t lfc_packets_left(void)
 {
-    return used;
+    return used + (next.data != NULL);
 }
 
 bcr_region lfc_packets_take(void *data, bool is_send)
 {
-    if (used == 0 || data == NULL)
+    if (data == NULL)
         return NULL;
-    if (data == next.data) {
-        if (!is_send)
-            return NULL;
+    if (is_send && data == next.data) {
         next.data = NULL;
-        used--;
         return next.rgid;
     }
-    if (room == 0)
+    if (used == 0)
         return NULL;
     for (size_t at = place_of(data); table[at].data != NULL; at = (at + 1) & (room - 1)) {
         if (table[at].data != data)
