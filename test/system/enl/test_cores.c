@@ -169,13 +169,15 @@ TEST(a_process_that_joins_keeps_its_cores)
     CHECK_INT(run.status, 0);
 }
 
-/* Reads what one CCE tells: of how many cores, and of which first. The root tells what bcr_enlist has returned, before that or
- * behind it. */
+/* Reads what one CCE tells: of how many cores, and of which first. The root tells what bcr_enlist
+ * has returned, before that or behind it. */
 static int read_one(int *first_out)
 {
     int ordinal, many;
-    while (sscanf(run_told(), "cores %d %d %d", &ordinal, &many, first_out) != 3)
-        ;
+    const char *line = run_told();
+    if (strncmp(line, "enlist ", strlen("enlist ")) == 0)
+        line = run_told();
+    CHECK_INT(sscanf(line, "cores %d %d %d", &ordinal, &many, first_out), 3);
     return many;
 }
 
