@@ -32,9 +32,9 @@ void lfc_fail(const char *routine, const char *format, ...)
 void lfc_fail_bcr(const char *routine)
 {
     if (bcr_errno == bcrE_DEAD || bcr_errno == bcrE_ENLIST) {
-        /* If that has failed, enl is about to end the program, and tells why. One that has ended normally is told of here: by
-         * the one of lowest rank that waits for it, mostly, since the others wait longer. The helper's signals do not end the
-         * wait. */
+        /* If that has failed, enl is about to end the program, and tells why. One that has ended
+         * normally is told of here: by the one of lowest rank that waits for it, mostly, since the
+         * others wait longer. The helper's signals do not end the wait. */
         const unsigned tenths = 10 + (lfc_self.rank < 20 ? lfc_self.rank : 20);
         const struct timespec wait = {tenths / 10, (long)(tenths % 10) * 100000000};
         sigset_t all;

@@ -79,11 +79,11 @@ void lfc_options_take(struct lfc_options *options, int *argc, char **argv)
     int kept = 0;
     *options = (struct lfc_options){.ring_frames = 512, .intr_first = 70, .intr_next = 70};
     for (int i = 0; i < OPTIONS; i++) {
-        const char *variable = options_known[i].variable;
-        const char *value = variable != NULL ? getenv(variable) : NULL;
-        if (value != NULL &&
-            (options_known[i].kind == FLAG || value[0] != '\0')) /* empty: as if it were not set */
-            take(options, &options_known[i], variable, value);
+        const struct option *option = &options_known[i];
+        const char *value = option->variable != NULL ? getenv(option->variable) : NULL;
+        /* An empty one counts as not set, but for flags, which have no value. */
+        if (value != NULL && (option->kind == FLAG || value[0] != '\0'))
+            take(options, option, option->variable, value);
     }
     for (int i = 0; i < *argc; i++) {
         static const char prefix[] = "-lfc-";

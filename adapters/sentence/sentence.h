@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line on stderr for a person, written at once and without stdio's streams: so a signal handler may write it, too,
- * and no process's line is torn by another's. */
+/* A line on stderr for a person, written at once and without stdio's streams: so a signal handler
+ * may write it, too, and no process's line is torn by another's. */
 #ifndef ADAPTER_SENTENCE_H
 #define ADAPTER_SENTENCE_H
 
@@ -10,10 +10,12 @@
 
 enum { ADAPTER_SENTENCE_MAX = 600 };
 
-/* `head`, which says who speaks, and the sentence behind it, without a newline. What is longer than a line may be is cut
- * off. */
-__attribute__((format(printf, 2, 0))) static inline void adapter_say(const char *head, const char *format,
-                                                                     va_list arguments)
+/* `head`, which says who speaks, and the sentence behind it, without a newline. What is longer than
+ * a line may be is cut off. */
+static inline void adapter_say(const char *head, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static inline void adapter_say(const char *head, const char *format, va_list arguments)
 {
     char text[ADAPTER_SENTENCE_MAX];
     const int most = (int)sizeof text - 1;

@@ -124,8 +124,8 @@ static double interrupt_pong(void)
     return spent / (rounds / SLOWER) / 2;
 }
 
-/* The descriptor of a cell wakes a thread, while the program's own computes, as in interrupt_pong: so both wake up on
- * cores that others use. */
+/* The descriptor of a cell wakes a thread, while the program's own computes, as in interrupt_pong:
+ * so both wake up on cores that others use. */
 static atomic_uint woken;
 
 static void *sleep_on_cell(void *data)

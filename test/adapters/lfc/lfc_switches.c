@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When interrupts make upcalls: while upcalls enable and disable them, and while the program calls BCR itself. */
+/* When interrupts make upcalls: while upcalls enable and disable them, and while the program calls
+ * BCR itself. */
 #include <bcr/program.h>
 
 #include "lfc_members.h"

@@ -74,9 +74,9 @@ static int meet(void)
     return cce;
 }
 
-/* Waits, within an operation or surely outside of one, until it has been stopped and goes on. SIGCONT is
- * blocked before the root is told, so that it is found by sigwait() also when the root stops this process
- * between the two. */
+/* Waits, within an operation or surely outside of one, until it has been stopped and goes on.
+ * SIGCONT is blocked before the root is told, so that it is found by sigwait() also when the root
+ * stops this process between the two. */
 static void await_stop(bool is_inside)
 {
     struct bcri_ctx *ctx = bcri_self();
