@@ -208,7 +208,8 @@ TEST(a_member_that_expects_another_team_is_refused)
     start_member(0, 2);
     start_member(1, MEMBERS);
     run_end(&member[1]);
-    CHECK_STR(member[1].text, text);
+    if (member[1].status != 128 + SIGKILL) /* else the daemon had seen it leave, and ended the program */
+        CHECK_STR(member[1].text, text);
     run_check_error(&member[1], "BCR_TEAM=3 here, but the team of member 0 has 2 members");
     run_end(&member[0]);
     CHECK(member[0].status != 0);
