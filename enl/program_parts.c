@@ -89,7 +89,7 @@ static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
 static struct enl_conn *daemon_of(struct enl_program *program, uint32_t host)
 {
     const struct enl_child *child = enl_tree_child(program, host);
-    return child != NULL && child->state == ENL_CHILD_UP ? child->conn : NULL;
+    return child != NULL && enl_life_works(&child->life) ? child->conn : NULL;
 }
 
 static uint32_t host_numbers(struct enl_program *program)
@@ -117,7 +117,7 @@ static void send_down(const struct enl_program *program, const struct bcri_contr
 {
     struct enl_child *child = program->tree != NULL ? LIST_FIRST(&program->tree->children) : NULL;
     for (; child != NULL; child = LIST_NEXT(child, entry))
-        if (!up_alone || child->state == ENL_CHILD_UP)
+        if (!up_alone || enl_life_works(&child->life))
             enl_child_send(child, message);
 }
 
@@ -132,7 +132,7 @@ static uint32_t *all_hosts(const struct enl_program *program, size_t *count_out)
         return NULL;
     *next++ = program->self.host_number;
     for (const struct enl_child *child = first; child != NULL; child = LIST_NEXT(child, entry))
-        *next++ = child->number;
+        *next++ = child->life.number;
     return numbers;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See child.h: what a child's state is, and its end. */
+/* See child.h: what happens to a child, and what is done about it, as life.h decides. */
 #include "tree/child.h"
 
 #include <signal.h>
@@ -7,61 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "base/boottime.h"
 #include "bcri/refuse.h"
 #include "host/output.h"
-#include "tree/lease.h"
+#include "tree/setup.h"
 #include "wire/wire.h"
 
-enum { END_MSEC = 2000 };
-
-uint64_t enl_boottime_ms(void)
+static struct enl_life_now now_of(const struct enl_child *child)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    const struct bcri_config *config = &child->program->self.config;
+    return (struct enl_life_now){.ms = enl_boottime_ms(),
+                                 .connecttimeout = (uint64_t)config->connecttimeout,
+                                 .hosttimeout = (uint64_t)config->hosttimeout,
+                                 .may_listen = child->backup.is_there && !child->backup.is_made};
 }
 
-static uint64_t patience_with(const struct enl_child *child)
+/* Whether the end of its command is that of its daemon. A local daemon is the process itself. ssh tells the exit status of
+ * the shell there, which has waited for the daemon (remote.c); it has 255 for its own trouble. What other commands say
+ * may be about themselves: rsh ends with 0 when its connection is reset. */
+static bool end_is_sure(const struct enl_child *child)
 {
-    return enl_lease_patience((uint64_t)child->program->self.config.hosttimeout);
+    return child->host->local ||
+           (child->is_ssh && WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255);
 }
 
-static void on_child_timer(uv_timer_t *timer);
-
-/* How long nothing may come until something is done about it: the control link is made ready for a host that may try
- * that, or it is lost. */
-static uint64_t silence_of(const struct enl_child *child)
-{
-    const bool may_try = child->backup.is_there && !child->backup.is_made;
-    return may_try ? enl_lease_unrest((uint64_t)child->program->self.config.hosttimeout)
-                   : patience_with(child);
-}
-
-void enl_child_heard(struct enl_child *child)
-{
-    child->heard_ms = enl_boottime_ms();
-    if (child->state == ENL_CHILD_UP)
-        uv_timer_start(&child->timer, on_child_timer, silence_of(child) + 1, 0);
-}
-
-static void listen_for(struct enl_child *child)
-{
-    if (child->program->introductions != NULL)
-        enl_backup_listen(&child->backup, child->program->introductions, child->number);
-}
-
-/* A local daemon is the process itself. ssh tells the exit status of the shell there, which has waited
- * for the daemon (remote.c); it has 255 for its own trouble. What other commands say may be about
- * themselves: rsh ends with 0 when its connection is reset. */
 uint64_t enl_child_lease_ms(const struct enl_child *child)
 {
-    const bool told =
-        child->is_ssh && WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255;
-    return child->has_said_end || (child->end_is_known && (child->host->local || told))
-               ? 0
-               : child->heard_ms + patience_with(child);
+    return enl_life_lease_ms(&child->life, end_is_sure(child),
+                             (uint64_t)child->program->self.config.hosttimeout);
 }
 
 void enl_child_send(struct enl_child *child, const struct bcri_control *message)
@@ -72,13 +46,13 @@ void enl_child_send(struct enl_child *child, const struct bcri_control *message)
 
 void enl_child_ask(struct enl_child *child)
 {
-    if (child->state != ENL_CHILD_UP || child->conn == NULL)
+    if (!enl_life_works(&child->life) || child->conn == NULL)
         return;
     uint32_t turn = enl_round_robin_next(child->program, child);
     enl_forwards_send(&child->forwards, child->conn->peer, &turn);
 }
 
-/* ------------------------------------------------------------------------------ its end --- */
+/* ---- why it is gone ---- */
 
 /* Which program has ended: ssh, mostly. */
 static void name_program(const struct enl_child *child, char *out, size_t size)
@@ -96,9 +70,9 @@ static void end_text(const struct enl_child *child, char *out, size_t size)
     name_program(child, program, sizeof program);
     if (child->why[0] != '\0')
         snprintf(out, size, "%s", child->why);
-    else if (child->has_said_end)
+    else if (child->life.process == ENL_LIFE_SAID_END)
         snprintf(out, size, "its daemon has ended");
-    else if (!child->end_is_known)
+    else if (child->life.process != ENL_LIFE_ENDED)
         snprintf(out, size, "the daemon that started it is lost, and nothing came from it");
     else if (WIFSIGNALED(child->wait_status))
         snprintf(out, size, "%s was killed by signal %d (%s)", program, WTERMSIG(child->wait_status),
@@ -140,11 +114,11 @@ static void write_sentence(struct enl_child *child, char *out, size_t size)
     char end[600], line[sizeof child->said.text + 8];
     const char *all = enl_said_all(&child->said);
     out[0] = '\0';
-    if (child->told_to_end)
+    if (child->life.is_told)
         return;
     end_text(child, end, sizeof end);
     last_words(all, line, sizeof line);
-    if (child->was_up)
+    if (child->life.was_up)
         bcri_refuse(out, size, 0, "host %s is lost: %s%s", child->host->name, end, line);
     else
         bcri_refuse(
@@ -153,135 +127,215 @@ static void write_sentence(struct enl_child *child, char *out, size_t size)
             child->by != NULL ? ", on host " : "", child->by != NULL ? child->by->name : "", child->command);
 }
 
-static void look_whether_gone(struct enl_child *child)
+/* ---- what is done ---- */
+
+static void leave(struct enl_child *child, const char *sentence)
 {
-    char sentence[3072];
-    if (child->conn != NULL || child->runs || child->gone)
-        return;
-    child->gone = true;
     uv_timer_stop(&child->timer);
-    write_sentence(child, sentence, sizeof sentence);
     enl_said_end(&child->said);
-    child->ops->gone(child, sentence);
-}
-
-void enl_child_not_begun(struct enl_child *child, const char *sentence)
-{
-    child->gone = true;
-    enl_said_end(&child->said);
-    child->ops->gone(child, sentence);
-}
-
-static void begin_to_end(struct enl_child *child, uint64_t patience_ms)
-{
-    child->state = ENL_CHILD_ENDING;
-    child->patience_ms = patience_ms;
-    uv_timer_start(&child->timer, on_child_timer, patience_ms, 0);
-}
-
-static void close_pipes(struct enl_child *child)
-{
-    struct enl_conn *conn = child->conn;
-    child->conn = NULL;
-    if (conn == NULL)
-        return;
-    child->ops->pipe_ended(child);
-    enl_conn_close(conn);
+    enl_places_gone(child, sentence);
 }
 
 /* Its process is to end, at once. It comes before its pipes are closed: a daemon that finds them closed while it
  * lives says so on stderr, which would pass for the reason. */
-static void end_process(struct enl_child *child)
+static void end_process(const struct enl_child *child)
 {
     if (child->process != 0) {
         kill(-child->process, SIGKILL);
         kill(child->process, SIGKILL);
-    } else if (child->starter != 0 && !child->end_is_known) {
-        child->ops->cut(child); /* one that is cut off itself learns of it by another way */
+    } else if (child->life.starter != 0 && child->life.process != ENL_LIFE_ENDED) {
+        enl_tree_cut_child(child); /* one that is cut off itself learns of it by another way */
     }
+}
+
+static void listen_for(struct enl_child *child)
+{
+    if (child->program->introductions != NULL)
+        enl_backup_listen(&child->backup, child->program->introductions, child->life.number);
+}
+
+static void happens_to(void *owner, struct enl_life *life, enum enl_life_event event)
+{
+    (void)owner;
+    enl_child_happens(enl_child_of(life), event);
+}
+
+/* Those above it are reached in another way now, and so is it. */
+static void pass_by_new_way(struct enl_child *child)
+{
+    const struct enl_life *carrier = enl_lives_carrier(&child->program->tree->lives, &child->life);
+    const struct enl_child *by = enl_tree_child(child->program, carrier->number);
+    enl_peer_go_by(child->conn->peer, by->conn->peer);
+    enl_sequence_ask(&child->numbers);
+}
+
+static void close_way(struct enl_child *child)
+{
+    struct enl_conn *conn = child->conn;
+    struct enl_tree *tree = child->program->tree;
+    child->conn = NULL;
+    if (conn == NULL)
+        return;
+    enl_plan_ends(&tree->plan, child->life.number);
+    enl_lives_closed(&tree->lives, child->life.number, happens_to, NULL);
+    enl_conn_close(conn);
+}
+
+static void welcome(struct enl_child *child)
+{
+    child->life.is_numbered = child->backup.is_there;
+    if (child->life.is_numbered)
+        enl_peer_number(child->conn->peer, &child->numbers);
+    enl_said_report(&child->said);
+    bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
+                   child->host->name, child->life.number, child->by != NULL ? "host " : "this one: ",
+                   child->by != NULL ? child->by->name : child->command);
+    enl_child_ask(child);
+    enl_tree_up(child);
+}
+
+/* `end`: the message of END. Only LEAVE frees the child, whatever the others lead to: one that is to leave is GONE
+ * already, and to that nothing happens any more. */
+static void carry_out(struct enl_child *child, unsigned actions, const struct bcri_control *end)
+{
+    struct enl_tree *tree = child->program->tree;
+    char sentence[3072];
+    if ((actions & ENL_LIFE_DO_KILL) != 0)
+        end_process(child);
+    if ((actions & ENL_LIFE_DO_SHUT) != 0)
+        enl_peer_go_by(child->conn->peer, NULL);
+    if ((actions & ENL_LIFE_DO_LISTEN) != 0)
+        listen_for(child);
+    if ((actions & ENL_LIFE_DO_IDLE) != 0)
+        enl_plan_ends(&tree->plan, child->life.number);
+    if ((actions & ENL_LIFE_DO_LINK) != 0) {
+        enl_sequence_ask(&child->numbers);
+        enl_lives_linked(&tree->lives, child->life.number, happens_to, NULL);
+    }
+    if ((actions & ENL_LIFE_DO_PASS) != 0)
+        pass_by_new_way(child);
+    if ((actions & ENL_LIFE_DO_CLOSE) != 0)
+        close_way(child);
+    if ((actions & ENL_LIFE_DO_SET_UP) != 0)
+        enl_setup_send(child, ENL_CHILD_START_ID);
+    if ((actions & ENL_LIFE_DO_WELCOME) != 0)
+        welcome(child);
+    if ((actions & ENL_LIFE_DO_TELL) != 0)
+        enl_child_send(child, end);
+    if ((actions & ENL_LIFE_DO_LEAVE) != 0) {
+        write_sentence(child, sentence, sizeof sentence);
+        leave(child, sentence);
+    }
+}
+
+static void on_child_timer(uv_timer_t *timer);
+
+static void arm(struct enl_child *child, uint64_t now_ms)
+{
+    const uint64_t until_ms = child->life.until_ms;
+    uv_timer_start(&child->timer, on_child_timer, until_ms > now_ms ? until_ms - now_ms : 0, 0);
+}
+
+/* ---- what happens ---- */
+
+static void happens(struct enl_child *child, enum enl_life_event event, const struct enl_life_now *now,
+                    const struct bcri_control *end)
+{
+    const uint64_t until_ms = child->life.until_ms;
+    const enum enl_life_state before = child->life.state;
+    const unsigned actions = enl_life_happens(&child->life, event, now);
+    if (child->life.state != before)
+        bcri_log_write(&child->program->self.log, BCRI_LOG_DEBUG, "host %u: %s, %s: %s", child->life.number,
+                       enl_life_state_name(before), enl_life_event_name(event),
+                       enl_life_state_name(child->life.state));
+    if (child->life.until_ms != until_ms && child->life.until_ms != UINT64_MAX)
+        arm(child, now->ms);
+    carry_out(child, actions, end);
+}
+
+void enl_child_happens(struct enl_child *child, enum enl_life_event event)
+{
+    const struct enl_life_now now = now_of(child);
+    happens(child, event, &now, NULL);
+}
+
+void enl_child_not_begun(struct enl_child *child, const char *sentence)
+{
+    const struct enl_life_now now = now_of(child);
+    if ((enl_life_happens(&child->life, ENL_LIFE_NOT_BEGUN, &now) & ENL_LIFE_DO_LEAVE) != 0)
+        leave(child, sentence);
 }
 
 void enl_child_cut(struct enl_child *child, const char *why)
 {
     if (child->why[0] == '\0')
         snprintf(child->why, sizeof child->why, "%s", why);
-    end_process(child);
-    close_pipes(child);
-    begin_to_end(child, END_MSEC);
-    look_whether_gone(child);
+    enl_child_happens(child, ENL_LIFE_CUT);
 }
 
 void enl_child_end(struct enl_child *child, const struct bcri_control *message, uint64_t patience_ms)
 {
-    const bool up = child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING;
-    child->told_to_end = true;
-    if (!up) {
-        enl_child_cut(child, "");
-        return;
-    }
-    enl_child_send(child, message);
-    begin_to_end(child, patience_ms);
-}
-
-void enl_child_says_more(struct enl_child *child)
-{
-    if (child->state == ENL_CHILD_ENDING)
-        uv_timer_start(&child->timer, on_child_timer, child->patience_ms, 0);
+    struct enl_life_now now = now_of(child);
+    now.patience_ms = patience_ms;
+    happens(child, ENL_LIFE_END, &now, message);
 }
 
 void enl_child_reaped(struct enl_child *child, int wait_status)
 {
     child->process = 0;
-    child->runs = false;
-    child->end_is_known = true;
     child->wait_status = wait_status;
-    look_whether_gone(child);
-}
-
-void enl_child_is_cut_off(struct enl_child *child)
-{
-    child->runs = false;
-    if (child->on_control_link) { /* it has another way */
-        look_whether_gone(child);
-        return;
-    }
-    child->is_cut_off = true;
-    if (child->conn != NULL)
-        enl_peer_go_by(child->conn->peer, NULL);
-    if (child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING)
-        listen_for(child);
-    if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED) {
-        enl_child_cut(child, "");
-    } else {
-        look_whether_gone(child);
-    }
+    enl_child_happens(child, ENL_LIFE_PROCESS_ENDS);
 }
 
 static void take_ended(struct enl_child *child, const struct bcri_control *message)
 {
+    const bool has_why = (message->present & BCRI_HAS(object)) != 0; /* it could not be begun */
     bcri_view_copy(message->text, child->command, sizeof child->command);
     child->is_ssh = (message->flags & BCRI_ENDED_SSH) != 0;
-    if ((message->present & BCRI_HAS(object)) != 0 && child->why[0] == '\0') { /* it was not begun */
+    child->wait_status = message->code;
+    if (has_why && enl_life_takes(&child->life, ENL_LIFE_NOT_BEGUN)) {
         const size_t most = sizeof child->why - 1, length = message->object.length;
-        snprintf(child->why, sizeof child->why, "%.*s", (int)(length < most ? length : most),
-                 message->object.bytes);
+        if (child->why[0] == '\0')
+            snprintf(child->why, sizeof child->why, "%.*s", (int)(length < most ? length : most),
+                     message->object.bytes);
+        enl_child_happens(child, ENL_LIFE_NOT_BEGUN);
+        return;
     }
-    if ((message->present & BCRI_HAS(object)) != 0)
-        close_pipes(child);
-    enl_child_reaped(child, message->code);
-    if ((child->on_control_link || child->is_cut_off) && !child->gone && enl_child_lease_ms(child) == 0)
-        enl_child_cut(child, "");
+    enl_child_happens(child, end_is_sure(child) ? ENL_LIFE_DAEMON_ENDS : ENL_LIFE_PROCESS_ENDS);
 }
 
 const char *enl_child_said_end(struct enl_child *child)
 {
-    if (!child->on_control_link)
+    if (!enl_life_takes(&child->life, ENL_LIFE_SAYS_END))
         return "it tells of its own end";
-    child->has_said_end = true;
-    child->runs = false;
-    close_pipes(child);
-    look_whether_gone(child);
+    enl_child_happens(child, ENL_LIFE_SAYS_END);
     return NULL;
+}
+
+/* A login may refuse where a daemon would speak: on its stdout. */
+static void take_printed(struct enl_child *child)
+{
+    char line[ENL_PRINTED_MAX];
+    if (child->life.was_up || child->conn == NULL || child->conn->peer == NULL)
+        return;
+    enl_peer_printed(child->conn->peer, line);
+    enl_said_take(&child->said, line, strlen(line));
+}
+
+/* `event`: if it has ended by itself. */
+static void pipe_ended(struct enl_child *child, const char *why, enum enl_life_event event)
+{
+    static const char plain[] = "its pipe has ended";
+    take_printed(child);
+    if (strcmp(why, plain) != 0) /* it talks nonsense */
+        enl_child_cut(child, why);
+    else
+        enl_child_happens(child, event);
+}
+
+void enl_child_pipe_ended(struct enl_child *child, const char *why)
+{
+    pipe_ended(child, why, ENL_LIFE_PIPE_ENDS);
 }
 
 void enl_child_told(struct enl_child *child, const struct bcri_control *message)
@@ -297,102 +351,51 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
     default:
         if (!bcri_view_copy(message->text, why, sizeof why))
             snprintf(why, sizeof why, "it talks nonsense");
-        if (child->conn != NULL && !child->on_control_link)
-            enl_child_pipe_ended(child, why);
+        if (child->conn != NULL && !enl_life_is_linked(&child->life))
+            pipe_ended(child, why, ENL_LIFE_PIPE_TOLD);
         break;
     }
-}
-
-static void on_child_timer(uv_timer_t *timer)
-{
-    struct enl_child *child = timer->data;
-    const uint64_t age = enl_boottime_ms() - child->heard_ms, patience = patience_with(child);
-    char why[128];
-    if (child->conn != NULL && enl_peer_has_unread(child->conn->peer)) {
-        uv_timer_start(timer, on_child_timer, 1,
-                       0); /* this process stood still: what has come is read first */
-        return;
-    }
-    if (child->state == ENL_CHILD_UP && child->program->jobs.stop_signal != 0 && !child->stops) {
-        enl_child_heard(child); /* it has stopped, and sends no beats before it goes on */
-        return;
-    }
-    switch (child->state) {
-    case ENL_CHILD_WAITING: break;
-    case ENL_CHILD_STARTING:
-    case ENL_CHILD_STARTED:
-        snprintf(why, sizeof why, "nothing came from it for %d ms (connecttimeout)",
-                 child->program->self.config.connecttimeout);
-        enl_child_cut(child, why);
-        break;
-    case ENL_CHILD_UP:
-        if (age <= patience) { /* or the loop's time was old when the timer was set */
-            if (age >= enl_lease_unrest((uint64_t)child->program->self.config.hosttimeout))
-                listen_for(child);
-            const uint64_t silence = silence_of(child);
-            uv_timer_start(timer, on_child_timer, age < silence ? silence - age + 1 : patience - age + 1, 0);
-            break;
-        }
-        snprintf(why, sizeof why, "nothing came from it for %d ms (hosttimeout)",
-                 child->program->self.config.hosttimeout);
-        enl_child_cut(child, why);
-        break;
-    case ENL_CHILD_ENDING:
-        if (child->conn == NULL && child->process == 0) /* its starter does not tell of its end */
-            child->runs = false;
-        enl_child_cut(child, "");
-        break;
-    }
-}
-
-void enl_child_await(struct enl_child *child)
-{
-    uv_timer_start(&child->timer, on_child_timer, (uint64_t)child->program->self.config.connecttimeout, 0);
 }
 
 void enl_child_gets_more(void *child)
 {
     struct enl_child *one = child;
-    if (one->state == ENL_CHILD_STARTING)
-        enl_child_await(one);
+    if (enl_life_takes(&one->life, ENL_LIFE_MORE))
+        enl_child_happens(one, ENL_LIFE_MORE);
 }
 
-void enl_child_is_up(struct enl_child *child)
+/* The reason, unless it is to end anyway. */
+static void say_silent(struct enl_child *child)
 {
-    child->state = ENL_CHILD_UP;
-    child->was_up = true;
-    if (child->backup.is_there)
-        enl_peer_number(child->conn->peer, &child->numbers);
-    enl_said_report(&child->said);
-    enl_child_heard(child);
-    bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
-                   child->host->name, child->number, child->by != NULL ? "host " : "this one: ",
-                   child->by != NULL ? child->by->name : child->command);
-    enl_child_ask(child);
-    child->ops->is_up(child);
+    const struct bcri_config *config = &child->program->self.config;
+    const bool works = enl_life_works(&child->life);
+    if (child->why[0] == '\0' && !enl_life_is_ending(&child->life))
+        snprintf(child->why, sizeof child->why, "nothing came from it for %d ms (%s)",
+                 works ? config->hosttimeout : config->connecttimeout,
+                 works ? "hosttimeout" : "connecttimeout");
 }
 
-/* A login may refuse where a daemon would speak: on its stdout. */
-static void take_printed(struct enl_child *child)
+static void on_child_timer(uv_timer_t *timer)
 {
-    char line[ENL_PRINTED_MAX];
-    if (child->was_up || child->conn == NULL || child->conn->peer == NULL)
-        return;
-    enl_peer_printed(child->conn->peer, line);
-    enl_said_take(&child->said, line, strlen(line));
-}
-
-void enl_child_pipe_ended(struct enl_child *child, const char *why)
-{
-    static const char plain[] = "its pipe has ended";
-    take_printed(child);
-    if (strcmp(why, plain) != 0) { /* it talks nonsense */
-        enl_child_cut(child, why);
+    struct enl_child *child = timer->data;
+    const struct enl_life_now now = now_of(child);
+    enum enl_life_event event;
+    if (child->conn != NULL && enl_peer_has_unread(child->conn->peer)) {
+        uv_timer_start(timer, on_child_timer, 1,
+                       0); /* this process stood still: what has come is read first */
         return;
     }
-    close_pipes(child);
-    begin_to_end(child, END_MSEC);
-    look_whether_gone(child);
+    if (enl_life_works(&child->life) && child->program->jobs.stop_signal != 0 && !child->stops) {
+        enl_child_happens(child, ENL_LIFE_BEATS); /* it has stopped, and sends no beats before it goes on */
+        return;
+    }
+    if (!enl_life_deadline(&child->life, &now, &event)) { /* the loop's time was old when the timer was set */
+        arm(child, now.ms);
+        return;
+    }
+    if (event == ENL_LIFE_SILENT)
+        say_silent(child);
+    enl_child_happens(child, event);
 }
 
 static void on_freed(uv_handle_t *handle)

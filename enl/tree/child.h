@@ -5,6 +5,7 @@
 
 #include "carry/carry.h"
 #include "tree/introductions.h"
+#include "tree/life.h"
 #include "tree/plan.h"
 #include "tree/sequence.h"
 #include "tree/tree.h"
@@ -66,60 +67,29 @@ const char *enl_forward_unstarted(struct enl_program *program, const struct bcri
 /* child.c, child_begin.c, child_frames.c -- One daemon on another host, from the root's view: the process by which
  * it was started (rshpath's, or for a host that is `local` the daemon itself), the pipes to it, and its stderr.
  * The process and the pipes may be another daemon's, its starter (tree.h), which tells of them and passes on what
- * the two say to each other. What is below is the same either way.
- *
- *            begun             present           announce, reply to start
- *   WAITING -------> STARTING ----------> STARTED ------------------> UP --end, kill, signal--> ENDING
- *                       |                    |                         |                           |
- *                       +---- it ends, says nothing in connecttimeout, or nothing that makes sense -----> GONE
- *
- * It is GONE when its process and its pipe have ended; until then it is told to end, and cut off
- * when it has said nothing for two seconds. What was asked of it fails then. Of a daemon whose starter is lost the
- * root knows nothing any more: it stays UP for as long as it may still work (lease.h). */
-
-enum enl_child_state {
-    ENL_CHILD_WAITING,
-    ENL_CHILD_STARTING,
-    ENL_CHILD_STARTED,
-    ENL_CHILD_UP,
-    ENL_CHILD_ENDING
-};
-
-struct enl_child_ops;
+ * the two say to each other. What follows of what happens to it life.h decides, and is carried out here. */
 
 struct enl_child {
+    struct enl_life life;
     struct enl_program *program;
     LIST_ENTRY(enl_child) entry; /* of the root's, tree->children */
-    const struct enl_child_ops *ops;
     const struct enl_host *host;
-    enum enl_child_state state;
-    bool was_up, told_to_end, gone;
-    uint32_t number;           /* of its host in the program */
-    uint32_t starter;          /* the host that has begun it; 0: the root's */
-    const struct enl_host *by; /* that host's entry; NULL: the root's */
+    const struct enl_host *by; /* the entry of its starter's host; NULL: the root's */
     uint32_t blamed;           /* the starter that could not begin it, as it seems; 0: none */
     uint32_t alive, isolated;  /* CCEs there, as it has said last; those that have asked for bcr_isolate */
     char *address;             /* where it is begun; NULL: the host's own */
     uint32_t archtype;
     char command[1024];
-    char why[512];     /* why it is given up; "" : it has ended by itself */
-    bool runs;         /* its process, for all that is known */
-    bool is_cut_off;   /* its starter is lost: nobody tells of its process */
-    bool end_is_known; /* its process was reaped, with wait_status */
-    pid_t process;     /* here; 0: reaped, or its starter's */
+    char why[512]; /* why it is given up; "" : it has ended by itself */
+    pid_t process; /* here; 0: reaped, or its starter's */
     int wait_status;
-    struct enl_conn *conn; /* NULL: its pipe has ended */
+    struct enl_conn *conn; /* NULL: there is no way to it */
     struct enl_said said;
     char machine_id[200]; /* of which machine and user it is; "" until it has said so */
     struct enl_forwards forwards;
-    uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
-    uint64_t patience_ms; /* of ENDING */
-    uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
-    bool is_ssh;          /* the command is ssh */
-    bool announced;       /* its key and addresses are known (tree.h) */
+    uv_timer_t timer; /* for life.until_ms */
+    bool is_ssh;      /* the command is ssh */
     struct enl_backup backup;
-    bool on_control_link;          /* its way is the control link */
-    bool has_said_end;             /* itself, by that */
     struct enl_sequence numbers;   /* of a child that has a backup link, from when it is UP */
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
     struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
@@ -127,6 +97,11 @@ struct enl_child {
     uint32_t drains;               /* the question of enl_tree_drain that it has not answered; 0: none */
     struct enl_source *sources[2]; /* what it brings for stdout and stderr; NULL: nothing yet */
 };
+
+static inline struct enl_child *enl_child_of(struct enl_life *life)
+{
+    return (struct enl_child *)life; /* its first member */
+}
 
 /* What a peer of a child's is told to. */
 struct enl_peer_ops;
@@ -139,31 +114,9 @@ enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
 #define ENL_WINDOW_BYTES 65536u
 #define ENL_WINDOW_PIECE 32u
 
-/* What a child's starter does. */
-struct enl_child_ops {
-    /* `present` has come. False: the child is one machine with another daemon and not needed. */
-    bool (*met)(struct enl_child *child);
-    void (*is_up)(struct enl_child *child);
-    /* Tells its starter to end its process. */
-    void (*cut)(struct enl_child *child);
-    /* Its pipe has ended: with it those have no way any more that were begun below it. */
-    void (*pipe_ended)(struct enl_child *child);
-    /* A message has come from a daemon below this one; said, closed or ended has come, of one that this one has
-     * begun. Returns NULL, or what is wrong with this one. */
-    const char *(*passes)(struct enl_child *child, const struct bcri_control *message);
-    const char *(*tells)(struct enl_child *child, const struct bcri_control *message);
-    /* It goes on by the control link, and with it those whose way leads by it. */
-    void (*attached)(struct enl_child *child);
-    /* It is GONE: unlinks it and calls enl_child_free. `sentence`: why, "" if it was told to end. */
-    void (*gone)(struct enl_child *child, const char *sentence);
-    void (*stopped)(struct enl_child *child);
-    /* announce, want or agreed has come. Returns NULL, or what is wrong with it. */
-    const char *(*introduces)(struct enl_child *child, const struct bcri_control *message);
-};
-
 /* A child that waits to be begun at `address` (NULL: the host's own). NULL: no memory. */
 struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
-                                uint32_t number, const struct enl_child_ops *ops);
+                                uint32_t number);
 /* Begins it: here if `starter` is NULL, else by way of that child. False: a sentence says why not. */
 bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *error, size_t error_size);
 /* It was not: it is GONE for that reason. */
@@ -172,22 +125,17 @@ void enl_child_not_begun(struct enl_child *child, const char *sentence);
 void enl_child_told(struct enl_child *child, const struct bcri_control *message);
 /* It says itself that its daemon has ended, which nobody else may know. Returns NULL, or what is wrong with it. */
 const char *enl_child_said_end(struct enl_child *child);
-/* Its starter is lost. */
-void enl_child_is_cut_off(struct enl_child *child);
+/* That has happened to it: what follows of it is carried out, and it may be freed. */
+void enl_child_happens(struct enl_child *child, enum enl_life_event event);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
 void enl_child_gets_more(void *child);
 /* A message of it has come in the control link: see introductions.h. */
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
-/* It has connecttimeout from now. */
-void enl_child_await(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */
 const char *enl_child_take(struct enl_child *child, const struct bcri_control *message);
-void enl_child_is_up(struct enl_child *child);
-/* It has said something, so its patience begins again if it is ENDING. */
-void enl_child_says_more(struct enl_child *child);
 /* Its pipe has ended, or brings nonsense: `why`. Its process ends too, or is made to. */
 void enl_child_pipe_ended(struct enl_child *child, const char *why);
-/* Sends what waits for it, if it is UP. */
+/* Sends what waits for it, if it works. */
 void enl_child_ask(struct enl_child *child);
 void enl_child_send(struct enl_child *child, const struct bcri_control *message);
 /* Sends `message`, after which it is expected to end; it is cut off when it is silent for
@@ -198,13 +146,10 @@ void enl_child_cut(struct enl_child *child, const char *why);
 void enl_child_reaped(struct enl_child *child, int wait_status);
 /* There is room for its output. */
 void enl_child_resume(struct enl_child *child);
-void enl_child_heard(struct enl_child *child);
 /* Of a child that is GONE: until when (CLOCK_BOOTTIME) its daemon may go on, since only the way to it
  * may have ended; 0: it has ended. */
 uint64_t enl_child_lease_ms(const struct enl_child *child);
 void enl_child_free(struct enl_child *child);
-
-uint64_t enl_boottime_ms(void);
 
 /* places.c, starting.c, tree.c -- What the root's daemon knows of the machines that its program may use. */
 
@@ -227,8 +172,7 @@ struct enl_batch {
 struct enl_tree {
     struct enl_place *places; /* one for each of program->hosts */
     LIST_HEAD(, enl_child) children;
-    struct enl_child **by_number; /* NULL: that host is gone */
-    size_t numbers;               /* in by_number */
+    struct enl_lives lives; /* of the children */
     uint32_t last_number;
     uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
     size_t arch_room;
@@ -249,23 +193,27 @@ bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree);
 /* NULL: it is gone, or there has been none. */
 static inline struct enl_child *enl_tree_child(const struct enl_program *program, uint32_t number)
 {
-    const struct enl_tree *tree = program->tree;
-    return tree != NULL && number < tree->numbers ? tree->by_number[number] : NULL;
+    struct enl_life *life = program->tree != NULL ? enl_lives_find(&program->tree->lives, number) : NULL;
+    return life != NULL ? enl_child_of(life) : NULL;
 }
 /* A child for the host of that place, at `address` unless that is NULL or "", to be begun when the plan allows it;
  * `direct`: by this daemon. False: a sentence says why not. */
 bool enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
-                   const struct enl_child_ops *ops, char *error, size_t error_size);
+                   char *error, size_t error_size);
 /* It has spoken; it is up; it is gone. */
 void enl_tree_met(struct enl_child *child);
 void enl_tree_up(struct enl_child *child);
 void enl_tree_gone(struct enl_child *child);
-/* Calls of struct enl_child_ops. */
-void enl_tree_cut_child(struct enl_child *child);
-void enl_tree_pipe_ended(struct enl_child *child);
-void enl_tree_attached(struct enl_child *child);
+/* Tells its starter to end its process. */
+void enl_tree_cut_child(const struct enl_child *child);
+/* A message has come from a daemon below that one; said, closed or ended has come, of one that it has begun. Return NULL,
+ * or what is wrong with that one. */
 const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *message);
 const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message);
+/* places.c: `present` has come. False: the child is one machine with another daemon and not needed. */
+bool enl_places_met(struct enl_child *child);
+/* It is GONE: unlinks and frees it. `sentence`: why, "" if it was told to end. */
+void enl_places_gone(struct enl_child *child, const char *sentence);
 /* How many hosts below it are up. */
 uint32_t enl_tree_below(const struct enl_child *child);
 /* A child has stopped, or will not any more. */

@@ -10,7 +10,7 @@
 static const char *on_child_message(void *owner, const struct bcri_control *message)
 {
     struct enl_child *child = owner;
-    return (message->present & BCRI_HAS(from)) != 0 ? child->ops->passes(child, message)
+    return (message->present & BCRI_HAS(from)) != 0 ? enl_tree_passes(child, message)
                                                     : enl_child_take(child, message);
 }
 
@@ -27,7 +27,7 @@ static void on_write_failed(void *owner)
 const struct enl_peer_ops enl_child_peer_ops = {on_child_message, on_child_ended, on_write_failed};
 
 struct enl_child *enl_child_new(struct enl_program *program, const struct enl_host *host, const char *address,
-                                uint32_t number, const struct enl_child_ops *ops)
+                                uint32_t number)
 {
     struct enl_child *child = calloc(1, sizeof *child);
     const bool has_own = address != NULL && address[0] != '\0';
@@ -37,8 +37,10 @@ struct enl_child *enl_child_new(struct enl_program *program, const struct enl_ho
         free(copy);
         return NULL;
     }
-    *child =
-        (struct enl_child){.program = program, .host = host, .address = copy, .number = number, .ops = ops};
+    *child = (struct enl_child){.life = {.number = number, .until_ms = UINT64_MAX},
+                                .program = program,
+                                .host = host,
+                                .address = copy};
     STAILQ_INIT(&child->forwards.all);
     uv_timer_init(&program->self.loop, &child->timer);
     child->timer.data = child;
@@ -55,17 +57,14 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
     memcpy(child->command, launch.command, sizeof child->command);
     child->is_ssh = launch.is_ssh;
     child->process = launch.process;
-    child->runs = true;
+    enl_child_happens(child, ENL_LIFE_BEGIN);
     const bool listens = enl_said_begin(&child->said, &program->self, child->host->name, launch.err);
     struct enl_peer *peer =
         enl_peer_new(&program->carry, launch.in, launch.out, NULL, &enl_child_peer_ops, child);
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL || !listens)
         enl_child_cut(child, "no memory");
-    else
-        enl_child_await(child);
-    if (child->conn != NULL && pushes &&
-        !enl_push_send(program->carry.push, peer, enl_child_gets_more, child))
+    else if (pushes && !enl_push_send(program->carry.push, peer, enl_child_gets_more, child))
         enl_child_cut(child, "no memory");
     return true;
 }
@@ -83,31 +82,29 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
     struct enl_program *program = child->program;
     const struct enl_host *host = child->host;
     struct enl_peer *pipes = enl_peer_pipes(starter->conn->peer);
-    struct enl_peer *peer = enl_peer_new_by(&program->carry, pipes, child->number);
+    struct enl_peer *peer = enl_peer_new_by(&program->carry, pipes, child->life.number);
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL)
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
     struct bcri_control begin = {.type = BCRI_MSG_begin,
                                  .present = BCRI_HAS(host) | BCRI_HAS(machine) | BCRI_HAS(flags),
-                                 .host = child->number,
+                                 .host = child->life.number,
                                  .machine = bcri_view_of(host->name),
                                  .flags = (host->local ? BCRI_BEGIN_LOCAL : 0u) |
                                           (enl_push_is_for(&program->carry, host) ? BCRI_BEGIN_PUSH : 0u)};
     add_field(&begin, BCRI_HAS(text), &begin.text, child->address != NULL ? child->address : host->address);
     add_field(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
     add_field(&begin, BCRI_HAS(object), &begin.object, host->enl);
-    child->starter = starter->number;
+    child->life.starter = starter->life.number;
     child->by = starter->host;
-    child->runs = true;
     (void)enl_said_begin(&child->said, &program->self, host->name, -1);
+    enl_child_happens(child, ENL_LIFE_BEGIN);
     enl_child_send(starter, &begin);
-    enl_child_await(child);
     return true;
 }
 
 bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *error, size_t error_size)
 {
-    child->state = ENL_CHILD_STARTING;
     return starter == NULL ? begin_here(child, error, error_size)
                            : begin_by(child, starter, error, error_size);
 }
@@ -119,27 +116,26 @@ static bool go_by_control_link(struct enl_child *child)
     struct enl_program *program = child->program;
     struct enl_peer *way = child->conn->peer;
     struct enl_peer *control_link =
-        enl_peer_new_by_control_link(&program->carry, child->number, &enl_child_peer_ops, child);
+        enl_peer_new_by_control_link(&program->carry, child->life.number, &enl_child_peer_ops, child);
     if (control_link == NULL)
         return false; /* it sends another beat */
     child->conn->peer = control_link;
-    child->on_control_link = true;
     enl_peer_number(control_link, &child->numbers);
     enl_peer_close(way);
-    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s",
-                   child->host->name,
-                   child->is_cut_off ? "" : ": nothing came from it by way of the daemon that started it");
-    enl_sequence_ask(&child->numbers);
-    child->ops->attached(child);
+    bcri_log_write(
+        &program->self.log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s", child->host->name,
+        enl_life_is_cut_off(&child->life) ? ""
+                                          : ": nothing came from it by way of the daemon that started it");
+    enl_child_happens(child, ENL_LIFE_LINK);
     return true;
 }
 
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)
 {
-    const bool lives = child->state == ENL_CHILD_UP || child->state == ENL_CHILD_ENDING;
-    if (!child->backup.is_made || child->conn == NULL || !lives)
+    const bool is_linked = enl_life_is_linked(&child->life);
+    if (!child->backup.is_made || (!is_linked && !enl_life_takes(&child->life, ENL_LIFE_LINK)))
         return;
-    if (!child->on_control_link && (!enl_backup_is_first(content, bytes) || !go_by_control_link(child)))
+    if (!is_linked && (!enl_backup_is_first(content, bytes) || !go_by_control_link(child)))
         return;
     enl_peer_came(child->conn->peer, content, bytes);
 }

@@ -27,7 +27,7 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
 {
     char abi[64];
     const struct enl_host *host = child->host;
-    if (child->state != ENL_CHILD_STARTING)
+    if (!enl_life_takes(&child->life, ENL_LIFE_PRESENTS))
         return "it presents itself twice";
     if (!bcri_view_copy(message->text, child->machine_id, sizeof child->machine_id) ||
         !bcri_view_copy(message->object, abi, sizeof abi) || !bcri_archtype_valid((int)message->archtype))
@@ -38,30 +38,27 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
         return child->why;
     }
     child->archtype = message->archtype;
-    if (!child->ops->met(child)) {
-        child->told_to_end = true;
+    if (!enl_places_met(child)) {
+        child->life.is_told = true;
         enl_child_cut(child, "");
         return NULL;
     }
-    child->state = ENL_CHILD_STARTED;
-    enl_child_await(child);
-    enl_setup_send(child, ENL_CHILD_START_ID);
+    enl_child_happens(child, ENL_LIFE_PRESENTS);
     return NULL;
 }
 
 static const char *take_reply(struct enl_child *child, const struct bcri_control *message)
 {
-    if (child->state == ENL_CHILD_STARTED && message->id == ENL_CHILD_START_ID) {
+    if (child->life.state <= ENL_LIFE_ANNOUNCED && message->id == ENL_CHILD_START_ID) {
         if (message->status != 0)
             return "it refuses to start";
-        if (!child->announced)
+        if (!enl_life_takes(&child->life, ENL_LIFE_STARTS))
             return "it does not say where it can be reached";
-        enl_child_is_up(child);
+        enl_child_happens(child, ENL_LIFE_STARTS);
         return NULL;
     }
     if (child->stops && message->id == ENL_CHILD_STOP_ID) {
-        child->stops = false;
-        child->ops->stopped(child);
+        enl_tree_stopped(child);
         return NULL;
     }
     struct bcri_control request;
@@ -170,7 +167,7 @@ static const char *take_started(struct enl_child *child, const struct bcri_contr
     const uint8_t *identity = (const uint8_t *)message->bytes.bytes;
     for (uint32_t left = message->bytes.length / BCRI_IDENTITY_BYTES; left > 0;
          left--, identity += BCRI_IDENTITY_BYTES)
-        if (bcri_identity_host(identity) != child->number)
+        if (bcri_identity_host(identity) != child->life.number)
             return "it tells of CCEs of another host";
     return enl_forward_started(&child->forwards, message);
 }
@@ -181,7 +178,7 @@ static const char *take_request(struct enl_child *child, const struct bcri_contr
                               message->type == BCRI_MSG_find || message->type == BCRI_MSG_team_new ||
                               message->type == BCRI_MSG_team_cut;
     if (has_enlistor && (message->enlistor.length != BCRI_IDENTITY_BYTES ||
-                         bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number))
+                         bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->life.number))
         return "it asks in the name of a CCE that it has not";
     return enl_forward_request(child->conn, message);
 }
@@ -190,7 +187,7 @@ static const char *take_request(struct enl_child *child, const struct bcri_contr
 static const char *take_left(const struct enl_child *child, const struct bcri_control *message)
 {
     if (message->enlistor.length != BCRI_IDENTITY_BYTES ||
-        bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number)
+        bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->life.number)
         return "it tells of the end of a CCE that it has not";
     enl_jobs_left(&child->program->jobs, (const uint8_t *)message->enlistor.bytes);
     return NULL;
@@ -205,10 +202,10 @@ static void answer_beat(struct enl_child *child, const struct bcri_control *mess
                                   .present = BCRI_HAS(id) | BCRI_HAS(clock),
                                   .id = message->id,
                                   .clock = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
-    if (child->backup.is_there)
+    if (child->life.is_numbered)
         enl_sequence_tell(&child->numbers, &answer);
     enl_child_send(child, &answer);
-    enl_child_heard(child);
+    enl_child_happens(child, ENL_LIFE_BEATS);
 }
 
 /* A CCE there has said hello with flags that concern the whole program. */
@@ -255,9 +252,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         (message->kind == BCRI_OUTPUT_LOG ? take_log : take_output)(child, message);
         return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
-    case BCRI_MSG_died: return enl_crash_of_host(&child->program->crashes, child->number, message);
+    case BCRI_MSG_died: return enl_crash_of_host(&child->program->crashes, child->life.number, message);
     case BCRI_MSG_debugged:
-        enl_session_far_started(&child->program->session, child->number, message);
+        enl_session_far_started(&child->program->session, child->life.number, message);
         return NULL;
     case BCRI_MSG_asked: take_asked(child, message); return NULL;
     case BCRI_MSG_failed:
@@ -279,19 +276,21 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_host_arch: return take_request(child, message);
     case BCRI_MSG_member:
     case BCRI_MSG_team_arrived:
-    case BCRI_MSG_team_back: return enl_teams_take(&child->program->jobs, child->number, message);
+    case BCRI_MSG_team_back: return enl_teams_take(&child->program->jobs, child->life.number, message);
     case BCRI_MSG_left: return take_left(child, message);
     case BCRI_MSG_announce:
     case BCRI_MSG_want:
-    case BCRI_MSG_agreed: return child->ops->introduces(child, message);
+    case BCRI_MSG_agreed: return enl_introduce_of_child(child, message);
     case BCRI_MSG_carry: return enl_tunnelled_of_child(child, message);
-    case BCRI_MSG_still: enl_deadlock_of_host(&child->program->deadlock, child->number, message); return NULL;
+    case BCRI_MSG_still:
+        enl_deadlock_of_host(&child->program->deadlock, child->life.number, message);
+        return NULL;
     case BCRI_MSG_ended:
-        if (message->host == child->number)
+        if (message->host == child->life.number)
             return enl_child_said_end(child);
-        return child->ops->tells(child, message);
+        return enl_tree_tells(child, message);
     case BCRI_MSG_said:
-    case BCRI_MSG_closed: return child->ops->tells(child, message);
+    case BCRI_MSG_closed: return enl_tree_tells(child, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
     case BCRI_MSG_relay_end:
@@ -304,14 +303,15 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
 
 const char *enl_child_take(struct enl_child *child, const struct bcri_control *message)
 {
-    enl_child_says_more(child);
+    const enum enl_life_state state = child->life.state;
+    enl_child_happens(child, ENL_LIFE_SPEAKS);
     if (message->type == BCRI_MSG_present)
         return take_present(child, message);
-    if (child->state == ENL_CHILD_STARTING ||
-        (child->state == ENL_CHILD_STARTED && message->type != BCRI_MSG_reply &&
+    if (state == ENL_LIFE_BEGUN ||
+        ((state == ENL_LIFE_MET || state == ENL_LIFE_ANNOUNCED) && message->type != BCRI_MSG_reply &&
          message->type != BCRI_MSG_report && message->type != BCRI_MSG_announce))
         return "it speaks before it was started";
-    if (child->was_up && child->backup.is_there) {
+    if (child->life.is_numbered) {
         const enum enl_sequence_verdict verdict = enl_sequence_came(&child->numbers, message);
         if (verdict != ENL_SEQUENCE_TAKE)
             return verdict == ENL_SEQUENCE_DROP ? NULL : "what it says it has had makes no sense";

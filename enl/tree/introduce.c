@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/boottime.h"
 #include "base/names.h"
 #include "base/secret.h"
 #include "bcri/refuse.h"
@@ -19,7 +20,7 @@ static void send_to(void *owner, uint32_t host, const struct bcri_control *messa
     struct enl_program *program = owner;
     struct enl_child *child = enl_tree_child(program, host);
     /* When all end, each would learn of each; without a CCE nobody there waits for another host. */
-    if (child != NULL && message->type == BCRI_MSG_lost && child->told_to_end && child->alive == 0)
+    if (child != NULL && message->type == BCRI_MSG_lost && child->life.is_told && child->alive == 0)
         return;
     if (child != NULL)
         enl_child_send(child, message);
@@ -64,7 +65,8 @@ static bool is_coming(void *owner, uint32_t host)
 {
     const struct enl_program *program = owner;
     const struct enl_child *child = enl_tree_child(program, host);
-    return program->tree == NULL || host > program->tree->last_number || (child != NULL && !child->was_up);
+    return program->tree == NULL || host > program->tree->last_number ||
+           (child != NULL && !child->life.was_up);
 }
 
 static const struct enl_introductions_ops ops = {send_to,      make_link_now, absent,
@@ -101,13 +103,13 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
 {
     struct enl_introductions *all = child->program->introductions;
     if (message->type != BCRI_MSG_announce)
-        return enl_introducer_take(all, child->number, message);
+        return enl_introducer_take(all, child->life.number, message);
     const char *wrong =
-        enl_introducer_announced(all, child->number, child->host->name, child->machine_id, message);
+        enl_introducer_announced(all, child->life.number, child->host->name, child->machine_id, message);
     if (wrong != NULL)
         return wrong;
-    child->announced = true;
     enl_backup_accept(&child->backup, message);
+    enl_child_happens(child, ENL_LIFE_ANNOUNCES);
     return NULL;
 }
 
@@ -125,7 +127,7 @@ void enl_introduce_gone(struct enl_program *program, const struct enl_child *chi
 {
     if (program->introductions == NULL)
         return;
-    enl_introducer_gone(program->introductions, child->number, enl_child_lease_ms(child));
+    enl_introducer_gone(program->introductions, child->life.number, enl_child_lease_ms(child));
     on_lease(&program->tree->lease);
 }
 

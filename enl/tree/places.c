@@ -16,8 +16,6 @@
 #include "job/job.h"
 #include "wire/wire.h"
 
-static const struct enl_child_ops child_ops;
-
 static struct enl_place *place_of_child(const struct enl_child *child)
 {
     const struct enl_program *program = child->program;
@@ -57,7 +55,7 @@ static enum enl_way ask_daemon_of(struct enl_program *program, struct enl_conn *
     there.machine = bcri_view_of("");
     there.present &= ~BCRI_HAS(host);
     *code_out = bcrE_NOHOST;
-    if (place->child != NULL && place->child->state == ENL_CHILD_ENDING) {
+    if (place->child != NULL && enl_life_is_ending(&place->child->life)) {
         *code_out = bcrE_HOSTLOST;
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE,
                                          "host %s is about to be given up: enlist there again in a while",
@@ -65,8 +63,7 @@ static enum enl_way ask_daemon_of(struct enl_program *program, struct enl_conn *
     }
     if (place->failed != NULL)
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "%s", place->failed);
-    if (place->child == NULL &&
-        !enl_tree_want(program, place, address, false, &child_ops, reason, reason_size))
+    if (place->child == NULL && !enl_tree_want(program, place, address, false, reason, reason_size))
         return ENL_WAY_NONE;
     if (!enl_forward_add(&place->child->forwards, conn, &there, attached)) {
         *code_out = bcrE_NOMEM;
@@ -158,7 +155,7 @@ int enl_tree_ask(struct enl_conn *conn, uint32_t host, const struct bcri_control
     struct enl_child *child = enl_tree_child(program, host);
     if (program->tree == NULL || host > program->tree->last_number)
         return bcrE_NOCCE;
-    if (child == NULL || child->state != ENL_CHILD_UP)
+    if (child == NULL || !enl_life_works(&child->life))
         return bcrE_DEAD;
     if (!enl_forward_add(&child->forwards, conn, request, NULL))
         return bcrE_NOMEM;
@@ -179,7 +176,7 @@ void enl_tree_start_all(struct enl_program *program)
         struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
         if (enl_entry_is_here(&program->self.config, host, &known) || place->child != NULL)
             continue;
-        if (!enl_tree_want(program, place, address, false, &child_ops, error, sizeof error))
+        if (!enl_tree_want(program, place, address, false, error, sizeof error))
             enl_report(&program->self, BCRI_LOG_ERROR, "%s", error);
     }
     freeifaddrs(known);
@@ -206,11 +203,11 @@ static void move_forwards(struct enl_child *child, struct enl_place *place)
     }
 }
 
-static bool on_met(struct enl_child *child)
+bool enl_places_met(struct enl_child *child)
 {
     const struct enl_tree *tree = child->program->tree;
     struct enl_place *place = place_of_child(child);
-    tree->archtypes[child->number] = child->archtype;
+    tree->archtypes[child->life.number] = child->archtype;
     enl_tree_met(child);
     if (child->host->local || child->machine_id[0] == '\0')
         return true;
@@ -221,7 +218,7 @@ static bool on_met(struct enl_child *child)
     }
     const struct enl_child *other;
     LIST_FOREACH (other, &tree->children, entry)
-        if (other != child && !other->host->local && other->state != ENL_CHILD_ENDING &&
+        if (other != child && !other->host->local && !enl_life_is_ending(&other->life) &&
             strcmp(child->machine_id, other->machine_id) == 0) {
             place->same = place_of_child(other);
             move_forwards(child, place->same);
@@ -239,7 +236,7 @@ static void fail_forwards(struct enl_child *child, const char *sentence)
             enl_cce_reply(forward->conn, request.id, bcrE_DEAD, NULL);
         else if (is_wanted && sentence[0] != '\0')
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name,
-                              child->was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
+                              child->life.was_up ? bcrE_HOSTLOST : bcrE_NOHOST, sentence);
         else if (is_wanted)
             enl_enlist_refuse(&child->program->jobs, forward->conn, &request, child->host->name, bcrE_ENLIST,
                               "the program is ending");
@@ -255,24 +252,26 @@ static bool begin_again(struct enl_child *child, const char *sentence)
     struct enl_program *program = child->program;
     struct enl_place *place = place_of_child(child);
     char error[512];
-    const bool failed = child->starter != 0 && child->machine_id[0] == '\0';
-    if (child->was_up || child->told_to_end || program->self.phase != ENL_RUNNING || place->child != child)
+    const bool failed = child->life.starter != 0 && child->machine_id[0] == '\0';
+    const bool has_lost_starter = child->life.process == ENL_LIFE_NOBODY_TELLS;
+    if (child->life.was_up || child->life.is_told || program->self.phase != ENL_RUNNING ||
+        place->child != child)
         return false;
-    if (!child->is_cut_off && !failed) {
+    if (!has_lost_starter && !failed) {
         if (child->blamed != 0) /* nor has this daemon got there */
             enl_plan_distrust(&program->tree->plan, child->blamed, false);
         return false;
     }
-    if (!enl_tree_want(program, place, child->address, !child->is_cut_off, &child_ops, error, sizeof error))
+    if (!enl_tree_want(program, place, child->address, !has_lost_starter, error, sizeof error))
         return false;
     struct enl_child *next = place->child;
     program->tree->batch.hosts--; /* it is the same host */
     STAILQ_CONCAT(&next->forwards.all, &child->forwards.all);
     bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
-    if (child->is_cut_off)
+    if (has_lost_starter)
         return true;
-    next->blamed = child->starter;
-    enl_plan_distrust(&program->tree->plan, child->starter, true);
+    next->blamed = child->life.starter;
+    enl_plan_distrust(&program->tree->plan, child->life.starter, true);
     return true;
 }
 
@@ -288,10 +287,10 @@ static void remember_failure(const struct enl_child *child, const char *sentence
         enl_report(&program->self, BCRI_LOG_ERROR, "%s", sentence);
 }
 
-static void on_gone(struct enl_child *child, const char *sentence)
+void enl_places_gone(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
-    const bool blamed = child->was_up && sentence[0] != '\0' && program->self.phase == ENL_RUNNING;
+    const bool blamed = child->life.was_up && sentence[0] != '\0' && program->self.phase == ENL_RUNNING;
     const uint32_t alive = child->alive;
     const struct enl_outcome verdict =
         enl_meaning_of_lost_host(program->self.config.onfail, alive, child->isolated);
@@ -301,7 +300,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
     const bool again = begin_again(child, sentence);
     if (place_of_child(child)->child == child)
         place_of_child(child)->child = NULL;
-    if (!again && !child->was_up && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
+    if (!again && !child->life.was_up && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
         remember_failure(child, sentence);
     if (blamed)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
@@ -315,11 +314,11 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
                    below == 1 ? "es" : "", below == 1 ? "a link" : "links");
     uint8_t host[BCRI_IDENTITY_BYTES] = {0};
-    bcri_identity_name(host, child->number, 0);
+    bcri_identity_name(host, child->life.number, 0);
     enl_names_ended(&program->jobs.names, host, true);
     enl_introduce_gone(program, child);
     fail_forwards(child, sentence);
-    enl_teams_host_lost(&program->jobs, child->number);
+    enl_teams_host_lost(&program->jobs, child->life.number);
     if (child->stops)
         enl_tree_stopped(child);
     enl_child_free(child);
@@ -328,14 +327,3 @@ static void on_gone(struct enl_child *child, const char *sentence)
         enl_program_abort(program, 1);
     enl_program_check_end(program);
 }
-
-static const struct enl_child_ops child_ops = {.met = on_met,
-                                               .is_up = enl_tree_up,
-                                               .cut = enl_tree_cut_child,
-                                               .pipe_ended = enl_tree_pipe_ended,
-                                               .attached = enl_tree_attached,
-                                               .passes = enl_tree_passes,
-                                               .tells = enl_tree_tells,
-                                               .gone = on_gone,
-                                               .stopped = enl_tree_stopped,
-                                               .introduces = enl_introduce_of_child};

@@ -173,7 +173,7 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
     uint8_t limits[LIMITS_BYTES], addresses[BCRI_ADDRESSES_BYTES_MAX];
     struct enl_program *program = child->program;
     struct enl_peer *peer = child->conn->peer;
-    const bool deep = child->starter != 0;
+    const bool deep = child->life.starter != 0;
     const mode_t mask = umask(0);
     umask(mask);
     write_limits(program, limits);
@@ -188,8 +188,8 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
         .flags = (deep ? BCRI_START_DEEP : 0u) | (ignores_hangup() ? BCRI_START_NO_HANGUP : 0u),
         .key = {(const char *)program->keys->program, sizeof program->keys->program},
         .id = id,
-        .host = child->number,
-        .daemon = child->number, /* no two of a machine have the same */
+        .host = child->life.number,
+        .daemon = child->life.number, /* no two of a machine have the same */
         .program = bcri_view_of(program->self.name),
         .machine = bcri_view_of(child->host->name),
         .mask = (uint32_t)mask & 0777,
@@ -200,7 +200,7 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
         start.folder = bcri_view_of(program->here.folder);
     }
     if (deep) {
-        struct enl_member there = {.host = child->number};
+        struct enl_member there = {.host = child->life.number};
         enl_member_call(&there, child->host->name, child->machine_id);
         enl_backup_offer(&child->backup, program->introductions, &there, &start, addresses);
     }

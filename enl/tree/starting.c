@@ -122,7 +122,7 @@ static void one_less(struct enl_program *program)
 }
 
 bool enl_tree_want(struct enl_program *program, struct enl_place *place, const char *address, bool direct,
-                   const struct enl_child_ops *ops, char *error, size_t error_size)
+                   char *error, size_t error_size)
 {
     char why[512];
     struct enl_tree *tree = program->tree;
@@ -140,8 +140,8 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
         .number = number, .sshd = place->sshd, .near = host->local, .direct = direct};
     struct enl_child *child =
         enl_grow(&tree->archtypes, &tree->arch_room, number + 1ul, sizeof(uint32_t)) &&
-                enl_grow(&tree->by_number, &tree->numbers, number + 1ul, sizeof(struct enl_child *))
-            ? enl_child_new(program, host, address, number, ops)
+                enl_grow(&tree->lives.by_number, &tree->lives.room, number + 1ul, sizeof(struct enl_life *))
+            ? enl_child_new(program, host, address, number)
             : NULL;
     if (child == NULL || !enl_plan_want(&tree->plan, &wanted)) {
         if (child != NULL)
@@ -149,7 +149,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
     }
     tree->last_number = number;
-    tree->by_number[number] = child;
+    tree->lives.by_number[number] = &child->life;
     place->child = child;
     LIST_INSERT_HEAD(&tree->children, child, entry);
     one_more(program);
@@ -159,13 +159,13 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
 
 void enl_tree_met(struct enl_child *child)
 {
-    enl_plan_met(&child->program->tree->plan, child->number);
+    enl_plan_met(&child->program->tree->plan, child->life.number);
     begin_soon(child->program->tree);
 }
 
 void enl_tree_up(struct enl_child *child)
 {
-    enl_plan_up(&child->program->tree->plan, child->number);
+    enl_plan_up(&child->program->tree->plan, child->life.number);
     one_less(child->program);
     begin_soon(child->program->tree);
 }
@@ -174,82 +174,34 @@ void enl_tree_gone(struct enl_child *child)
 {
     struct enl_tree *tree = child->program->tree;
     LIST_REMOVE(child, entry);
-    tree->by_number[child->number] = NULL;
-    enl_plan_gone(&tree->plan, child->number);
-    if (!child->was_up)
+    tree->lives.by_number[child->life.number] = NULL;
+    enl_plan_gone(&tree->plan, child->life.number);
+    if (!child->life.was_up)
         one_less(child->program);
     begin_soon(tree);
 }
 
-void enl_tree_cut_child(struct enl_child *child)
+void enl_tree_cut_child(const struct enl_child *child)
 {
-    struct enl_child *starter = enl_tree_child(child->program, child->starter);
-    const struct bcri_control cut = {.type = BCRI_MSG_cut, .present = BCRI_HAS(host), .host = child->number};
+    struct enl_child *starter = enl_tree_child(child->program, child->life.starter);
+    const struct bcri_control cut = {
+        .type = BCRI_MSG_cut, .present = BCRI_HAS(host), .host = child->life.number};
     if (starter != NULL)
         enl_child_send(starter, &cut);
 }
 
 /* ---- those below others ---- */
 
-/* The highest of those above `other`, itself included, that is known and below host `top`, or the root; NULL: one
- * between is gone. */
-static const struct enl_child *highest_below(const struct enl_child *other, uint32_t top)
-{
-    while (other != NULL && other->starter != 0 && other->starter != top)
-        other = enl_tree_child(other->program, other->starter);
-    return other;
-}
-
-/* Whether its way leads by `child`: none between has one of its own. */
-static bool hangs_on(const struct enl_child *other, const struct enl_child *child)
-{
-    while (other != NULL && !other->on_control_link && other->starter != 0 && other->starter != child->number)
-        other = enl_tree_child(child->program, other->starter);
-    return other != NULL && !other->on_control_link && other->starter == child->number;
-}
-
-void enl_tree_pipe_ended(struct enl_child *child)
-{
-    struct enl_child *next;
-    enl_plan_ends(&child->program->tree->plan, child->number);
-    for (struct enl_child *other = LIST_FIRST(&child->program->tree->children); other != NULL; other = next) {
-        next = LIST_NEXT(other, entry);
-        if (other != child && !other->gone && !other->is_cut_off &&
-            (hangs_on(other, child) || other->starter == child->number)) {
-            enl_plan_ends(&child->program->tree->plan, other->number);
-            enl_child_is_cut_off(other);
-        }
-    }
-}
-
-void enl_tree_attached(struct enl_child *child)
-{
-    struct enl_tree *tree = child->program->tree;
-    child->is_cut_off = false;
-    enl_plan_ends(&tree->plan, child->number);
-    for (struct enl_child *other = LIST_FIRST(&tree->children), *next; other != NULL; other = next) {
-        next = LIST_NEXT(other, entry);
-        if (other == child || other->gone || other->conn == NULL || !hangs_on(other, child))
-            continue;
-        if (!other->was_up || !other->backup.is_there) {
-            enl_child_is_cut_off(other);
-            continue;
-        }
-        enl_plan_ends(&tree->plan, other->number);
-        other->is_cut_off = false;
-        other->runs = !other->end_is_known; /* its starter tells of it again */
-        enl_peer_go_by(other->conn->peer, child->conn->peer);
-        enl_sequence_ask(&other->numbers);
-    }
-}
-
 uint32_t enl_tree_below(const struct enl_child *child)
 {
+    const struct enl_lives *lives = &child->program->tree->lives;
     uint32_t count = 0;
-    const struct enl_child *other, *top;
-    LIST_FOREACH (other, &child->program->tree->children, entry)
-        count += other != child && other->was_up && !other->gone &&
-                 (top = highest_below(other, child->number)) != NULL && top->starter == child->number;
+    const struct enl_child *other;
+    LIST_FOREACH (other, &child->program->tree->children, entry) {
+        const struct enl_life *top = enl_lives_highest(lives, &other->life, child->life.number);
+        count += other != child && other->life.was_up && other->life.state != ENL_LIFE_GONE && top != NULL &&
+                 top->starter == child->life.number;
+    }
     return count;
 }
 
@@ -259,12 +211,14 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     struct enl_child *other = enl_tree_child(program, message->from);
     if (message->from == 0 || message->from > program->tree->last_number)
         return "it speaks for a host that there is not";
-    if (other == NULL || other->conn == NULL || other->is_cut_off)
+    if (other == NULL || other->conn == NULL || enl_life_is_cut_off(&other->life))
         return NULL;                                              /* it has been given up */
     if (enl_peer_pipes(other->conn->peer) != child->conn->peer) { /* late, if that has another way now */
-        const struct enl_child *top = highest_below(other, child->number); /* those between may be gone */
-        return top == NULL || top->starter == child->number ? NULL
-                                                            : "it speaks for a host that is not below it";
+        const struct enl_life *top =
+            enl_lives_highest(&program->tree->lives, &other->life, child->life.number);
+        return top == NULL || top->starter == child->life.number
+                   ? NULL /* those between may be gone */
+                   : "it speaks for a host that is not below it";
     }
     const char *wrong = enl_child_take(other, message);
     if (wrong != NULL)
@@ -272,23 +226,14 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     return NULL;
 }
 
-/* That it is heard is no sign that it hears: as if its starter were lost. */
-static void cannot_be_written_to(struct enl_child *child)
-{
-    if (child->conn == NULL || child->on_control_link || child->is_cut_off)
-        return;
-    enl_plan_ends(&child->program->tree->plan, child->number);
-    enl_child_is_cut_off(child);
-}
-
 const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_child *other = enl_tree_child(child->program, message->host);
     if (message->host > child->program->tree->last_number ||
-        (other != NULL && other->starter != child->number))
+        (other != NULL && other->life.starter != child->life.number))
         return "it tells of a host that it has not begun";
     if (other != NULL && message->type == BCRI_MSG_closed && (message->flags & BCRI_CLOSED_WRITE_FAILED) != 0)
-        cannot_be_written_to(other);
+        enl_child_happens(other, ENL_LIFE_WAY_LOST); /* that it is heard is no sign that it hears */
     else if (other != NULL)
         enl_child_told(other, message);
     return NULL;

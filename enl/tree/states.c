@@ -34,18 +34,16 @@ void enl_states_gone(const struct enl_child *child, const char *sentence)
         SLIST_INSERT_HEAD(&all_gone, gone, entry);
     }
     const char *why = strstr(sentence, ": "); /* host X is lost: WHY */
-    gone->number = child->number;
-    gone->was_up = child->was_up;
+    gone->number = child->life.number;
+    gone->was_up = child->life.was_up;
     snprintf(gone->why, sizeof gone->why, "%s", why != NULL ? why + 2 : sentence);
 }
 
 static uint32_t state_of(const struct enl_child *child)
 {
-    switch (child->state) {
-    case ENL_CHILD_UP: return BCRI_HOST_UP;
-    case ENL_CHILD_ENDING: return BCRI_HOST_ENDING;
-    default: return BCRI_HOST_STARTING;
-    }
+    if (enl_life_works(&child->life))
+        return BCRI_HOST_UP;
+    return enl_life_is_ending(&child->life) ? BCRI_HOST_ENDING : BCRI_HOST_STARTING;
 }
 
 /* If `number` is the least so far of those that were asked for: the answer is about that one. */
@@ -79,8 +77,8 @@ const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *mes
                   program->self.hostname);
     for (const struct enl_child *child = tree != NULL ? LIST_FIRST(&tree->children) : NULL; child != NULL;
          child = LIST_NEXT(child, entry))
-        if (is_next(message, &answer, child->number))
-            put_state(&answer, child->number, state_of(child), child->alive, child->host->name);
+        if (is_next(message, &answer, child->life.number))
+            put_state(&answer, child->life.number, state_of(child), child->alive, child->host->name);
     const struct gone *gone;
     SLIST_FOREACH (gone, &all_gone, entry)
         if (is_next(message, &answer, gone->number)) {

@@ -82,7 +82,7 @@ void enl_tree_drain(struct enl_program *program, uint32_t number)
 {
     const struct bcri_control message = {.type = BCRI_MSG_drain, .present = BCRI_HAS(id), .id = number};
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry)) {
-        child->drains = child->state == ENL_CHILD_UP ? number : 0;
+        child->drains = enl_life_works(&child->life) ? number : 0;
         if (child->drains != 0)
             enl_child_send(child, &message);
     }
@@ -129,11 +129,11 @@ static size_t name_children(const struct enl_program *program, char *out, size_t
     enum { NAMED = 8 };
     size_t count = 0, named = 0, used = 0;
     for (const struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
-        count += child->gone ? 0 : 1;
+        count += child->life.state != ENL_LIFE_GONE;
     out[0] = '\0';
     for (uint32_t number = 1; named < count && named < NAMED; number++) {
         const struct enl_child *child = enl_tree_child(program, number);
-        if (child == NULL || child->gone)
+        if (child == NULL || child->life.state == ENL_LIFE_GONE)
             continue;
         used += (size_t)snprintf(out + used, size - used, "%s%.40s",
                                  named == 0          ? ""
@@ -150,7 +150,7 @@ static size_t name_children(const struct enl_program *program, char *out, size_t
 static bool all_are_told(const struct enl_program *program)
 {
     const struct enl_child *child = first_child(program);
-    while (child != NULL && child->told_to_end)
+    while (child != NULL && child->life.is_told)
         child = LIST_NEXT(child, entry);
     return child == NULL;
 }
@@ -230,7 +230,7 @@ void enl_tree_pass(struct enl_program *program, int signal)
     const struct bcri_control message = {
         .type = BCRI_MSG_pass, .present = BCRI_HAS(kind), .kind = (uint32_t)signal};
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
-        if (child->state == ENL_CHILD_UP)
+        if (enl_life_works(&child->life))
             enl_child_send(child, &message);
 }
 
@@ -261,7 +261,7 @@ void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program 
         .type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = ENL_CHILD_STOP_ID};
     bool any = false;
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
-        if (child->state == ENL_CHILD_UP) {
+        if (enl_life_works(&child->life)) {
             child->stops = any = true;
             enl_child_send(child, &message);
         }
@@ -285,12 +285,9 @@ void enl_tree_go_on(struct enl_program *program)
     uv_update_time(&program->self.loop); /* timers that have run out meanwhile mean nothing */
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry)) {
         child->stops = false;
-        if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
-            enl_child_await(child);
-        if (child->state == ENL_CHILD_WAITING || child->state == ENL_CHILD_STARTING)
-            continue; /* it expects to be started */
-        enl_child_heard(child);
-        enl_child_send(child, &message);
+        enl_child_happens(child, ENL_LIFE_GO_ON);
+        if (child->life.state > ENL_LIFE_BEGUN) /* else it expects to be started */
+            enl_child_send(child, &message);
     }
 }
 
@@ -304,7 +301,7 @@ static void on_tree_closed(uv_handle_t *handle)
 {
     struct enl_program *program = handle->data;
     enl_plan_fini(&program->tree->plan);
-    free(program->tree->by_number);
+    free(program->tree->lives.by_number);
     for (size_t i = 0; i < program->hosts.count; i++)
         free(program->tree->places[i].failed);
     free(program->tree->places);

@@ -9,7 +9,7 @@
 static void send_down(struct enl_program *program, const struct bcri_control *message)
 {
     struct enl_child *child = enl_tree_child(program, message->host);
-    if (child != NULL && child->state == ENL_CHILD_UP && child->conn != NULL)
+    if (child != NULL && enl_life_works(&child->life) && child->conn != NULL)
         enl_peer_send(child->conn->peer, message);
 }
 
@@ -28,7 +28,7 @@ void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *
 const char *enl_tunnelled_of_child(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_program *program = child->program;
-    if (message->host == child->number)
+    if (message->host == child->life.number)
         return "it sends a packet to itself";
     if (message->host == program->self.host_number)
         bcri_link_thread_tunnelled(program->links.thread, message->bytes.bytes, message->bytes.length);

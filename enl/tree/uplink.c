@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/boottime.h"
 #include "base/clock.h"
 #include "links/links.h"
 #include "tree/lease.h"

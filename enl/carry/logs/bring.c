@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/boottime.h"
 #include "tree/child.h"
 
 enum { FRAME_BYTES = 2048, BRING_MSEC = 60000 };

@@ -115,7 +115,7 @@ static void refuse_log(struct enl_child *child, int error)
     struct enl_carry *carry = &child->program->carry;
     const struct bcri_control end = {.type = BCRI_MSG_relay_end, .present = BCRI_HAS(id) | BCRI_HAS(status)};
     close_copy(child->log);
-    remove_part(carry, child->number);
+    remove_part(carry, child->life.number);
     enl_child_send(child, &end);
     if (!told)
         enl_report(carry->self, BCRI_LOG_ERROR,
@@ -146,12 +146,12 @@ static void tell_part(const struct enl_child *child, uint32_t status, const char
     if (child->log != NULL && child->log->bytes != 0)
         enl_report(carry->self, BCRI_LOG_WARN,
                    "the log of host %s is not whole in %s/%s: %s; all of it is there", child->host->name,
-                   carry->self->config.logdir, name_of_copy(carry, child->number, ".part", name), why);
+                   carry->self->config.logdir, name_of_copy(carry, child->life.number, ".part", name), why);
     else
         enl_report(carry->self, BCRI_LOG_WARN,
                    "the log of host %s is not in %s: %s; it is there, as %s in its tempdir",
                    child->host->name, carry->self->config.logdir, why,
-                   name_of_copy(carry, child->number, "", name));
+                   name_of_copy(carry, child->life.number, "", name));
 }
 
 const char *enl_collect_take(struct enl_child *child, const struct bcri_control *message)
@@ -164,7 +164,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
     if (copy->over)
         return NULL; /* it does not know yet */
     int error = 0;
-    if (copy->fd < 0 && (copy->fd = open_part(carry, child->number)) < 0)
+    if (copy->fd < 0 && (copy->fd = open_part(carry, child->life.number)) < 0)
         error = errno;
     if (message->type == BCRI_MSG_relay_bytes) {
         if (error == 0)
@@ -173,7 +173,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
     } else if (message->type == BCRI_MSG_relay_end && message->status == 0) {
         close_copy(copy);
         if (error == 0)
-            error = rename_whole(carry, child->number);
+            error = rename_whole(carry, child->life.number);
     } else {
         bcri_view_copy(message->text, why, sizeof why);
         close_copy(copy);
@@ -189,7 +189,7 @@ const char *enl_collect_take(struct enl_child *child, const struct bcri_control 
 
 void enl_collect_gone(struct enl_child *child)
 {
-    if (child->program->self.config.logdir == NULL || !child->was_up)
+    if (child->program->self.config.logdir == NULL || !child->life.was_up)
         return;
     if (child->log == NULL || !child->log->over)
         tell_part(child, 1, "it has ended before it could send it");
