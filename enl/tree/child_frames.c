@@ -206,6 +206,8 @@ static void answer_beat(struct enl_child *child, const struct bcri_control *mess
         enl_sequence_tell(&child->numbers, &answer);
     enl_child_send(child, &answer);
     enl_child_happens(child, ENL_LIFE_BEATS);
+    if ((message->flags & BCRI_BEAT_UNHEARD) != 0 && enl_life_takes(&child->life, ENL_LIFE_UNREST))
+        enl_child_happens(child, ENL_LIFE_UNREST);
 }
 
 /* A CCE there has said hello with flags that concern the whole program. */

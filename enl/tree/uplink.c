@@ -45,12 +45,17 @@ static void send_beat(struct enl_program *program)
     struct bcri_control message = {.type = BCRI_MSG_beat,
                                    .present = BCRI_HAS(id),
                                    .id = enl_lease_beat(&uplink.lease, enl_boottime_ms())};
+    const bool is_silent =
+        enl_lease_is_silent(&uplink.lease, enl_boottime_ms(), (uint64_t)program->self.config.hosttimeout);
+    if (is_silent) { /* the root may hear this, though nothing comes back */
+        message.present |= BCRI_HAS(flags);
+        message.flags = BCRI_BEAT_UNHEARD;
+    }
     enl_clock_sent(&uplink.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
     if (uplink.has_backup)
         enl_sequence_tell(&uplink.numbers, &message);
     enl_peer_send(program->parent->peer, &message);
-    if (uplink.control_link != NULL &&
-        enl_lease_is_silent(&uplink.lease, enl_boottime_ms(), (uint64_t)program->self.config.hosttimeout))
+    if (uplink.control_link != NULL && is_silent)
         enl_peer_send(uplink.control_link, &message);
 }
 

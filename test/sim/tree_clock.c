@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pretended time of tree_sim.h: what is to happen, in a heap. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -53,4 +55,19 @@ bool clock_pop(uint64_t end_ms, struct event *out)
 void clock_later(enum kind kind, uint32_t host, uint64_t after_ms)
 {
     clock_push((struct event){.at = sim.now_ms + after_ms, .kind = kind, .host = host});
+}
+
+void sim_trace(const char *format, ...)
+{
+    static int wanted = -1;
+    va_list list;
+    if (wanted < 0)
+        wanted = getenv("BCR_TREE_TRACE") != NULL;
+    if (!wanted)
+        return;
+    printf("%8llu ms: ", (unsigned long long)sim.now_ms);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    printf("\n");
 }

@@ -78,7 +78,7 @@ static bool make_link(void *owner, struct bcri_link_introduction *introduction)
 /* It has ended, or does nothing any more before it has looked at its lease. */
 static bool works(const struct host *host)
 {
-    return host->was_up && host->runs && host->resumes <= sim.now_ms &&
+    return host->life.was_up && host->runs && host->resumes <= sim.now_ms &&
            !enl_lease_is_over(&host->lease, sim.now_ms);
 }
 
@@ -113,7 +113,7 @@ static bool is_coming(void *owner, uint32_t host)
 {
     CHECK_UINT(((struct ends *)owner)->number, 0);
     return host > sim.last_number ||
-           (host != 0 && !sim.hosts[host].was_up && sim.hosts[host].state != R_GONE);
+           (host != 0 && !sim.hosts[host].life.was_up && sim.hosts[host].life.state != ENL_LIFE_GONE);
 }
 
 static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_backup, is_coming};

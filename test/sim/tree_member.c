@@ -9,19 +9,44 @@ static const char *take_introduction(struct host *host, const struct bcri_contro
     return wrong != NULL ? wrong : "";
 }
 
+static struct bcri_control ended_message(uint32_t number)
+{
+    struct bcri_control message = message_of(BCRI_MSG_ended, number);
+    message.present |= BCRI_HAS(code) | BCRI_HAS(flags) | BCRI_HAS(text);
+    message.text = bcri_view_of("");
+    return message;
+}
+
+static void take_begin(struct host *host, uint32_t number)
+{
+    struct bcri_control ended = ended_message(number);
+    host->begun++;
+    CHECK(enl_routes_add(&host->routes, number, number));
+    if (!fails(16)) {
+        clock_later(LOGIN, number, login_ms());
+        return;
+    }
+    sim.hosts[number].command_is_over = true;
+    ended.present |= BCRI_HAS(object);
+    ended.object = bcri_view_of("no processes");
+    member_says(host, ended);
+}
+
 static void dispatch(struct host *host, const struct bcri_control *message)
 {
     uint64_t sent_ms;
     switch (message->type) {
     case BCRI_MSG_start:
-        ends_begin(&host->ends, host->number, (const uint8_t *)message->key.bytes);
+        ends_begin(&host->ends, host->life.number, (const uint8_t *)message->key.bytes);
         host->backup = enl_backup_take(message);
-        clock_later(STARTED, host->number, 20);
+        clock_later(STARTED, host->life.number, 20);
         break;
-    case BCRI_MSG_begin:
-        host->begun++;
-        CHECK(enl_routes_add(&host->routes, message->host, message->host));
-        clock_later(LOGIN, message->host, 100 + test_rand_below(&sim.random, 200));
+    case BCRI_MSG_begin: take_begin(host, message->host); break;
+    case BCRI_MSG_cut: command_ends(&sim.hosts[message->host], false); break;
+    case BCRI_MSG_end:
+        if (host->on_control_link) /* nobody else tells it */
+            member_says(host, ended_message(host->life.number));
+        member_ends(host);
         break;
     case BCRI_MSG_beat:
         if (enl_lease_sent(&host->lease, message->id, &sent_ms))
@@ -42,7 +67,8 @@ static bool is_ambushed(struct host *host, const struct bcri_control *message)
 {
     const bool introduces = message->type == BCRI_MSG_introduce || message->type == BCRI_MSG_introduced;
     const bool is_early = (message->present & BCRI_HAS(seq)) == 0;
-    if (!introduces || sim.ambushes == 0 || test_rand_below(&sim.random, is_early ? 2 : 64) != 0)
+    if (!introduces || sim.ambushes == 0 || sim.now_ms > 100000 ||
+        test_rand_below(&sim.random, is_early ? 2 : 64) != 0)
         return false;
     sim.ambushes--;
     host->was_killed = true;
@@ -52,7 +78,7 @@ static bool is_ambushed(struct host *host, const struct bcri_control *message)
 
 void member_takes(struct host *host, const struct bcri_control *message)
 {
-    if ((message->present & BCRI_HAS(to)) != 0 && message->to != host->number) {
+    if ((message->present & BCRI_HAS(to)) != 0 && message->to != host->life.number) {
         const uint32_t neighbour = enl_routes_find(&host->routes, message->to);
         host->passed++;
         if (neighbour == 0 || is_ambushed(host, message))
@@ -75,18 +101,34 @@ static void send_beat(struct host *host)
 {
     struct bcri_control message = {
         .type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = enl_lease_beat(&host->lease, sim.now_ms)};
+    if (enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT)) {
+        message.present |= BCRI_HAS(flags);
+        message.flags = BCRI_BEAT_UNHEARD;
+    }
     if (way_is_numbered(host))
         enl_sequence_tell(&host->numbers, &message);
     member_says(host, message);
+}
+
+void command_ends(struct host *host, bool closes)
+{
+    if (host->command_is_over)
+        return;
+    host->command_is_over = true;
+    if (host->runs)
+        clock_later(ENDED_PIPE, host->life.number, 1 + test_rand_below(&sim.random, 3));
+    if (closes)
+        clock_later(CLOSED, host->life.number, 1 + test_rand_below(&sim.random, 3));
+    clock_later(ENDED, host->life.number, 1 + test_rand_below(&sim.random, 3));
 }
 
 void member_ends(struct host *host)
 {
     host->runs = false;
     for (uint32_t i = 1; i <= sim.last_number; i++)
-        if (sim.hosts[i].starter == host->number && sim.hosts[i].runs)
+        if (sim.hosts[i].life.starter == host->life.number && sim.hosts[i].runs)
             clock_later(ENDED_PIPE, i, 1 + test_rand_below(&sim.random, 3));
-    clock_later(CLOSED, host->number, 1 + test_rand_below(&sim.random, 3));
+    command_ends(host, true);
 }
 
 /* The way to the root by others is lost, or silent. */
@@ -105,24 +147,27 @@ void member_beats(struct host *host)
     if (way_is_numbered(host) && enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT))
         seek(host);
     send_beat(host);
-    clock_later(BEAT, host->number, host->seeks && !host->on_control_link ? TIMEOUT / 16 : TIMEOUT / 4);
+    const bool tries = host->numbers.asked || enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT);
+    clock_later(BEAT, host->life.number, way_is_numbered(host) && tries ? TIMEOUT / 16 : TIMEOUT / 4);
 }
 
-static enum root_state state_of(uint32_t number)
+/* The root has met it, and does not introduce anybody to it yet. */
+static bool is_met(uint32_t number)
 {
-    return number <= sim.last_number ? sim.hosts[number].state : R_NONE;
+    return number <= sim.last_number && (sim.hosts[number].life.state == ENL_LIFE_MET ||
+                                         sim.hosts[number].life.state == ENL_LIFE_ANNOUNCED);
 }
 
 /* Some of those that are asked for are about to be started, or not yet; some of the links get new keys. */
 static bool want_one(struct host *host)
 {
     uint32_t other = (uint32_t)test_rand_below(&sim.random, sim.last_number + 1);
-    for (unsigned tries = 0; tries < 8 && state_of(other) != R_MET; tries++)
+    for (unsigned tries = 0; tries < 8 && !is_met(other); tries++)
         other = (uint32_t)test_rand_below(&sim.random, sim.last_number + 8);
     struct link *link = ends_find(&host->ends, other);
     if (link != NULL && test_rand_below(&sim.random, 2) == 0)
         ends_renew(&host->ends, link);
-    return other != host->number && (other > sim.last_number || sim.hosts[other].place != host->place) &&
+    return other != host->life.number && (other > sim.last_number || sim.hosts[other].place != host->place) &&
            ends_want(&host->ends, other);
 }
 
@@ -133,16 +178,16 @@ void member_works(struct host *host)
     line.ordinal = host->said++;
     line.bytes = bcri_view_of("line");
     member_says(host, line);
-    if (host->wants < PARTNERS && want_one(host))
+    if (host->wants < sim.partners && want_one(host))
         host->wants++;
-    if (host->wants < PARTNERS)
-        clock_later(WORK, host->number, 200 + test_rand_below(&sim.random, 2000));
+    if (host->wants < sim.partners && sim.now_ms < sim.quiet_ms)
+        clock_later(WORK, host->life.number, 200 + test_rand_below(&sim.random, 2000));
 }
 
 void member_is_refused(struct host *host)
 {
-    if (host->wants == PARTNERS)
-        clock_later(WORK, host->number, 200 + test_rand_below(&sim.random, 2000));
+    if (host->wants == sim.partners)
+        clock_later(WORK, host->life.number, 200 + test_rand_below(&sim.random, 2000));
     host->wants--;
 }
 
@@ -156,13 +201,13 @@ void member_has_started(struct host *host)
                 (struct bcri_control){.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status)});
     host->is_up = true;
     enl_lease_extend(&host->lease, sim.now_ms, TIMEOUT);
-    clock_later(BEAT, host->number, test_rand_below(&sim.random, TIMEOUT / 4));
-    clock_later(WORK, host->number, test_rand_below(&sim.random, 2000));
+    clock_later(BEAT, host->life.number, test_rand_below(&sim.random, TIMEOUT / 4));
+    clock_later(WORK, host->life.number, test_rand_below(&sim.random, 2000));
 }
 
 void member_logs_in(struct host *host)
 {
-    if (host->state != R_BEGUN || (host->starter != 0 && !sim.hosts[host->starter].runs))
+    if (host->command_is_over || (host->life.starter != 0 && !sim.hosts[host->life.starter].runs))
         return;
     host->runs = true;
     member_says(host, (struct bcri_control){.type = BCRI_MSG_present,
@@ -187,16 +232,27 @@ void member_has_no_pipe(struct host *host)
     send_beat(host);
 }
 
+/* Says it to the root, which is the starter itself, or not. */
+static void starter_tells(struct host *host, const struct bcri_control *message, enum enl_life_event event)
+{
+    struct host *starter = &sim.hosts[host->life.starter];
+    if (host->life.starter != 0 && starter->runs)
+        member_says(starter, *message);
+    if (host->life.starter == 0 && enl_lives_find(&sim.lives, host->life.number) != NULL &&
+        enl_life_takes(&host->life, event))
+        root_happens(host, event);
+}
+
 void member_tells_of_closed(struct host *host)
 {
-    struct host *starter = &sim.hosts[host->starter];
-    if (host->starter == 0) {
-        if (host->state != R_GONE)
-            root_loses(host, end_is_told(host));
-    } else if (starter->runs) {
-        struct bcri_control closed = message_of(BCRI_MSG_closed, host->number);
-        closed.present |= BCRI_HAS(text);
-        closed.text = bcri_view_of("its pipe has ended");
-        member_says(starter, closed);
-    }
+    struct bcri_control message = message_of(BCRI_MSG_closed, host->life.number);
+    message.present |= BCRI_HAS(text);
+    message.text = bcri_view_of("its pipe has ended");
+    starter_tells(host, &message, ENL_LIFE_PIPE_ENDS);
+}
+
+void member_tells_of_ended(struct host *host)
+{
+    const struct bcri_control message = ended_message(host->life.number);
+    starter_tells(host, &message, ENL_LIFE_PROCESS_ENDS);
 }

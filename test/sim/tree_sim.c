@@ -10,12 +10,12 @@ struct tree_sim sim;
 
 static void on_frame(const struct event *event)
 {
-    struct host *host = &sim.hosts[event->host], *starter = &sim.hosts[host->starter];
+    struct host *host = &sim.hosts[event->host], *starter = &sim.hosts[host->life.starter];
     struct bcri_control message;
     CHECK_PTR(bcri_control_decode(event->bytes, event->length, &message), NULL);
     switch (event->kind) {
     case UP:
-        if (host->starter == 0) {
+        if (host->life.starter == 0) {
             root_takes(event->host, &message);
         } else if (starter->runs) {
             starter->passed++;
@@ -24,16 +24,17 @@ static void on_frame(const struct event *event)
                 message.from = event->host;
             }
             if (enl_routes_find(&starter->routes, message.from) == event->host)
-                way_post(starter->on_control_link ? LANE_UP : UP, starter->number, &message);
+                way_post(starter->on_control_link ? LANE_UP : UP, starter->life.number, &message);
         }
         break;
     case LANE_UP:
-        if (host->state != R_UP || !host->root_backup.is_made)
+        if (!host->root_backup.is_made)
             return;
-        if (!host->root_control_link && !enl_backup_is_first(event->bytes, (uint32_t)event->length))
+        if (!enl_life_is_linked(&host->life) && (!enl_life_takes(&host->life, ENL_LIFE_LINK) ||
+                                                 !enl_backup_is_first(event->bytes, (uint32_t)event->length)))
             return;
-        if (!host->root_control_link)
-            root_attaches(host);
+        if (!enl_life_is_linked(&host->life))
+            root_happens(host, ENL_LIFE_LINK);
         root_takes(event->host, &message);
         break;
     default:
@@ -51,16 +52,28 @@ static void on_frame(const struct event *event)
 static uint32_t actor(const struct event *event)
 {
     switch (event->kind) {
-    case UP: return sim.hosts[event->host].starter;
+    case UP: return sim.hosts[event->host].life.starter;
     case LANE_UP:
     case LOOK:
     case LOSE:
     case KILL:
     case STOP:
-    case CUT: return 0;
-    case CLOSED: return sim.hosts[event->host].starter;
+    case CUT:
+    case BLOCK:
+    case INTERRUPT: return 0;
+    case CLOSED:
+    case ENDED: return sim.hosts[event->host].life.starter;
     default: return event->host;
     }
+}
+
+/* One that has no control link, or not yet, or of which that is blocked, may be lost by it. */
+static void block(struct host *host)
+{
+    const unsigned way = (unsigned)test_rand_below(&sim.random, 4);
+    const uint64_t until_ms = sim.now_ms + 1000 + test_rand_below(&sim.random, 2 * TIMEOUT);
+    host->blocked[way] = until_ms > host->blocked[way] ? until_ms : host->blocked[way];
+    host->was_stopped |= way >= LANE_UP || !way_is_numbered(host) || !host->life.was_up;
 }
 
 static void on_fault(enum kind kind)
@@ -68,18 +81,29 @@ static void on_fault(enum kind kind)
     struct host *host = &sim.hosts[1 + test_rand_below(&sim.random, sim.last_number)];
     if (!host->runs)
         return;
+    sim_trace("fault %s of host %u",
+              kind == KILL    ? "kill"
+              : kind == CUT   ? "cut"
+              : kind == BLOCK ? "block"
+                              : "stop",
+              host->life.number);
     if (kind == KILL) {
         host->was_killed = true;
         member_ends(host);
         return;
     }
-    host->was_stopped = true;
-    if (kind == CUT) { /* its pipes; it works on */
-        clock_later(ENDED_PIPE, host->number, 1 + test_rand_below(&sim.random, 3));
-        clock_later(CLOSED, host->number, 1 + test_rand_below(&sim.random, 3));
+    host->had_trouble = true;
+    if (kind == BLOCK) {
+        block(host);
         return;
     }
-    host->resumes = sim.now_ms + 1000 + test_rand_below(&sim.random, 2 * TIMEOUT);
+    host->was_stopped = true;
+    if (kind == CUT) { /* its pipes; it works on */
+        command_ends(host, true);
+        return;
+    }
+    const uint64_t resumes_ms = sim.now_ms + 1000 + test_rand_below(&sim.random, 2 * TIMEOUT);
+    host->resumes = resumes_ms > host->resumes ? resumes_ms : host->resumes; /* what waits keeps its order */
 }
 
 static void act(struct event *event)
@@ -113,23 +137,35 @@ static void act(struct event *event)
         break;
     case ENDED_PIPE: member_has_no_pipe(host); break;
     case CLOSED: member_tells_of_closed(host); break;
+    case ENDED: member_tells_of_ended(host); break;
     case WORK:
         if (host->runs)
             member_works(host);
         break;
     case KILL:
     case STOP:
-    case CUT: on_fault(event->kind); break;
+    case CUT:
+    case BLOCK: on_fault(event->kind); break;
+    case INTERRUPT: root_ends(); break;
     }
+    root_begins();
     free(event->bytes);
 }
 
-void tree_begin(uint64_t seed)
+void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partners)
 {
-    sim = (struct tree_sim){.hosts = calloc(NUMBERS, sizeof *sim.hosts), .random = seed};
-    CHECK(sim.hosts != NULL && enl_plan_init(&sim.plan, FANOUT, HOSTS));
+    const uint32_t numbers = 4 * places + 256;
+    sim = (struct tree_sim){.hosts = calloc(numbers, sizeof *sim.hosts),
+                            .numbers = numbers,
+                            .places = places,
+                            .partners = partners,
+                            .seed = seed,
+                            .random = seed};
+    sim.lives = (struct enl_lives){calloc(numbers, sizeof(struct enl_life *)), numbers};
+    CHECK(sim.hosts != NULL && sim.lives.by_number != NULL && enl_plan_init(&sim.plan, fanout, places));
+    sim.fanout = fanout;
     ends_begin(&sim.root, 0, NULL);
-    for (uint32_t place = 0; place < HOSTS; place++)
+    for (uint32_t place = 0; place < places; place++)
         root_wants(place);
     root_begins();
 }
@@ -159,5 +195,6 @@ void tree_finish(void)
     }
     ends_end(&sim.root);
     free(sim.hosts);
+    free(sim.lives.by_number);
     enl_plan_fini(&sim.plan);
 }

@@ -238,7 +238,7 @@
     X(stop, K(id), 0, 0)                                                                                     \
     X(go_on, 0, 0, 0)                                                                                        \
     X(end, 0, 0, 0)                                                                                          \
-    X(beat, K(id), K(clock) | K(had) | K(had_output), 0)                                                     \
+    X(beat, K(id), K(clock) | K(had) | K(had_output) | K(flags), 0)                                          \
     X(resume, K(kind) | K(had) | K(had_output), 0, 0)                                                        \
     X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                              \
     X(want, K(host) | K(random), 0, 0)                                                                       \
@@ -314,7 +314,8 @@ enum { BCRI_LOST_UNKNOWN = 1 };
 
 /* Of `flags` in start: other daemons are between the root's and this one; the root's processor does
  * AES-256-GCM (with `public`); SIGHUP is ignored. In begin: the host is `local`. In
- * closed: that daemon may live, and go on by another way. In ended: the command was ssh. */
+ * closed: that daemon may live, and go on by another way. In ended: the command was ssh. In beat: none was answered for
+ * half of hosttimeout. */
 enum {
     BCRI_START_DEEP = 2,
     BCRI_START_AES = 4,
@@ -322,7 +323,8 @@ enum {
     BCRI_BEGIN_LOCAL = 1,
     BCRI_BEGIN_PUSH = 2,
     BCRI_CLOSED_WRITE_FAILED = 1,
-    BCRI_ENDED_SSH = 1
+    BCRI_ENDED_SSH = 1,
+    BCRI_BEAT_UNHEARD = 1
 };
 
 /* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then; it is in a team, whose
