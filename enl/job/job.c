@@ -43,13 +43,6 @@ void enl_jobs_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_B
     enl_teams_left(jobs, identity);
 }
 
-void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final)
-{
-    if (!jobs->is_set)
-        jobs->status = status;
-    jobs->is_set |= is_final;
-}
-
 bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size)
 {
     struct enl_origin nobody = {{0}};

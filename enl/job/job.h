@@ -224,7 +224,12 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
 /* A CCE has ended that has published or looked for names, or made teams. */
 void enl_jobs_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_BYTES]);
 /* enl's exit status, unless it is decided already; with `is_final` it is decided now. */
-void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final);
+static inline void enl_jobs_decide(struct enl_jobs *jobs, int status, bool is_final)
+{
+    if (!jobs->is_set)
+        jobs->status = status;
+    jobs->is_set |= is_final;
+}
 
 /* description.c -- A job for a request that has an enlistor; `core` is the machine's. Takes `attached`. NULL: there is none, with a
  * bcrE_ code and a sentence. */

@@ -408,8 +408,11 @@ const char *enl_teams_take(struct enl_jobs *jobs, uint32_t host, const struct bc
 void enl_teams_pass(struct enl_jobs *jobs, uint32_t number, const struct bcri_control *message)
 {
     struct enl_team *team = team_of(jobs, number);
-    if (team != NULL && jobs->self->phase == ENL_RUNNING)
-        tell_hosts(team, message);
+    if (team == NULL || jobs->self->phase != ENL_RUNNING)
+        return;
+    if (message->type == BCRI_MSG_finish && is_launched(team)) /* also if member 0 has ended well before */
+        enl_jobs_decide(jobs, (int)message->status, true);
+    tell_hosts(team, message);
 }
 
 /* ---- those who will never come ---- */

@@ -257,7 +257,8 @@ BCR_API int bcr_signal(bcr_cce_id which, int signal);
  *
  * With bcr_TEAM all members of the caller's team end so, and no other CCE: as if each had exited with
  * that status, as watches tell, but each end is a normal one. What a member has put before arrives,
- * as when it exits. A root that is a member leaves enl its status.
+ * as when it exits. Of the team that enl has started (enl -n) the status becomes enl's exit status, also when its
+ * member 0 has ended before; of another team enl gets the status only if the root is a member that has not ended.
  * Returns: only on failure.
  * Errors: bcrE_ARG     status is out of range, or which neither bcr_ALL nor bcr_TEAM.
  *         bcrE_NOTEAM  which is bcr_TEAM: this CCE is in no team.

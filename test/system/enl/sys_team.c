@@ -171,6 +171,21 @@ static void stuck(void)
     MUST(false);
 }
 
+/* The same, when member 0 has ended well. */
+static void finish_late(void)
+{
+    become();
+    if (rank == 1)
+        MUST(bcr_watch(bcr_teamcce(0), ENDS) == 0);
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    if (rank == 0)
+        exit(0);
+    if (rank == 1)
+        MUST(bcr_deq(bcr_cce, ENDS, bcr_BLOCK) != NULL && bcr_end(5, bcr_TEAM) == 0);
+    for (;;)
+        pause();
+}
+
 /* Member 1 ends the team, that is, here, the program. */
 static void finish(void)
 {
@@ -505,14 +520,23 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"whole", whole},           {"rounds", rounds},
-               {"handlers", handlers},     {"ended_before", ended_before},
-               {"refused", refused},       {"waits", count_members},
-               {"finish", finish},         {"stuck", stuck},
-               {"signalled", signalled},   {"ender", end_team},
-               {"taken_back", taken_back}, {"finish_all_but_one", finish_all_but_one},
-               {"outside", stay},          {"maker", make},
-               {"alone", stand_alone},     {"victim", kill_host}},
+    } all[] = {{"whole", whole},
+               {"rounds", rounds},
+               {"handlers", handlers},
+               {"ended_before", ended_before},
+               {"refused", refused},
+               {"waits", count_members},
+               {"finish", finish},
+               {"finish_late", finish_late},
+               {"stuck", stuck},
+               {"signalled", signalled},
+               {"ender", end_team},
+               {"taken_back", taken_back},
+               {"finish_all_but_one", finish_all_but_one},
+               {"outside", stay},
+               {"maker", make},
+               {"alone", stand_alone},
+               {"victim", kill_host}},
       roots[] = {{"deaths", deaths}, {"in_part", in_part}, {"ended_teams", ended_teams},
                  {"two", two},       {"orphans", orphans}, {"bad_specs", bad_specs},
                  {"lost", lost}};

@@ -235,9 +235,10 @@ TEST(a_member_ends_its_team_with_a_status_and_nobody_else)
 {
     makes("ended_teams");
     static const char *const hosts[] = {"1", "3"};
-    for (int i = 0; i < 2; i++) {
-        run_start(&run, run_enl(), "--local", hosts[i], "--per-host", "2", "-n", "3", "--map", "cyclic",
-                  program(), "finish");
+    static const char *const ways[] = {"finish", "finish_late"};
+    for (int i = 0; i < 4; i++) {
+        run_start(&run, run_enl(), "--local", hosts[i % 2], "--per-host", "2", "-n", "3", "--map", "cyclic",
+                  program(), ways[i / 2]);
         run_end(&run);
         CHECK_INT(run.status, 5);
         CHECK(strstr(run.error, "killed") == NULL && strstr(run.error, "exited") == NULL);
