@@ -23,6 +23,9 @@ int main(void)
     SCORE_RSRC_NOCKPT;
     SCORE_RSRC_HETERO_NODES;
 #endif
+#if defined(WANTS_ONE)
+    SCORE_RSRC_NUM_PROCS(1);
+#endif
     score_initialize();
     printf("runs with %d nets\n", score_num_pmnet);
     return 0;

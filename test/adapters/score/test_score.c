@@ -219,8 +219,14 @@ TEST_TIMEOUT(nodes_that_all_only_look_for_messages_are_told_of, 120)
     unsetenv("BCR_ONDEADLOCK");
     run_start(&run, run_enl(), "-n", "2", members(), "deadlock");
     run_ends(&run, 128 + SIGHUP, "deadlock");
+}
+
+TEST(with_noidle_nodes_that_only_look_for_messages_are_not_told_of)
+{
+    run_folder();
+    unsetenv("BCR_ONDEADLOCK");
     setenv("SCORE_OPTIONS", "noidle", 1);
-    run_start(&run, run_enl(), "-n", "1", members(), "small");
+    run_start(&run, run_enl(), "-n", "2", members(), "only_look");
     run_ends(&run, 0, "");
 }
 
@@ -244,6 +250,8 @@ TEST(a_program_runs_on_the_nodes_that_it_asks_for_and_no_others)
     wants("SCORE_WANTS_PROCS", "0", "2", 0, "runs with 1 nets");
     wants("SCORE_WANTS_PROCS", "1", "3", 1,
           "with 2 nodes on each host (SCORE_RSRC_NUM_PROCS), and host 0 has 1");
+    wants("SCORE_WANTS_ONE", "1", "3", 1,
+          "with 1 nodes on each host (SCORE_RSRC_NUM_PROCS), and host 1 has 2");
 }
 
 TEST(what_a_program_asks_for_must_make_sense)
