@@ -4,7 +4,7 @@
  * A network set is two receive cells of each member, one for messages of its own host and one for those of others: their
  * areas are separate, since a message within the host is sent only when there is certainly room for it, which messages from
  * elsewhere, that wait at the receiver, would take. */
-#include <sched.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/single_threaded.h>
 
@@ -136,22 +136,45 @@ pmContext **pm_open(int count)
     return nets;
 }
 
-/* No other thread may be in BCR while this one waits there. So where there are any it waits a little, and lets them. Each time
- * that is up takes a message to the root's host. */
-enum { PATIENCE_MSEC = 1, PATIENCE_MOST = 4 };
+/* No other thread may be in BCR while this one waits there. So where there are any, it begins the wait and sleeps on the descriptor
+ * that tells of changes, outside of BCR. There is one such descriptor, and looking at it takes away what it has told: one thread
+ * sleeps on it, and others by a condition, until that one has seen a change. */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool is_watched;
+enum { AGAIN_MSEC = 10 }; /* without memory for the descriptor */
 
-int pm_wait(int (*wait)(int msec))
+static int wait_outside(struct pm_wait *wait)
 {
-    for (int msec = PATIENCE_MSEC;; msec = msec < PATIENCE_MOST ? 2 * msec : PATIENCE_MOST) {
-        pm_lock();
-        const int code = wait(__libc_single_threaded ? bcr_BLOCK : msec) == 0 ? 0 : bcr_errno;
-        pm_unlock();
+    for (;;) {
+        struct pollfd change = {.fd = is_watched ? -1 : bcr_wakefd(), .events = POLLIN};
+        const int code = wait->call(bcr_PENDING) == 0 ? 0 : bcr_errno;
         if (code != bcrE_TIMEOUT)
             return code;
-        if (pm_self.is_served)
-            pm_serve();
-        sched_yield();
+        if (is_watched) {
+            pthread_cond_wait(&changed, &pm_self.lock);
+            continue;
+        }
+        is_watched = true;
+        pm_unlock();
+        (void)poll(&change, 1, change.fd >= 0 ? -1 : AGAIN_MSEC);
+        pm_lock();
+        is_watched = false;
+        pthread_cond_broadcast(&changed);
     }
+}
+
+int pm_wait(struct pm_wait *wait)
+{
+    int code = 0;
+    pthread_mutex_lock(&wait->turn);
+    pm_lock();
+    if (!__libc_single_threaded)
+        code = wait_outside(wait);
+    else if (wait->call(bcr_BLOCK) != 0)
+        code = bcr_errno;
+    pm_unlock();
+    pthread_mutex_unlock(&wait->turn);
+    return code;
 }
 
 /* ---- what they are ---- */

@@ -2,7 +2,7 @@
 /* What the files of this adapter share, and what the SCore adapter calls: pm_open, pm_lock, pm_unlock, pm_wait.
  *
  * BCR takes one thread at a time, so each call of BCR in a program with PM is made between pm_lock and pm_unlock. No call
- * between them waits. All that is declared here, contexts included, is read and written there, too, unless it says otherwise. */
+ * between them waits, but that of the only thread. All that is declared here, contexts included, is read and written there, too, unless it says otherwise. */
 #ifndef PM_PRIVATE_H
 #define PM_PRIVATE_H
 
@@ -22,10 +22,14 @@
 pmContext **pm_open(int count);
 void pm_lock(void);
 void pm_unlock(void);
-/* Waits by a routine of BCR that returns 0, or -1 and bcrE_TIMEOUT when the time is over, as bcr_teamsync: in a program of several
- * threads a little at a time, and in between lets the others have BCR, and carries out what other processes ask for, since the helper
- * may not be awake in time. Returns 0 or another code. Not between pm_lock and pm_unlock. */
-int pm_wait(int (*wait)(int msec));
+/* A routine of BCR that takes bcr_PENDING, such as bcr_teamsync, and who calls it: of threads that wait by the same routine each has its
+ * own call, one after the other. */
+struct pm_wait {
+    int (*call)(int msec);
+    pthread_mutex_t turn;
+};
+/* Waits by it; other threads have BCR meanwhile. Returns 0 or a bcr_errno. Not between pm_lock and pm_unlock. */
+int pm_wait(struct pm_wait *wait);
 
 /* ---- members and cells ---- */
 

@@ -2,7 +2,7 @@
 /* calls.c -- the system calls of SCore-D that concern all nodes: barrier, end, output, signals, and the small ones.
  *
  * Any thread may call them, and BCR takes one call at a time. A call that waits must not keep the threads that use PM from BCR:
- * so in a program of several threads it waits in pieces, and lets them in between. */
+ * pm_wait does not. */
 #include "sc.h"
 #include "score_options.h"
 
@@ -21,11 +21,14 @@
 #include "pm_private.h"
 #include "score_private.h"
 
+static struct pm_wait barrier = {bcr_teamsync, PTHREAD_MUTEX_INITIALIZER},
+                      flush = {bcr_outdone, PTHREAD_MUTEX_INITIALIZER};
+
 int sc_barrier(void)
 {
     if (!score_self.is_begun)
         return EINVAL;
-    return !score_self.has_team || pm_wait(bcr_teamsync) == 0 ? 0 : EPIPE;
+    return !score_self.has_team || pm_wait(&barrier) == 0 ? 0 : EPIPE;
 }
 
 int sc_flush(void)
@@ -33,7 +36,7 @@ int sc_flush(void)
     if (!score_self.is_begun)
         return EINVAL;
     (void)fflush(stdout);
-    return score_self.is_alone || pm_wait(bcr_outdone) == 0 ? 0 : EPIPE;
+    return score_self.is_alone || pm_wait(&flush) == 0 ? 0 : EPIPE;
 }
 
 int sc_exit(int status)

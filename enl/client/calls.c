@@ -8,11 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bcr.h>
 #include <bcr/error.h>
 
 #include "bcri/client.h"
+#include "bcri/clock.h"
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
+#include "bcri/wait.h"
 
 /* Gives an answer to the call that waits for it. If none does, since a signal handler's longjmp has
  * abandoned the call, drops the answer. */
@@ -145,6 +148,25 @@ int bcri_client_finish(struct bcri_client_call *call)
         keep_for_its_call(client, &in);
     }
     return call->code;
+}
+
+int bcri_client_go_on(struct bcri_client *client, struct bcri_client_pending *pending,
+                      struct bcri_control *request, int msec)
+{
+    struct bcri_client_call *const call = &pending->call;
+    if (!pending->is_begun) {
+        const int code = bcri_client_begin(client, call, request, NULL, 0);
+        if (code != 0)
+            return code;
+        pending->is_begun = true;
+    }
+    const bool is_over = msec == bcr_PENDING
+                             ? read_answers(&call->event)
+                             : bcri_wait_event(&client->ctx, &call->event, bcri_deadline_after(msec));
+    if (!is_over && bcri_client_lost(client))
+        return note_disconnected();
+    pending->is_begun = !is_over;
+    return is_over ? call->code : bcrE_TIMEOUT;
 }
 
 void bcri_client_abandon(struct bcri_client *client, const struct bcri_client_call *call)

@@ -19,7 +19,12 @@ int bcr_outdone(int msec)
         return bcri_fail(bcrE_ENLIST);
     struct bcri_control request = {
         .type = BCRI_MSG_outdone, .present = BCRI_HAS(size), .size = msec < 0 ? UINT64_MAX : (uint64_t)msec};
-    int code = bcri_client_begin(ctx->client, &call, &request, NULL, 0);
+    struct bcri_client *const client = ctx->client;
+    if (msec == bcr_PENDING || client->outdone.is_begun) {
+        const int code = bcri_client_go_on(client, &client->outdone, &request, msec);
+        return code == 0 ? 0 : bcri_fail(code);
+    }
+    int code = bcri_client_begin(client, &call, &request, NULL, 0);
     if (code == 0)
         code = bcri_client_finish(&call);
     return code == 0 ? 0 : bcri_fail(code);

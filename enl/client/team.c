@@ -110,8 +110,13 @@ int bcr_teamsync(int msec)
     struct bcri_control request = {.type = BCRI_MSG_team_sync,
                                    .present = BCRI_HAS(size),
                                    .size = msec < 0 ? UINT64_MAX : (uint64_t)msec};
+    struct bcri_client *const client = ctx->client;
+    if (msec == bcr_PENDING || client->teamsync.is_begun) {
+        const int code = bcri_client_go_on(client, &client->teamsync, &request, msec);
+        return code == 0 ? 0 : bcri_fail(code);
+    }
     struct bcri_client_call call;
-    const int code = bcri_client_begin(ctx->client, &call, &request, NULL, 0);
+    const int code = bcri_client_begin(client, &call, &request, NULL, 0);
     if (code != 0)
         return bcri_fail(code);
     call.event.note = BCRI_NOTE_TEAM;

@@ -183,13 +183,15 @@ BCR_API int bcr_teamhost(int rank);
 /* bcr_teamsync -- wait until all members of the team have called it.
  * It is a barrier: what a member did before its call, such as growing a cell, is done for all whose
  * call has returned 0. The members' n-th calls belong together. It moves no data, and puts that are
- * under way may come later (bcr_putdone).
+ * under way may come later (bcr_putdone). With bcr_PENDING this member has called it, and does not wait:
+ * the next call of bcr_teamsync goes on with that one. The descriptor of bcr_wakefd tells when all have.
  * Returns: 0 once all have arrived. A member that ends after it has arrived makes no difference; all
  *     that wait for the same call then get 0, or all get bcrE_DEAD.
  * Errors: bcrE_DEAD    A member has ended, or was never started, that has not arrived. All later calls
  *             fail so, too.
  *         bcrE_TIMEOUT  Not all have arrived in the time given: this call did not count, and the next one
- *             takes its place. If the last members arrive just then, it returns 0.
+ *             takes its place. If the last members arrive just then, it returns 0. With bcr_PENDING, or
+ *             after it: not all have arrived, and the call counts and goes on.
  *         bcrE_BUSY    A handler of this CCE calls it while the CCE waits in it already.
  *         bcrE_NOTEAM  This CCE is in no team.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
@@ -351,6 +353,7 @@ BCR_API int bcr_wake(int cell);
  *   a request of a handler, and the end of what an invocation waits for
  *   a pending get that has its region, or has failed
  *   the end of a CCE, when its region comes (bcr_watch)
+ *   the end of what bcr_teamsync or bcr_outdone waits for with bcr_PENDING
  *   the deadline of an invocation that waits
  *   bcr_wake
  * One change is enough for one arming: further ones make no difference until the next call. A change
@@ -373,9 +376,11 @@ BCR_API int bcr_wakeon(int cell, int on);
  * and stderr before the call has been written to those of the root, or into the files of
  * --output-dir; in a program that runs without showing it, when it is in the log. What stdio buffers in a CCE has not been
  * written: that calls fflush before. What goes into a cell (lines of bcr_start) is left aside, and so
- * is what a host has printed that is lost. Any number of CCEs may call at once.
+ * is what a host has printed that is lost. Any number of CCEs may call at once. With bcr_PENDING it does
+ * not wait: the next call of bcr_outdone goes on with this one, for what had been printed before this one.
  * Returns: 0.
- * Errors: bcrE_TIMEOUT  Not all is out in the time given; it goes on coming out.
+ * Errors: bcrE_TIMEOUT  Not all is out in the time given; it goes on coming out. With
+ *             bcr_PENDING, or after it, the call goes on, too.
  *         bcrE_NOMEM   The root's daemon has no memory for the call.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
  * Blocks: up to msec, or with bcr_BLOCK for as long as nobody reads the root's stdout. May run handlers.

@@ -54,7 +54,8 @@ size_t receive_bytes(pmContext *pmc, void *bytes, size_t room)
 
 void meet(void)
 {
-    MUST(pm_wait(bcr_teamsync) == 0);
+    static struct pm_wait all = {bcr_teamsync, PTHREAD_MUTEX_INITIALIZER};
+    MUST(pm_wait(&all) == 0);
 }
 
 char *pages(size_t bytes)

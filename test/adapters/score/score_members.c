@@ -183,8 +183,8 @@ static void *call_on_and_on(void *argument)
 {
     int pid;
     while (!over)
-        MUST(sc_getpid(&pid) == 0 && sc_yield() == 0);
-    return argument;
+        MUST(sc_getpid(&pid) == 0 && sc_yield() == 0 && (argument == NULL || sc_flush() == 0));
+    return NULL;
 }
 
 /* Barriers while other threads call, too. */
@@ -193,7 +193,7 @@ static void threads(void)
     enum { THREADS = 3 };
     pthread_t thread[THREADS];
     for (int i = 0; i < THREADS; i++)
-        MUST(pthread_create(&thread[i], NULL, call_on_and_on, NULL) == 0);
+        MUST(pthread_create(&thread[i], NULL, call_on_and_on, i > 0 ? &over : NULL) == 0);
     barriers();
     MUST(sc_flush() == 0);
     over = 1;

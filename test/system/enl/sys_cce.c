@@ -6,7 +6,7 @@
  *   about         writes what it was given: limits, mask, directory, and so on
  *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
  *   threadcores   the same of a thread that has called bcr_threadcores
- *   outdone M     calls bcr_outdone(M); tells "outdone CODE"
+ *   outdone M     calls bcr_outdone(M), with bcr_PENDING until it is done; tells "outdone CODE"
  *   outdone-on N  N times: prints a line, and calls bcr_outdone; tells "outdone CODE" of the first that fails, or the last
  *   close-out     closes its stdout and stderr
  *   tempdir       tells "tempdir ORDINAL CODE PATH", and makes files and folders there if it has one
@@ -121,7 +121,14 @@ static void cores(void)
 
 static int outdone(int msec)
 {
-    return bcr_outdone(msec) == 0 ? 0 : bcr_errno;
+    struct pollfd change = {.fd = msec == bcr_PENDING ? bcr_wakefd() : -1, .events = POLLIN};
+    while (bcr_outdone(msec) != 0) {
+        if (msec != bcr_PENDING || bcr_errno != bcrE_TIMEOUT)
+            return bcr_errno;
+        (void)poll(&change, 1, -1);
+        (void)bcr_wakefd();
+    }
+    return 0;
 }
 
 static void outdone_on(int count)

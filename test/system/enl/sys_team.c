@@ -5,6 +5,7 @@
  *
  * Under enl -n all members run the scenario; without, the root does, and starts members with the word "member". What goes
  * wrong ends the CCE with status 1 and a sentence. */
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -93,6 +94,36 @@ static void rounds(void)
         while (bcr_teamsync(rand() % 4 == 0 ? bcr_BLOCK : rand() % 3) != 0)
             MUST(bcr_errno == bcrE_TIMEOUT);
         MUST(rank != 0 || bcr_celllen(bcr_cce, COUNTER) >= round * size);
+    }
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+}
+
+/* In each round one member comes last: it knows that for all others the call goes on, and for the first of them that it does so
+ * also when its time is up. They do not call again before their descriptor tells that all have come. */
+static void pending(void)
+{
+    become();
+    MUST(bcr_teamsync(bcr_BLOCK) == 0);
+    for (int round = 0; round < 20; round++) {
+        const int last = round % size;
+        if (rank == last) {
+            for (int i = 1; i < size; i++)
+                MUST(number_of(bcr_deq(bcr_cce, TOLD, bcr_BLOCK)) == round);
+            while (bcr_teamsync(round % 2 == 0 ? bcr_BLOCK : bcr_PENDING) != 0)
+                MUST(bcr_errno == bcrE_TIMEOUT);
+            continue;
+        }
+        struct pollfd change = {.fd = bcr_wakefd(), .events = POLLIN};
+        FAILS(bcr_teamsync(bcr_PENDING), bcrE_TIMEOUT);
+        if (rank == (last + 1) % size)
+            FAILS(bcr_teamsync(round % 3), bcrE_TIMEOUT);
+        MUST(change.fd >= 0 && bcr_enq(number(round), bcr_teamcce(last), TOLD, bcr_FREE) == 0);
+        if (round % 5 == 0)
+            MUST(bcr_teamsync(bcr_BLOCK) == 0);
+        else
+            do
+                MUST(poll(&change, 1, -1) == 1 && bcr_wakefd() == change.fd);
+            while (bcr_teamsync(bcr_PENDING) != 0 && bcr_errno == bcrE_TIMEOUT);
     }
     MUST(bcr_teamsync(bcr_BLOCK) == 0);
 }
@@ -522,6 +553,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } all[] = {{"whole", whole},
                {"rounds", rounds},
+               {"pending", pending},
                {"handlers", handlers},
                {"ended_before", ended_before},
                {"refused", refused},

@@ -80,7 +80,7 @@ TEST_TIMEOUT(all_that_was_printed_on_any_host_is_out, 300)
                                                "1",
                                                "wait",
                                                "outdone",
-                                               "-1",
+                                               i == 1 ? "-2" : "-1",
                                                "wait",
                                                "kill",
                                                "9",

@@ -182,6 +182,12 @@ TEST(a_call_whose_time_is_up_does_not_count_and_all_others_are_barriers)
     runs("rounds", "5", "3");
 }
 
+TEST(a_pending_call_goes_on_and_the_descriptor_tells_of_its_end)
+{
+    runs("pending", "4", "1");
+    runs("pending", "5", "3");
+}
+
 TEST(one_that_ends_behind_a_call_whose_time_is_up_has_not_arrived)
 {
     run_folder();

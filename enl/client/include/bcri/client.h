@@ -37,6 +37,12 @@ struct bcri_client_call {
     int fd; /* and its descriptor, which is the caller's; -1: none came */
 };
 
+/* A call that goes on when its routine has returned (bcr_PENDING), until the same routine gives what came of it. */
+struct bcri_client_pending {
+    bool is_begun;
+    struct bcri_client_call call;
+};
+
 /* The team that a CCE is in. */
 struct bcri_client_team {
     uint32_t size, rank; /* size 0: none */
@@ -69,6 +75,7 @@ struct bcri_client {
     bool reports_locals;  /* and looks longer */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: it has none: the root, and the members of enl -n */
     struct bcri_client_team team;
+    struct bcri_client_pending teamsync, outdone;
     cpu_set_t cores; /* of the program, as far as this CCE may use them: bcr_threadcores */
     struct bcri_client_eventfds *eventfds; /* eventfds.c; NULL: it has woken nobody by one yet */
 };
@@ -110,6 +117,11 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
 /* Waits until that is answered; in a CCE that has handlers, these run meanwhile. Returns the answer's status, or
  * bcrE_ENLIST: there will be no answer. */
 int bcri_client_finish(struct bcri_client_call *call);
+
+/* Waits up to `msec` for the answer of the call that is pending there; bcr_PENDING begins it, by `request`, if none is, and only looks.
+ * Returns the answer's status, after which none is pending; bcrE_TIMEOUT: it goes on. */
+int bcri_client_go_on(struct bcri_client *client, struct bcri_client_pending *pending,
+                      struct bcri_control *request, int msec);
 
 /* Waits for that answer no longer: it is dropped when it comes. `call` is over, or never begun: nothing happens. */
 void bcri_client_abandon(struct bcri_client *client, const struct bcri_client_call *call);
