@@ -108,9 +108,9 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
 /* Where a cell has a name, any process may enter, find it, and put what a CCE waits for. */
 static bool is_quiet(const struct enl_program *program)
 {
-    return program->jobs.stop_signal == 0 && !enl_enlist_is_busy(&program->jobs) &&
-           LIST_EMPTY(&program->jobs.outdone.printers) && LIST_EMPTY(&program->jobs.names.seekers) &&
-           LIST_EMPTY(&program->jobs.names.all);
+    return program->jobs.stop_signal == 0 && !program->here.is_frozen &&
+           !enl_enlist_is_busy(&program->jobs) && LIST_EMPTY(&program->jobs.outdone.printers) &&
+           LIST_EMPTY(&program->jobs.names.seekers) && LIST_EMPTY(&program->jobs.names.all);
 }
 
 static void send_down(const struct enl_program *program, const struct bcri_control *message, bool up_alone)
@@ -119,6 +119,14 @@ static void send_down(const struct enl_program *program, const struct bcri_contr
     for (; child != NULL; child = LIST_NEXT(child, entry))
         if (!up_alone || enl_life_works(&child->life))
             enl_child_send(child, message);
+}
+
+/* A host that comes up later starts nothing: its requests are refused at the root. */
+static void freeze_all(struct enl_program *program)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_freeze};
+    enl_signals_freeze(&program->jobs);
+    send_down(program, &message, true);
 }
 
 static uint32_t *all_hosts(const struct enl_program *program, size_t *count_out)
@@ -245,5 +253,5 @@ void enl_program_init(struct enl_program *program, const struct enl_options *opt
     enl_crash_init(&program->crashes, self, &program->here);
     program->deadlock = (struct enl_deadlock){
         .self = self, .here = &program->here, .wish = &program->options.debug, .ops = &deadlock_ops};
-    enl_session_init(&program->session, self, &program->here, &program->options.debug);
+    enl_session_init(&program->session, self, &program->here, &program->options.debug, freeze_all);
 }

@@ -48,6 +48,8 @@ static const char *takes_nobody(const struct enl_program *program, bool enters)
         return "the program has not begun yet: its startscript runs";
     if ((phase != ENL_RUNNING && phase != ENL_PREPARING) || (program->dismissed && enters))
         return "the program is ending";
+    if (program->here.is_frozen && enters)
+        return "the program is ending";
     return program->jobs.stop_signal != 0 && enters ? "the program is being stopped" : NULL;
 }
 
@@ -257,6 +259,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, fd_set): return enl_memory_fd_set(conn, in);
     case ON(CONTROL, fd_get): return enl_memory_fd_get(conn, message);
     case ON(CONTROL, fd_ring): return enl_memory_fd_ring(conn, message);
+    case ON(CONTROL, debug): enl_inspection_ask(&program->session, conn->cce, message); return NULL;
     case ON(CONTROL, crashed): return enl_crash_begun(&program->crashes, conn->cce, in);
     case ON(CHILD, publish):
     case ON(CHILD, find):

@@ -19,6 +19,7 @@ struct bcri_control;
 struct enl_cce;
 struct enl_conn;
 struct enl_session;
+struct enl_program;
 struct look_cce;
 
 /* debugger.c -- Debuggers: what their arguments look like.
@@ -201,12 +202,14 @@ struct enl_session {
     pid_t windows_pid;         /* 0: none */
     uv_timer_t closing;        /* from when it is to end */
     char server[PATH_MAX];     /* gdbserver's file */
-    char missing[1024];        /* on a child's host: why no CCE can start under a debugger; "": nothing */
+    LIST_HEAD(, enl_inspection) inspections;     /* that are open, at the root */
+    void (*freeze)(struct enl_program *program); /* stops all CCEs but those that ask */
+    char missing[1024]; /* on a child's host: why no CCE can start under a debugger; "": nothing */
 };
 
 /* Before all else. */
 void enl_session_init(struct enl_session *session, struct enl_self *self, struct enl_here *here,
-                      const struct enl_debug_wish *wish);
+                      const struct enl_debug_wish *wish, void (*freeze)(struct enl_program *program));
 /* Looks at the options and what they need. Returns 0, or -1 with a sentence. */
 int enl_session_prepare(struct enl_session *session, char *error, size_t error_size);
 /* What other hosts are told of a session: where it is ("": there is none), and its debugger. */
@@ -250,6 +253,13 @@ void enl_session_cut(struct enl_session *session);
  * self->ops->something_ended is called when that is done. */
 bool enl_session_over(struct enl_session *session);
 void enl_session_free(struct enl_session *session);
+
+/* inspection.c -- bcr_debug: a CCE asks for a debugger. */
+
+/* On the CCE's host. */
+void enl_inspection_ask(struct enl_session *session, struct enl_cce *cce, const struct bcri_control *message);
+/* At the root, of a CCE of that host: `message` names it by ordinal and pid. */
+void enl_inspection_open(struct enl_session *session, uint32_t host, const struct bcri_control *message);
 
 /* windows.c -- Windows and panes of tmux, each with an enl in it that shows a debugger. This is a process of its
  * own: it may wait for tmux and X, while the daemon does not. */

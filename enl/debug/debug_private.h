@@ -44,4 +44,8 @@ void enl_opener_reaped(struct enl_session *session, int wait_status);
 /* Makes it end. Returns whether it has. */
 bool enl_opener_over(struct enl_session *session);
 
+/* inspection.c: whether that process showed one; the last one has the program end. */
+bool enl_inspection_reaped(struct enl_session *session, pid_t pid);
+void enl_inspections_free(struct enl_session *session);
+
 #endif

@@ -15,9 +15,9 @@
 #include "wire/wire.h"
 
 void enl_session_init(struct enl_session *session, struct enl_self *self, struct enl_here *here,
-                      const struct enl_debug_wish *wish)
+                      const struct enl_debug_wish *wish, void (*freeze)(struct enl_program *program))
 {
-    *session = (struct enl_session){.self = self, .here = here, .wish = wish};
+    *session = (struct enl_session){.self = self, .here = here, .wish = wish, .freeze = freeze};
 }
 
 int enl_session_wrap(struct enl_session *session, struct enl_cce *cce, struct enl_spawn *spawn,
@@ -124,7 +124,7 @@ static void let_on(const struct enl_pane *pane)
 {
     const struct enl_cce *cce = pane->attached ? enl_cce_at(pane->session->here, pane->index) : NULL;
     if (cce != NULL && cce->life == ENL_ALIVE && !pane->found_stopped)
-        kill(cce->pid, SIGCONT);
+        kill(cce->pid, pane->session->here->is_frozen && !cce->asks_debugger ? SIGSTOP : SIGCONT);
 }
 
 bool enl_session_reaped(struct enl_session *session, pid_t pid, int wait_status)
@@ -133,6 +133,8 @@ bool enl_session_reaped(struct enl_session *session, pid_t pid, int wait_status)
         enl_opener_reaped(session, wait_status);
         return true;
     }
+    if (enl_inspection_reaped(session, pid))
+        return true;
     struct enl_pane *pane;
     LIST_FOREACH (pane, &session->panes, entry)
         if (pane->pid == pid)
@@ -174,6 +176,7 @@ void enl_session_free(struct enl_session *session)
 {
     while (!LIST_EMPTY(&session->panes))
         enl_pane_free(LIST_FIRST(&session->panes));
+    enl_inspections_free(session);
     if (!session->self->is_child) {
         enl_serving_end(session->self);
         if (session->where == ENL_WHERE_TMUX)

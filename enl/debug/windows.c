@@ -40,7 +40,7 @@ struct windows {
     bool to_daemon;       /* which is told what happens */
     bool closing;
     bool stuck;             /* tmux has not answered, so it is not asked again */
-    pid_t client;           /* tmux's, in this terminal; 0: none */
+    pid_t client;           /* tmux's, in this terminal, or one that shows nothing; 0: none */
     int panes, tabs, tiles; /* of tmux: all, its windows, and how many panes have room in one */
     bool failed;            /* an xterm has, as it does without its display */
     int count;
@@ -137,6 +137,14 @@ static void show_session(struct windows *windows)
     tell_daemon(windows, "free");
 }
 
+/* A client that ends with tmux, and shows nothing. */
+static void await_end(struct windows *windows)
+{
+    char *argv[] = {"tmux", "-L", windows->socket, "wait-for", "bcr-end", NULL};
+    const pid_t pid = start_window(argv, "/dev/null", true);
+    windows->client = pid > 0 ? pid : 0;
+}
+
 static bool first_pane(struct windows *windows, char *const *pane)
 {
     char columns[16], rows[16];
@@ -159,6 +167,8 @@ static bool first_pane(struct windows *windows, char *const *pane)
         show_session(windows);
     else
         fprintf(stderr, "enl: tmux -L %s attach shows the CCEs\n", windows->socket);
+    if (windows->terminal[0] == '\0' && !windows->to_daemon)
+        await_end(windows);
     return true;
 }
 

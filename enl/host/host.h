@@ -135,7 +135,8 @@ struct enl_here {
     TAILQ_HEAD(enl_cces, enl_cce) all; /* in order of age */
     struct enl_cce *root;              /* NULL in a daemon that another has started (enl --child) */
     uint32_t alive;                    /* CCEs and processes started for them that have not ended */
-    uint32_t isolated;                 /* those of them that have asked for bcr_isolate */
+    bool is_frozen;    /* all CCEs are stopped but those for which a debugger was asked (bcr_debug) */
+    uint32_t isolated; /* those of them that have asked for bcr_isolate */
     struct enl_cores cores;
     char *folder; /* the root's working directory; NULL: unknown */
 
@@ -224,6 +225,7 @@ struct enl_cce {
     pid_t process;               /* the daemon's child, not reaped yet; 0: none */
     int core;                    /* to which it is pinned, or -1 */
     bool debugged;               /* `process` is a debugger that the daemon has started */
+    bool asks_debugger;          /* by bcr_debug */
     bool own_group;              /* `process` leads a process group */
     int wait_status;             /* how `process` ended */
     pid_t pid;                   /* the CCE; 0 before hello and after its end */

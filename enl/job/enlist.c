@@ -198,7 +198,7 @@ void enl_enlist_here(struct enl_jobs *jobs, struct enl_conn *conn, const struct 
     int code;
     const int core = request->core >= 0 ? enl_cores_nth(&jobs->here->cores, request->core) : -1;
     struct enl_job *job = NULL;
-    if (jobs->self->phase != ENL_RUNNING) {
+    if (jobs->self->phase != ENL_RUNNING || jobs->here->is_frozen) {
         code = bcri_refuse(reason, sizeof reason, bcrE_ENLIST, "the program is ending");
     } else if (request->core >= 0 && core < 0) {
         code = bcri_refuse(
@@ -239,7 +239,7 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
     bcri_view_copy(request->machine, machine, sizeof machine);
     const char *host = machine[0] != '\0' ? machine : jobs->self->hostname;
     enum enl_way way = ENL_WAY_NONE;
-    if (jobs->self->phase != ENL_RUNNING)
+    if (jobs->self->phase != ENL_RUNNING || jobs->here->is_frozen)
         snprintf(reason, sizeof reason, "the program is ending");
     else if (whole.team != 0 && !jobs->self->is_child && !enl_teams_start(jobs, &whole)) {
         snprintf(reason, sizeof reason,

@@ -361,6 +361,8 @@ int enl_signals_start(struct enl_jobs *jobs);
 void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal);
 void enl_signals_stop_cces(struct enl_jobs *jobs);
 void enl_signals_continue_cces(struct enl_jobs *jobs);
+/* Stops all CCEs but those that ask for a debugger, until the program ends: no more are started. */
+void enl_signals_freeze(struct enl_jobs *jobs);
 /* A program that was about to be stopped goes on. */
 void enl_signals_start_again(struct enl_jobs *jobs);
 /* Gives all CCEs that signal, and no process that is none; if it came from the terminal, not to the root, which has it. */

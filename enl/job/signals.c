@@ -113,12 +113,28 @@ static void signal_cces(struct enl_jobs *jobs, int signal, bool from_terminal)
 
 void enl_signals_stop_cces(struct enl_jobs *jobs)
 {
-    signal_cces(jobs, SIGSTOP, jobs->stop_from_terminal);
+    if (!jobs->here->is_frozen)
+        signal_cces(jobs, SIGSTOP, jobs->stop_from_terminal);
 }
 
 void enl_signals_continue_cces(struct enl_jobs *jobs)
 {
-    signal_cces(jobs, SIGCONT, false);
+    if (!jobs->here->is_frozen)
+        signal_cces(jobs, SIGCONT, false);
+}
+
+/* A CCE that a debugger has started is stopped without its debugger, which a person may use meanwhile. */
+void enl_signals_freeze(struct enl_jobs *jobs)
+{
+    struct enl_cce *cce;
+    jobs->here->is_frozen = true;
+    enl_enlist_drop(jobs);
+    TAILQ_FOREACH (cce, &jobs->here->all, entry) {
+        if (cce->debugged)
+            (void)enl_cce_signal_itself(cce, SIGSTOP);
+        else if (!cce->asks_debugger)
+            enl_cce_signal(cce, SIGSTOP, true);
+    }
 }
 
 static void continue_all(struct enl_jobs *jobs)
@@ -172,7 +188,7 @@ void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal)
     enl_enlist_drop(jobs);
     jobs->ops->pass_on(jobs->self->program, signal);
     jobs->self->phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
-    if (TAILQ_EMPTY(&jobs->here->all)) {
+    if (TAILQ_EMPTY(&jobs->here->all) || jobs->here->is_frozen) {
         jobs->self->ops->abort(jobs->self->program, 128 + signal);
         return;
     }
@@ -205,10 +221,10 @@ static void stop_all(struct enl_jobs *jobs, int signal, bool from_terminal)
     jobs->ops->stop(jobs->self->program);
 }
 
-/* A program that is ending takes no signals any more: they hurry its end. */
+/* A program that is ending takes no signals any more: they hurry its end. One that is frozen heeds none. */
 static enum enl_signal_row row_now(const struct enl_jobs *jobs)
 {
-    return jobs->self->phase == ENL_RUNNING ? jobs->signal_row : ENL_SIGNALS_PLAIN;
+    return jobs->self->phase == ENL_RUNNING && !jobs->here->is_frozen ? jobs->signal_row : ENL_SIGNALS_PLAIN;
 }
 
 static void on_signal(void *data)

@@ -258,6 +258,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_debugged:
         enl_session_far_started(&child->program->session, child->life.number, message);
         return NULL;
+    case BCRI_MSG_debug:
+        enl_inspection_open(&child->program->session, child->life.number, message);
+        return NULL;
     case BCRI_MSG_asked: take_asked(child, message); return NULL;
     case BCRI_MSG_failed:
         if (!child->program->jobs

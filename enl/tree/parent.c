@@ -201,6 +201,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
         enl_signals_pass(&program->jobs, (int)message->kind, false);
         return NULL;
     case BCRI_MSG_stop: suspend_program(program, message->id); return NULL;
+    case BCRI_MSG_freeze: enl_signals_freeze(&program->jobs); return NULL;
     case BCRI_MSG_go_on:
         enl_uplink_go_on(program);
         enl_signals_continue_cces(&program->jobs);

@@ -425,6 +425,33 @@ BCR_API int bcr_tempdir(char *path, size_t length);
  * Crash: what the CCE has said ends with it. */
 BCR_API int bcr_idle(int how);
 
+/* bcr_debug -- have a debugger opened at this CCE, and the program end with it.
+ * A last resort of handlers of SIGSEGV and the like: a person looks at what has gone wrong, as by
+ * enl attach, while the rest of the program stands still. where is where the debugger is shown:
+ *   an X display as :0, or tmux  in a window or pane there (xtermpath in bcrrc); the debugger is that of
+ *                                enl -d, or gdb
+ *   batch                        nowhere: gdb writes a backtrace to enl's stderr, and ends
+ *   batch:FILE                   gdb runs FILE so, which lies on this host; a relative path is this
+ *                                CCE's. If it cannot be read, a sentence says so, and it is batch
+ *   NULL                         what enl -D says; else DISPLAY of enl, tmux if it is installed, or batch
+ * What is none of these is batch, after a sentence; so is what is longer than 1023 bytes.
+ *
+ * All other CCEs are stopped (SIGSTOP), on all hosts, and no more are started. Further CCEs may have called before they were stopped: each gets a debugger,
+ * until most are open at a time. When the last one is left, its window closed, or it could not be
+ * opened, the program ends as by bcr_end, with status 134. One that calls while most are open ends the
+ * program at once; so does every call with most 0 or less. Signals to enl that end programs end this one
+ * at once, too. A CCE that runs under a debugger already (enl -d, enl attach) is stopped for that one, and
+ * nothing else happens.
+ *
+ * It may be called at any time, by any thread, and in a signal handler that has interrupted anything,
+ * malloc and BCR too; it needs no bcr_sigenter, and 3 KiB of stack. The other threads of this CCE run on
+ * until the debugger stops them.
+ * Returns: never, so there is no failure. The calling thread waits with all signals blocked. In a process that has no enl, as
+ *     before bcr_init and after fork, a sentence on stderr says so, and SIGABRT ends it.
+ * Blocks: until this process ends. Runs no handlers.
+ * Crash: a CCE that is killed while it waits has ended abnormally, as any other. */
+BCR_API void bcr_debug(const char *where, int most);
+
 #ifdef __cplusplus
 }
 #endif

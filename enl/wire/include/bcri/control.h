@@ -22,6 +22,7 @@
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
  *   idle          CCE      id status moves                                      none
+ *   debug         CCE      count text?                                          none
  *   outdone       CCE      id size                                              reply
  *   tempdir       CCE      id                                                   reply: folder?
  *   watch         CCE      id enlistor cell generation kind                     reply
@@ -170,6 +171,8 @@
     X(fd_set, K(id) | K(cell), 0, 1)                                                                         \
     X(fd_get, K(id) | K(cell), 0, 0)                                                                         \
     X(fd_ring, K(cell), 0, 0)                                                                                \
+    X(debug, K(count), K(text) | K(ordinal) | K(pid), 0)                                                     \
+    X(freeze, 0, 0, 0)                                                                                       \
     X(outdone, K(id) | K(size), 0, 0)                                                                        \
     X(drain, K(id), 0, 0)                                                                                    \
     X(tempdir, K(id), 0, 0)                                                                                  \
