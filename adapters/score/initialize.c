@@ -38,6 +38,14 @@ void score_fail(const char *format, ...)
     _exit(1);
 }
 
+void score_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    adapter_say("score", format, arguments);
+    va_end(arguments);
+}
+
 /* Whether bcr_init would make this process a CCE of a program that runs, or of a team. */
 static bool is_started_by_bcr(void)
 {
@@ -122,4 +130,5 @@ void score_initialize(void)
     } else {
         score_resources_check(1, (const int[]){1}, 1, false);
     }
+    score_inspect_begin();
 }

@@ -26,6 +26,14 @@ int sc_flush(void);
 /* sc_getpid -- tell a number that is the same for all nodes, and another for other programs. Always 0. */
 int sc_getpid(int *scpid);
 
+/* sc_inspectme -- have gdb opened on this process, all other nodes stopped, until the last such debugger leaves; then the program
+ * ends, with status 134. display: an X display, in whose windows gdb is shown; NULL: the one of the variable DISPLAY. Where there
+ * is none, gdb carries out the file score.gdb of the directory in which the program was started, if it can be read on this
+ * host, else it shows the stacks. Without the option debug (SCORE_OPTIONS) the program ends at once; with debug=N, when N debuggers are
+ * open already (debug: 4; at most 10). May be called in signal handlers, whatever they have interrupted, and never returns.
+ * signal has no effect. Source: bcr_debug. */
+int sc_inspectme(char *display, int signal);
+
 /* sc_set_monitor -- keep a value for a load monitor: 0 the first, else the second. Nothing shows them yet. */
 void sc_set_monitor(int which, unsigned char value);
 

@@ -17,6 +17,14 @@ extern struct score score_self;
 /* One sentence on stderr, and the program ends with status 1, all nodes of it. */
 _Noreturn void score_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* One sentence on stderr. */
+void score_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- inspect.c ---- */
+
+/* Looks at the option debug; ends the program if it makes no sense. */
+void score_inspect_begin(void);
+
 /* ---- options.c ---- */
 
 /* Reads SCORE_OPTIONS; ends the program if that is malformed. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <sc.h>
 #include <score.h>
@@ -226,6 +227,20 @@ static void only_look(void)
     deadlock();
 }
 
+static void inspect(int signal)
+{
+    sc_inspectme(NULL, signal);
+}
+
+static void fault(void)
+{
+    MUST(signal(SIGSEGV, inspect) != SIG_ERR);
+    if (score_self_node == score_num_node - 1)
+        raise(SIGSEGV);
+    for (;;)
+        pause();
+}
+
 static void exit_plainly(void)
 {
     exit(number(0) + score_self_node);
@@ -237,10 +252,10 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } scenarios[] = {
-        {"nodes", tell_nodes},  {"option", tell_option},  {"barriers", barriers},     {"files", files},
-        {"exits", exits},       {"plain", exit_plainly},  {"terminates", terminates}, {"signals", signals},
-        {"pid", tell_pid},      {"small", small},         {"flushes", flushes},       {"threads", threads},
-        {"deadlock", deadlock}, {"only_look", only_look},
+        {"nodes", tell_nodes},  {"option", tell_option}, {"barriers", barriers},     {"files", files},
+        {"exits", exits},       {"plain", exit_plainly}, {"terminates", terminates}, {"signals", signals},
+        {"pid", tell_pid},      {"small", small},        {"flushes", flushes},       {"threads", threads},
+        {"deadlock", deadlock}, {"fault", fault},        {"only_look", only_look},
     };
     for (int i = 0; i < 3 && i + 2 < argc; i++)
         word[i] = argv[i + 2];

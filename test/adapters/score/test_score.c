@@ -230,6 +230,32 @@ TEST(with_noidle_nodes_that_only_look_for_messages_are_not_told_of)
     run_ends(&run, 0, "");
 }
 
+TEST_TIMEOUT(a_node_that_wants_to_be_inspected_gets_gdb_as_the_option_debug_allows, 120)
+{
+    if (system("command -v gdb >/dev/null 2>&1") != 0)
+        SKIP("gdb is not installed");
+    char path[300];
+    run_folder();
+    unsetenv("DISPLAY");
+    setenv("DEBUGINFOD_URLS", "", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "fault");
+    run_ends(&run, 134, "asks for a debugger; 0 of 0 are open, so program");
+    setenv("SCORE_OPTIONS", "debug", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "fault");
+    run_ends(&run, 134, "sc_inspectme (display=");
+    CHECK_INT(chdir(run_folder()), 0);
+    snprintf(path, sizeof path, "%s/score.gdb", run_folder());
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fputs("printf \"by score.gdb\\n\"\n", file) >= 0 && fclose(file) == 0);
+    setenv("SCORE_OPTIONS", "debug=ddt", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "fault");
+    run_ends(&run, 134, "by score.gdb");
+    run_check_error(&run, "score: SCORE_OPTIONS: debug=ddt opens gdb");
+    setenv("SCORE_OPTIONS", "debug=11", 1);
+    run_start(&run, run_enl(), "-n", "2", members(), "fault");
+    run_ends(&run, 1, "debug=11 is neither a number from 1 to 10 nor ddt");
+}
+
 static void wants(const char *variable, const char *hosts, const char *count, int status,
                   const char *sentence)
 {
