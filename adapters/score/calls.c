@@ -70,6 +70,8 @@ static int number_of_first_node(void)
 int sc_getpid(int *scpid)
 {
     static int number;
+    if (scpid == NULL)
+        return EINVAL;
     if (!score_self.has_team) {
         *scpid = (int)getpid();
         return 0;

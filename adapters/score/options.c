@@ -52,6 +52,8 @@ void score_options_begin(void)
 const char *score_option(const char *keyword)
 {
     const size_t length = strlen(keyword);
+    if (strchr(keyword, '=') != NULL)
+        return NULL;
     for (char **at = options; at != NULL && *at != NULL; at++)
         if (strncmp(*at, keyword, length) == 0) {
             if ((*at)[length] == '=')

@@ -23,7 +23,8 @@ int sc_terminate(void);
  *         EPIPE   the program is ending. */
 int sc_flush(void);
 
-/* sc_getpid -- tell a number that is the same for all nodes, and another for other programs. Always 0. */
+/* sc_getpid -- tell a number that is the same for all nodes, and another for other programs. Returns 0.
+ * Errors: EINVAL  scpid is NULL. */
 int sc_getpid(int *scpid);
 
 /* sc_inspectme -- have gdb opened on this process, all other nodes stopped, until the last such debugger leaves; then the program

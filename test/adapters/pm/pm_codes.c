@@ -2,6 +2,7 @@
 /* Each routine and each of its codes that can be had; composites. All members do the same. */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -246,6 +247,46 @@ void codes(void)
     meet();
     selecting();
     locking();
+}
+
+static void *run_codes(void *argument)
+{
+    codes();
+    return argument;
+}
+
+/* By another thread than that which has called bcr_init, while this one looks for what there is none of. */
+void codes_of_thread(void)
+{
+    pthread_t thread;
+    MUST(pthread_create(&thread, NULL, run_codes, NULL) == 0);
+    while (pthread_tryjoin_np(thread, NULL) != 0) {
+        caddr_t buffer;
+        size_t length;
+        CODE(pmReceive(nets[1 - number % 2], &buffer, &length), ENOBUFS);
+    }
+}
+
+/* Node 0 may not reach the memory of others, which may reach each other, and so have no helper. */
+void one_refused(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    pmAddrHandle own, there;
+    OK(pmMLock(net, PM_NODE_ANY, pages(page), page, &own));
+    if (score_self_node != 0)
+        send_bytes(net, 0, &own, sizeof own);
+    for (int i = 1; score_self_node == 0 && i < score_num_node; i++) {
+        caddr_t buffer;
+        size_t length;
+        AWAIT(pmReceive(net, &buffer, &length));
+        memcpy(&there, buffer, sizeof there);
+        OK(pmReleaseReceiveBuffer(net));
+        int codes_come = 0;
+        for (int node = 1; node < score_num_node; node++)
+            codes_come += pmWrite(net, node, there, own, 8) == ENOSYS;
+        MUST(codes_come == 1); /* elsewhere the handle is none */
+    }
+    meet();
 }
 
 /* ---- composites ---- */

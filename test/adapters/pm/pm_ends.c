@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* A member that has ended, with status 0, while others go on; and what there is not enough of. */
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "pm_members.h"
 
-/* It ends with the requests of all other hosts in its cell. */
+/* It ends, or with number 1 is killed, with the requests of all other hosts in its cell. */
 static _Noreturn void end_with_requests(pmAddrHandle own)
 {
     int wanted = 0;
+    caddr_t buffer;
+    size_t length;
+    if (number == 1) {
+        AWAIT(pmReceive(net, &buffer, &length));
+        OK(pmGetSendBuffer(nets[0], 0, &buffer, PM_MTU));
+    }
     pm_lock();
     for (int i = 0; i < score_num_node - 1; i++) {
         send_locked(i, &own, sizeof own);
@@ -16,6 +23,8 @@ static _Noreturn void end_with_requests(pmAddrHandle own)
     }
     while (bcr_celllen(bcr_cce, PM_CELL_REQUESTS) < wanted || bcr_putdone(0) != 1)
         continue;
+    if (number == 1)
+        raise(SIGKILL);
     exit(0);
 }
 
@@ -32,6 +41,8 @@ void ends(void)
     meet();
     if (score_self_node == last)
         end_with_requests(own);
+    for (int i = 0; number == 1 && i < PM_SLOTS; i++)
+        send_bytes(net, last, "full", 4);
     MUST(receive_bytes(net, &there, sizeof there) == sizeof there);
     if (!is_near(last)) {
         AWAIT(pmWrite(net, last, there, own, 8));

@@ -91,11 +91,15 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenarios[] = {{"codes", codes},   {"composites", composites}, {"traffic", traffic},
-                     {"fill", fill},     {"blocking", blocking},     {"threads", threads},
-                     {"remote", remote}, {"stopped", stopped},       {"unmapped", unmapped},
-                     {"order", order},   {"handles", handles},       {"ends", ends},
-                     {"limits", limits}, {"order_full", order_full}, {"debugging", debugging}};
+    } scenarios[] = {{"codes", codes},         {"composites", composites},
+                     {"traffic", traffic},     {"fill", fill},
+                     {"blocking", blocking},   {"threads", threads},
+                     {"remote", remote},       {"stopped", stopped},
+                     {"unmapped", unmapped},   {"order", order},
+                     {"handles", handles},     {"ends", ends},
+                     {"limits", limits},       {"order_full", order_full},
+                     {"debugging", debugging}, {"codes_of_thread", codes_of_thread},
+                     {"refused", one_refused}};
     setvbuf(stdout, NULL, _IOLBF, 0);
     MUST(argc >= 2 && bcr_init(0, argv[0]) >= 0);
     number = argc > 2 ? (unsigned)atoi(argv[2]) : number;

@@ -53,6 +53,8 @@ char *pages(size_t bytes);
 /* pm_codes.c */
 void codes(void);
 void composites(void);
+void codes_of_thread(void);
+void one_refused(void);
 void debugging(void);
 /* pm_traffic.c */
 void traffic(void);

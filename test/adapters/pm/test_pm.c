@@ -51,6 +51,11 @@ TEST(each_routine_has_each_of_its_codes)
     runs("codes", "0", "0");
 }
 
+TEST(each_thread_has_each_of_its_codes)
+{
+    runs("codes_of_thread", "1", "0");
+}
+
 TEST(a_member_alone_has_no_network_set)
 {
     runs_here("1", "codes", "0");
@@ -143,6 +148,21 @@ TEST(a_member_that_has_ended_holds_up_none)
     runs("ends", "0", "0");
 }
 
+/* It holds a message and has a send buffer, others have what it has sent, and their messages lie in its cell. */
+TEST(a_member_that_is_killed_at_its_work_holds_up_none)
+{
+    static const char *const hosts[] = {"1", "3"};
+    run_folder();
+    setenv("BCR_ONFAIL", "isolate", 1);
+    run_start(&run, run_enl(), "-n", "4", members(), "ends", "1");
+    ends_well("ends", "killed on one host");
+    for (int i = 0; i < 2; i++) {
+        run_start(&run, run_enl(), "--local", hosts[i], "--per-host", "4", "--map", "cyclic", "-n", "4",
+                  members(), "ends", "1");
+        ends_well("ends", "killed on several hosts");
+    }
+}
+
 TEST(a_failure_of_a_member_ends_the_program)
 {
     run_folder();
@@ -170,6 +190,20 @@ TEST(where_the_kernel_refuses_the_helper_copies)
             if (run.status != 0)
                 FAIL("%s without %s ends with status %d: %s", scenarios[k], calls[i], run.status, run.error);
         }
+}
+
+TEST(where_one_is_refused_and_the_others_have_no_helper_it_is_told)
+{
+    if (test_is_instrumented())
+        SKIP("a sanitizer's runtime needs these calls");
+    run_folder();
+    run_start(&run, run_enl(), "-n", "1", getenv("SYS_FORBID"), "process_vm_writev", members(), "refused",
+              ":", "-n", "2", members(), "refused");
+    run_end(&run);
+    if (run.status == 77)
+        SKIP("a filter of system calls is not allowed here");
+    if (run.status != 0)
+        FAIL("status %d: %s", run.status, run.error);
 }
 
 /* ---- the guide's programs ---- */

@@ -14,6 +14,9 @@
 #include <sc.h>
 #include <score.h>
 #include <score_options.h>
+#include <score_resource.h>
+
+SCORE_RSRC_HETERO_NODES;
 
 #define MUST(condition)                                                                             \
     do {                                                                                            \
@@ -128,6 +131,12 @@ static void wait_for_signal(int signal)
         sigsuspend(&before);
 }
 
+static void tell(const char *line)
+{
+    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
+    MUST(fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line) && close(fd) == 0);
+}
+
 /* The last node sends all signal word[0], or somebody sends it to enl ("outside"). */
 static void signals(void)
 {
@@ -140,16 +149,35 @@ static void signals(void)
     MUST(sc_barrier() == 0);
     if (word[1] == NULL && score_self_node == score_num_node - 1)
         MUST(sc_signal_bcast(number(0)) == 0);
-    if (word[1] != NULL && score_self_node == 0) {
-        const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-        MUST(fd >= 0 && write(fd, "ready\n", 6) == 6 && close(fd) == 0);
-    }
+    if (word[1] != NULL && score_self_node == 0)
+        tell("ready\n");
     wait_for_signal(number(0));
+}
+
+/* All nodes do nothing until they are ended. */
+static void waits(void)
+{
+    MUST(sc_barrier() == 0);
+    if (score_self_node == 0)
+        tell("ready\n");
+    MUST(sc_sleep(1000000) == 0);
+}
+
+/* The same, until SIGUSR1; each tells its process. */
+static void suspended(void)
+{
+    const struct sigaction action = {.sa_handler = catch_signal};
+    char line[20];
+    MUST(sigaction(SIGUSR1, &action, NULL) == 0 && sc_barrier() == 0);
+    snprintf(line, sizeof line, "%d\n", (int)getpid());
+    tell(line);
+    wait_for_signal(SIGUSR1);
 }
 
 static void tell_pid(void)
 {
     int pid = -1, again = -1;
+    MUST(sc_getpid(NULL) == EINVAL);
     MUST(sc_getpid(&pid) == 0 && sc_getpid(&again) == 0 && pid == again && pid > 0);
     printf("%d\n", pid);
 }
@@ -252,10 +280,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } scenarios[] = {
-        {"nodes", tell_nodes},  {"option", tell_option}, {"barriers", barriers},     {"files", files},
-        {"exits", exits},       {"plain", exit_plainly}, {"terminates", terminates}, {"signals", signals},
-        {"pid", tell_pid},      {"small", small},        {"flushes", flushes},       {"threads", threads},
-        {"deadlock", deadlock}, {"fault", fault},        {"only_look", only_look},
+        {"nodes", tell_nodes},      {"option", tell_option},  {"barriers", barriers},
+        {"files", files},           {"exits", exits},         {"plain", exit_plainly},
+        {"terminates", terminates}, {"signals", signals},     {"pid", tell_pid},
+        {"small", small},           {"flushes", flushes},     {"threads", threads},
+        {"deadlock", deadlock},     {"only_look", only_look}, {"waits", waits},
+        {"suspended", suspended},   {"fault", fault},
     };
     for (int i = 0; i < 3 && i + 2 < argc; i++)
         word[i] = argv[i + 2];

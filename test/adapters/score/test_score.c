@@ -110,6 +110,8 @@ TEST(the_leftmost_of_two_options_counts)
     option_is("a=1,b", "d", "none");
     option_is("", "a", "none");
     option_is("a=", "a", "empty");
+    option_is("a=1,b", "a=1", "none");
+    option_is("a=1,b", "a=", "none");
 }
 
 TEST(malformed_options_end_the_program_with_a_sentence)
@@ -182,6 +184,60 @@ TEST(a_signal_to_enl_reaches_all_nodes_and_the_program_goes_on)
         CHECK_INT(kill(run.pid, numbers[i]), 0);
         ends_with(0);
     }
+}
+
+/* What ends the program unless a node catches it, and what does not. */
+TEST(a_broadcast_signal_does_to_each_node_what_it_does_by_default)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGABRT, SIGUSR1, SIGUSR2};
+    static const int harmless[] = {SIGURG, SIGWINCH};
+    run_folder();
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        start_on("1", "3", "waits", NULL, NULL);
+        CHECK_STR(run_told_by(&run), "ready");
+        for (size_t k = 0; k < 2; k++)
+            CHECK_INT(kill(run.pid, harmless[k]), 0);
+        CHECK_INT(kill(run.pid, numbers[i]), 0);
+        ends_with(128 + numbers[i]);
+    }
+}
+
+TEST(term_ends_the_program_and_quit_only_brings_a_sentence)
+{
+    run_folder();
+    start_on("1", "3", "waits", NULL, NULL);
+    CHECK_STR(run_told_by(&run), "ready");
+    CHECK_INT(kill(run.pid, SIGQUIT), 0);
+    CHECK_INT(kill(run.pid, SIGTERM), 0);
+    ends_with(128 + SIGTERM);
+    run_check_error(&run, "(Quit) is passed to no CCE and does not end program");
+}
+
+static char state_of(int pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    CHECK(run_read_file(path, text, sizeof text) > 0);
+    return strrchr(text, ')')[2];
+}
+
+TEST(tstp_suspends_all_nodes_and_cont_resumes_them)
+{
+    run_folder();
+    start_on("1", "3", "suspended", NULL, NULL);
+    int pids[3];
+    for (int i = 0; i < 3; i++)
+        CHECK((pids[i] = atoi(run_told_by(&run))) > 0);
+    CHECK_INT(kill(run.pid, SIGTSTP), 0);
+    for (int i = 0; i < 3; i++)
+        while (state_of(pids[i]) != 'T')
+            usleep(1000);
+    CHECK_INT(kill(run.pid, SIGCONT), 0);
+    for (int i = 0; i < 3; i++)
+        while (state_of(pids[i]) == 'T')
+            usleep(1000);
+    CHECK_INT(kill(run.pid, SIGUSR1), 0);
+    ends_with(0);
 }
 
 TEST(all_nodes_have_one_number_and_other_programs_another)
@@ -278,6 +334,14 @@ TEST(a_program_runs_on_the_nodes_that_it_asks_for_and_no_others)
           "with 2 nodes on each host (SCORE_RSRC_NUM_PROCS), and host 0 has 1");
     wants("SCORE_WANTS_ONE", "1", "3", 1,
           "with 1 nodes on each host (SCORE_RSRC_NUM_PROCS), and host 1 has 2");
+}
+
+TEST(unlike_machines_are_for_programs_that_say_so)
+{
+    const bool are_unlike = getenv("RUN_THERE") != NULL;
+    run_folder();
+    wants("SCORE_WANTS_NOTHING", "1", "2", are_unlike ? 1 : 0,
+          are_unlike ? "machines of different architecture" : "runs with 1 nets");
 }
 
 TEST(what_a_program_asks_for_must_make_sense)

@@ -91,9 +91,9 @@ static const char *const *with_hosts_there(const char *const *words)
     for (int i = 1; i <= atoi(words[at + 1]); i++)
         fprintf(file,
                 "local%d local enl=%s/enl/enl "
-                "path=%s/test/system/enl:%s/test/system/crash:%s/test/adapters/lfc:%s/test/adapters/pm:%s/"
-                "examples\n",
-                i, there, there, there, there, there, there);
+                "path=%s/test/system/enl:%s/test/system/crash:%s/test/adapters/lfc:%s/test/adapters/pm:"
+                "%s/test/adapters/score:%s/examples\n",
+                i, there, there, there, there, there, there, there);
     CHECK_INT(fclose(file), 0);
     changed[at] = "--hosts";
     changed[at + 1] = "hosts-there";
