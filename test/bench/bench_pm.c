@@ -5,6 +5,8 @@
  *                                       the MTU, each byte written and read, beside a ring of 16 such pieces in shared memory;
  *                                       pmWrite of 1 MiB and of 8 bytes, beside memcpy into a region that the other reads, and
  *                                       beside the system call
+ *   enl --local 1 --per-host 1 -n 2 bench_pm [ROUNDS]
+ *                                       the message of 8 bytes between two hosts, likewise
  *   enl -n 4 bench_pm [ROUNDS] chain    20 MB from the first process through all to the last, each spinning
  *
  * Medians of so many turns, and the best, in ns, with the ratio. */
@@ -347,6 +349,10 @@ int main(int argc, char **argv)
         fail("memory");
     memset(memory, 1, BLOCK);
     bcr_teamsync(bcr_BLOCK);
+    if (bcr_teamhost(0) != bcr_teamhost(1)) { /* they share nothing */
+        measure("8 bytes", pm_pong, bare_pong, 0);
+        return 0;
+    }
     ring = (struct ring *)(((uintptr_t)*share(0, (int)sizeof *ring + 128) + 127) / 128 * 128);
     shared = *share(1, BLOCK);
     measure("8 bytes", pm_pong, bare_pong, 0);
