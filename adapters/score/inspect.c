@@ -49,7 +49,7 @@ void score_inspect_begin(void)
 }
 
 /* The signal is told to nobody: who has raised it, and where, the debugger shows. */
-int sc_inspectme(char *display, int signal)
+int sc_inspectme(char *display, int signal) /* NOLINT(readability-non-const-parameter): the manual's */
 {
     const char *where = display != NULL ? display : inspect.display;
     (void)signal;

@@ -219,10 +219,12 @@ bool enl_inspection_reaped(struct enl_session *session, pid_t pid)
 
 void enl_inspections_free(struct enl_session *session)
 {
-    while (!LIST_EMPTY(&session->inspections)) {
-        struct enl_inspection *inspection = LIST_FIRST(&session->inspections);
+    struct enl_inspection *next;
+    for (struct enl_inspection *inspection = LIST_FIRST(&session->inspections); inspection != NULL;
+         inspection = next) {
+        next = LIST_NEXT(inspection, entry);
         forget_tmux(session, inspection->pid);
-        LIST_REMOVE(inspection, entry);
         free(inspection);
     }
+    LIST_INIT(&session->inspections);
 }

@@ -184,7 +184,7 @@ static void close_way(struct enl_child *child)
 static void welcome(struct enl_child *child)
 {
     child->life.is_numbered = child->backup.is_there;
-    if (child->life.is_numbered)
+    if (child->life.is_numbered && child->conn != NULL)
         enl_peer_number(child->conn->peer, &child->numbers);
     enl_said_report(&child->said);
     bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",

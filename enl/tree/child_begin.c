@@ -62,9 +62,8 @@ static bool begin_here(struct enl_child *child, char *error, size_t error_size)
     struct enl_peer *peer =
         enl_peer_new(&program->carry, launch.in, launch.out, NULL, &enl_child_peer_ops, child);
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
-    if (child->conn == NULL || !listens)
-        enl_child_cut(child, "no memory");
-    else if (pushes && !enl_push_send(program->carry.push, peer, enl_child_gets_more, child))
+    const bool has_all = child->conn != NULL && listens;
+    if (!has_all || (pushes && !enl_push_send(program->carry.push, peer, enl_child_gets_more, child)))
         enl_child_cut(child, "no memory");
     return true;
 }
