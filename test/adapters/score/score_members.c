@@ -262,7 +262,7 @@ static void inspect(int signal)
 
 static void fault(void)
 {
-    MUST(signal(SIGSEGV, inspect) != SIG_ERR);
+    MUST(signal(SIGSEGV, inspect) != SIG_ERR && sc_barrier() == 0);
     if (score_self_node == score_num_node - 1)
         raise(SIGSEGV);
     for (;;)
