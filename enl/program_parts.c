@@ -121,7 +121,7 @@ static void send_down(const struct enl_program *program, const struct bcri_contr
             enl_child_send(child, message);
 }
 
-/* A host that comes up later starts nothing: its requests are refused at the root. */
+/* A host that comes up later is told then (enl/tree/child.c). */
 static void freeze_all(struct enl_program *program)
 {
     const struct bcri_control message = {.type = BCRI_MSG_freeze};

@@ -190,6 +190,8 @@ static void welcome(struct enl_child *child)
     bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
                    child->host->name, child->life.number, child->by != NULL ? "host " : "this one: ",
                    child->by != NULL ? child->by->name : child->command);
+    if (child->program->here.is_frozen) /* before what it is to start */
+        enl_child_send(child, &(const struct bcri_control){.type = BCRI_MSG_freeze});
     enl_child_ask(child);
     enl_tree_up(child);
 }

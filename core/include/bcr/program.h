@@ -436,18 +436,19 @@ BCR_API int bcr_idle(int how);
  *   NULL                         what enl -D says; else DISPLAY of enl, tmux if it is installed, or batch
  * What is none of these is batch, after a sentence; so is what is longer than 1023 bytes.
  *
- * All other CCEs are stopped (SIGSTOP), on all hosts, and no more are started. Further CCEs may have called before they were stopped: each gets a debugger,
- * until most are open at a time. When the last one is left, its window closed, or it could not be
- * opened, the program ends as by bcr_end, with status 134. One that calls while most are open ends the
- * program at once; so does every call with most 0 or less. Signals to enl that end programs end this one
- * at once, too. A CCE that runs under a debugger already (enl -d, enl attach) is stopped for that one, and
- * nothing else happens.
+ * All other CCEs are stopped (SIGSTOP), on all hosts, and no more are started. Further CCEs may have
+ * called before they were stopped: each gets a debugger, unless most are open. When the last one is
+ * left, or could not be opened, the program ends as by bcr_end, with status 134. A CCE that calls while
+ * most are open ends the program at once; so does every call with most 0 or less. So do signals to enl
+ * that end programs. A CCE that runs under a debugger already (enl -d, enl attach) is stopped for that
+ * one, and nothing else happens.
  *
  * It may be called at any time, by any thread, and in a signal handler that has interrupted anything,
  * malloc and BCR too; it needs no bcr_sigenter, and 3 KiB of stack. The other threads of this CCE run on
  * until the debugger stops them.
- * Returns: never, so there is no failure. The calling thread waits with all signals blocked. In a process that has no enl, as
- *     before bcr_init and after fork, a sentence on stderr says so, and SIGABRT ends it.
+ * Returns: never, so there is no failure. The calling thread waits with all signals blocked. In a
+ *     process that has no enl, as before bcr_init and after fork, a sentence on stderr says so, and
+ *     SIGABRT ends it.
  * Blocks: until this process ends. Runs no handlers.
  * Crash: a CCE that is killed while it waits has ended abnormally, as any other. */
 BCR_API void bcr_debug(const char *where, int most);

@@ -97,12 +97,28 @@ static void ask_in_fork(void)
     exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? 7 : 1);
 }
 
+/* When it gets SIGUSR1. */
+static void ask_by_signal(void)
+{
+    const struct sigaction action = {.sa_handler = on_fault};
+    sigaction(SIGUSR1, &action, NULL);
+    for (;;)
+        pause();
+}
+
+/* On a host that is not up yet. */
+static void enlist_late(void)
+{
+    (void)!bcr_enlist("n1", -1, 7, "./started", NULL, bcr_FREE);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"ask", ask}, {"fault", fault_in_malloc}, {"thread", ask_in_thread}, {"fork", ask_in_fork}};
+    } ways[] = {{"ask", ask},          {"fault", fault_in_malloc}, {"thread", ask_in_thread},
+                {"fork", ask_in_fork}, {"signal", ask_by_signal},  {"enlist", enlist_late}};
     if (argc < 4)
         return 2;
     where = strcmp(argv[2], "-") != 0 ? argv[2] : NULL;
