@@ -44,6 +44,7 @@ int sc_exit(int status)
     if (!score_self.is_alone && score_self.is_begun) {
         pm_lock();
         bcr_end(status & 0xff, score_self.has_team ? bcr_TEAM : bcr_ALL);
+        pm_unlock(); /* it has failed, and handlers of atexit may call PM */
     }
     exit(status & 0xff);
 }

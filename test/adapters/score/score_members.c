@@ -106,6 +106,18 @@ static void exits(void)
     MUST(sc_sleep(1000000) == 0);
 }
 
+static void call_again(void)
+{
+    score_become_busy();
+}
+
+/* The node has closed its connection to enl, and calls when it exits. */
+static void exits_unheard(void)
+{
+    MUST(atexit(call_again) == 0 && close_range(3, ~0u, 0) == 0);
+    sc_exit(4);
+}
+
 static void terminates(void)
 {
     if (score_self_node == score_num_node - 1)
@@ -285,7 +297,7 @@ int main(int argc, char **argv)
         {"terminates", terminates}, {"signals", signals},     {"pid", tell_pid},
         {"small", small},           {"flushes", flushes},     {"threads", threads},
         {"deadlock", deadlock},     {"only_look", only_look}, {"waits", waits},
-        {"suspended", suspended},   {"fault", fault},
+        {"suspended", suspended},   {"fault", fault},         {"exits_unheard", exits_unheard},
     };
     for (int i = 0; i < 3 && i + 2 < argc; i++)
         word[i] = argv[i + 2];

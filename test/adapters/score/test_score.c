@@ -154,6 +154,8 @@ TEST(sc_exit_of_any_node_ends_all_with_its_status)
         }
     run_start(&run, members(), "exits", "0", "259");
     run_ends(&run, 3, "");
+    run_start(&run, run_enl(), "-n", "1", members(), "exits_unheard");
+    run_ends(&run, 4, "closed its connection to enl");
     run_start(&run, run_enl(), "-n", "3", members(), "terminates");
     run_ends(&run, 1, "");
 }
