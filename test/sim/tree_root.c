@@ -63,14 +63,14 @@ bool end_is_sure(const struct host *host)
 
 /* ---- what is done ---- */
 
-/* Two daemons above it had trouble. If they stand still one after the other, the root may hear late of a host that it has
- * not heard for long, and the host's lease is over before the root listens for it. */
+/* What happened above it, twice or more, may have held back first what the host says, and then the answer: so the root hears late of a
+ * host that it has not heard for long, and the host's lease is over before the root listens for it. */
 static bool may_be_late(const struct host *host)
 {
-    unsigned troubled = 0;
+    unsigned troubles = 0;
     for (uint32_t above = host->life.starter; above != 0; above = sim.hosts[above].life.starter)
-        troubled += sim.hosts[above].had_trouble;
-    return troubled >= 2;
+        troubles += sim.hosts[above].troubles;
+    return troubles >= 2;
 }
 
 static void leave(struct host *host)

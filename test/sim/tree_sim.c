@@ -92,7 +92,7 @@ static void on_fault(enum kind kind)
         member_ends(host);
         return;
     }
-    host->had_trouble = true;
+    host->troubles++;
     if (kind == BLOCK) {
         block(host);
         return;

@@ -69,7 +69,7 @@ struct ends {
 struct host {
     /* the daemon itself */
     bool runs, is_up, was_killed, was_stopped, on_control_link, seeks;
-    bool had_trouble;     /* it stood still, or its pipe was cut or blocked */
+    unsigned troubles;    /* how often it stood still, or its pipe was cut or blocked */
     bool command_is_over; /* by which it was begun: ssh, of which another daemon has the other end */
     uint64_t resumes;     /* it stands still until then */
     struct enl_sequence numbers;
