@@ -309,7 +309,8 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
 const char *enl_child_take(struct enl_child *child, const struct bcri_control *message)
 {
     const enum enl_life_state state = child->life.state;
-    enl_child_happens(child, ENL_LIFE_SPEAKS);
+    if (enl_life_is_ending(&child->life))
+        enl_child_happens(child, ENL_LIFE_SPEAKS);
     if (message->type == BCRI_MSG_present)
         return take_present(child, message);
     if (state == ENL_LIFE_BEGUN ||

@@ -62,7 +62,6 @@ const struct enl_life_rule enl_life_rules[] = {
     {BEGUN, ON(PRESENTS), TO(MET), SET_UP},
     {MET, ON(ANNOUNCES), TO(ANNOUNCED), 0},
     {ANNOUNCED, ON(STARTS), TO(UP), WELCOME},
-    {COMING, ON(SPEAKS), TO(SAME), 0},
     {COMING, ON(GO_ON), TO(SAME), 0},
     {COMING, ON(PROCESS_ENDS), TO(SAME), 0},
     {COMING, ON(DAEMON_ENDS), TO(SAME), 0},
@@ -74,7 +73,7 @@ const struct enl_life_rule enl_life_rules[] = {
     {COMING, ON(CUT), TO(FAILED), KILL | CLOSE},
     {COMING, ON(END), TO(FAILED), KILL | CLOSE},
     /* at work, or told to end */
-    {WAS_UP, ON(SPEAKS), TO(SAME), 0},
+    {ENDS, ON(SPEAKS), TO(SAME), 0},
     {WAS_UP, ON(BEATS), TO(SAME), 0},
     {WAS_UP, ON(GO_ON), TO(SAME), 0},
     {WAS_UP, ON(PROCESS_ENDS), TO(SAME), 0},

@@ -40,7 +40,7 @@ enum enl_life_event {
     ENL_LIFE_ANNOUNCES, /* where it can be reached */
     ENL_LIFE_STARTS,    /* it has answered `start` */
     ENL_LIFE_MORE,      /* files that are pushed to it are on their way */
-    ENL_LIFE_SPEAKS,    /* anything has come from it */
+    ENL_LIFE_SPEAKS,    /* anything has come from it, which is to end */
     ENL_LIFE_BEATS,     /* a heartbeat of its has been answered, or time does not count */
     ENL_LIFE_UNREST,    /* nothing came for so long that it may try its control link */
     ENL_LIFE_SILENT,    /* nothing came for too long */

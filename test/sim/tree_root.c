@@ -303,7 +303,8 @@ void root_takes(uint32_t by, const struct bcri_control *message)
     if (enl_lives_find(&sim.lives, from) == NULL || enl_life_is_cut_off(&host->life) || carrier == NULL ||
         carrier->number != by)
         return; /* late */
-    root_happens(host, ENL_LIFE_SPEAKS);
+    if (enl_life_is_ending(&host->life))
+        root_happens(host, ENL_LIFE_SPEAKS);
     if (host->life.is_numbered) {
         const enum enl_sequence_verdict verdict = enl_sequence_came(&host->root_numbers, message);
         CHECK(verdict != ENL_SEQUENCE_NONSENSE);
