@@ -276,5 +276,7 @@ int enl_windows_attach(const char *display, const char *name, const char *debugg
 
 /* Ends the tmux of program `name` if it is still there, as after the end of a killed enl --windows. */
 void enl_windows_forget(const char *name);
+/* The same of the tmux that process `pid`, an enl_windows_attach, has opened for it. */
+void enl_windows_forget_attached(const char *name, pid_t pid);
 
 #endif

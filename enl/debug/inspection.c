@@ -194,14 +194,6 @@ void enl_inspection_open(struct enl_session *session, uint32_t host, const struc
     end_if_none_is_open(session);
 }
 
-/* A killed enl attach leaves its tmux behind. */
-static void forget_tmux(const struct enl_session *session, pid_t pid)
-{
-    char name[160];
-    snprintf(name, sizeof name, "%.120s-%ld", session->self->name, (long)pid);
-    enl_windows_forget(name);
-}
-
 bool enl_inspection_reaped(struct enl_session *session, pid_t pid)
 {
     struct enl_inspection *inspection;
@@ -212,7 +204,7 @@ bool enl_inspection_reaped(struct enl_session *session, pid_t pid)
         return false;
     LIST_REMOVE(inspection, entry);
     free(inspection);
-    forget_tmux(session, pid);
+    enl_windows_forget_attached(session->self->name, pid); /* if it was killed */
     end_if_none_is_open(session);
     return true;
 }
@@ -223,7 +215,7 @@ void enl_inspections_free(struct enl_session *session)
     for (struct enl_inspection *inspection = LIST_FIRST(&session->inspections); inspection != NULL;
          inspection = next) {
         next = LIST_NEXT(inspection, entry);
-        forget_tmux(session, inspection->pid);
+        enl_windows_forget_attached(session->self->name, inspection->pid);
         free(inspection);
     }
     LIST_INIT(&session->inspections);

@@ -290,6 +290,21 @@ void enl_windows_forget(const char *name)
     remove_socket(socket);
 }
 
+enum { SESSION_MAX = 160 };
+
+/* What process `pid` opens for that program has a tmux of its own. */
+static void name_attached(char session[SESSION_MAX], const char *name, pid_t pid)
+{
+    snprintf(session, SESSION_MAX, "%.120s-%ld", name, (long)pid);
+}
+
+void enl_windows_forget_attached(const char *name, pid_t pid)
+{
+    char session[SESSION_MAX];
+    name_attached(session, name, pid);
+    enl_windows_forget(session);
+}
+
 static void close_windows(struct windows *windows, int children)
 {
     windows->closing = true;
@@ -397,8 +412,8 @@ static bool find_tools(struct windows *windows)
 int enl_windows_attach(const char *display, const char *name, const char *debugger, char *const *words)
 {
     static struct windows windows;
-    char session[160];
-    snprintf(session, sizeof session, "%.120s-%ld", name, (long)getpid());
+    char session[SESSION_MAX];
+    name_attached(session, name, getpid());
     name_socket(&windows, session);
     windows.display = display;
     windows.terminal = isatty(0) && isatty(1) && ttyname(0) != NULL ? ttyname(0) : "";
