@@ -215,14 +215,6 @@ TEST(term_ends_the_program_and_quit_only_brings_a_sentence)
     run_check_error(&run, "(Quit) is passed to no CCE and does not end program");
 }
 
-static char state_of(int pid)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    CHECK(run_read_file(path, text, sizeof text) > 0);
-    return strrchr(text, ')')[2];
-}
-
 TEST(tstp_suspends_all_nodes_and_cont_resumes_them)
 {
     run_folder();
@@ -232,12 +224,10 @@ TEST(tstp_suspends_all_nodes_and_cont_resumes_them)
         CHECK((pids[i] = atoi(run_told_by(&run))) > 0);
     CHECK_INT(kill(run.pid, SIGTSTP), 0);
     for (int i = 0; i < 3; i++)
-        while (state_of(pids[i]) != 'T')
-            usleep(1000);
+        run_wait_for_state(pids[i], 'T', true);
     CHECK_INT(kill(run.pid, SIGCONT), 0);
     for (int i = 0; i < 3; i++)
-        while (state_of(pids[i]) == 'T')
-            usleep(1000);
+        run_wait_for_state(pids[i], 'T', false);
     CHECK_INT(kill(run.pid, SIGUSR1), 0);
     ends_with(0);
 }

@@ -2,7 +2,6 @@
 /* bcr_debug: a debugger on the CCE that asks, all others stopped until the last such debugger leaves, and then the end. The debugger
  * is gdb, which carries out a file of commands; tmux shows it where that is there. */
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,15 +107,6 @@ static void members_tell(int count)
     }
 }
 
-static char state_of(pid_t pid)
-{
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    run_read_file(path, text, sizeof text);
-    const char *end = strrchr(text, ')');
-    return end != NULL ? end[2] : 'X';
-}
-
 /* Stopped, or in a debugger. */
 static bool is_still(char state)
 {
@@ -126,8 +116,7 @@ static bool is_still(char state)
 /* SIGSTOP is on its way to another host's. */
 static void is_stopped_soon(pid_t pid)
 {
-    while (state_of(pid) != 'T')
-        sched_yield();
+    run_wait_for_state(pid, 'T', true);
 }
 
 static void starts(const char *hosts, const char *most, const char *way0, const char *way1, const char *way2)
@@ -166,8 +155,8 @@ TEST_TIMEOUT(two_that_ask_at_once_get_a_debugger_each, 120)
         debugger_is_there();
         is_stopped_soon(pids[0]);
         for (char one = 0, two = 0; !is_still(one) || !is_still(two);) {
-            one = state_of(pids[1]);
-            two = state_of(pids[2]);
+            one = run_state_of(pids[1]);
+            two = run_state_of(pids[2]);
             both = one == 't' && two == 't';
         }
         debuggers_leave();
@@ -245,11 +234,9 @@ TEST_TIMEOUT(a_program_that_is_stopped_and_goes_on_stays_stopped_but_for_the_deb
     debugger_is_there();
     is_stopped_soon(pids[0]);
     CHECK_INT(kill(run.pid, SIGTSTP), 0);
-    while (state_of(run.pid) != 'T')
-        sched_yield();
+    run_wait_for_state(run.pid, 'T', true);
     CHECK_INT(kill(run.pid, SIGCONT), 0);
-    while (state_of(run.pid) == 'T')
-        sched_yield();
+    run_wait_for_state(run.pid, 'T', false);
     debuggers_leave();
     run_ends(&run, 134, "seen by gdb");
 }
