@@ -44,7 +44,9 @@ struct enl_program {
     struct enl_tree *tree;   /* the root's; NULL: no other host has been used */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */
-    struct enl_backup_up *backup;            /* a child's way to the root without others; NULL: it has none */
+    struct enl_peer *pipes; /* a child's, to the daemon that has started it; NULL: they have ended */
+    struct enl_control_link_up
+        *control_link; /* that of a host which the root has not started itself; NULL: it has */
 };
 
 static inline struct enl_program *enl_program_of(const struct enl_conn *conn)

@@ -99,6 +99,7 @@ static uint32_t host_numbers(struct enl_program *program)
 
 static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_control_link_send,
                                                .control_link_waits = enl_links_control_link_waits,
+                                               .control_link_mark = enl_links_control_link_mark,
                                                .daemon_of = daemon_of,
                                                .host_numbers = host_numbers,
                                                .pane_wanted = enl_session_far_seen};
@@ -164,6 +165,13 @@ static void on_control_link(struct enl_program *program, uint32_t host, const ui
         enl_child_control_link_came(child, content, bytes);
 }
 
+static void on_control_link_read(struct enl_program *program, uint32_t host)
+{
+    struct enl_child *child = enl_tree_child(program, host);
+    if (child != NULL)
+        enl_child_control_link_is_read(child);
+}
+
 static void on_quiet(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages)
 {
     enl_deadlock_quiet(&program->deadlock, question, quiet, messages);
@@ -173,6 +181,7 @@ static const struct enl_links_ops links_ops = {.host_name = enl_introduce_name,
                                                .wants_link = enl_introduce_want,
                                                .send_packet = enl_tunnelled_send,
                                                .came_in_control_link = on_control_link,
+                                               .control_link_is_read = on_control_link_read,
                                                .is_quiet = on_quiet};
 
 /* ---- jobs (job/job.h) ---- */

@@ -20,7 +20,6 @@
 struct enl_child;
 struct enl_peer;
 struct enl_remote;
-struct enl_sequence;
 
 /* carry -- What carries bytes between this daemon and others: what all of it owns, and what it asks of the rest of
  * the daemon. */
@@ -30,6 +29,8 @@ struct enl_carry_ops {
     bool (*control_link_send)(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                               uint32_t bytes);
     uint32_t (*control_link_waits)(const struct enl_links *links, uint32_t host);
+    /* Tells, by enl_child_control_link_is_read, when what has come by it so far has been taken. */
+    bool (*control_link_mark)(struct enl_links *links, uint32_t host);
     /* The connection to the daemon of that host; NULL: it is not up, or not known here. */
     struct enl_conn *(*daemon_of)(struct enl_program *program, uint32_t host);
     uint32_t (*host_numbers)(
@@ -106,8 +107,6 @@ void enl_collect_own(struct enl_carry *carry);
  *
  * Or by the control link (bcri/link_thread.h), a link to its host: then all of that goes there.
  *
- * What is sent to a peer may be numbered (sequence.h), so that it outlives the way that it takes.
- *
  * What brings the program key lies in secret memory (secret.h) until it is written; so does what has
  * come. Both are wiped. */
 
@@ -141,29 +140,24 @@ struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t 
 int enl_peer_read(struct bcri_frames *frames, int fd, const char **why_out);
 /* A message has come from it in the control link. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
-/* From now on what is sent is numbered by `sequence`, which the owner keeps; or its numbers go on by this peer. */
-void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence);
-/* Copies of what was numbered may have been dropped: looks whether enl_peer_flush is done. */
+/* By the control link: what was sent before something that has been answered has arrived, mostly. Looks whether enl_peer_flush is
+ * done. */
 void enl_peer_acknowledged(struct enl_peer *peer);
-/* Changes the way; `via` NULL: there is none, and what is sent is dropped. */
-void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via);
 /* Whether something has come from there, or from a host that is reached by the same pipes, and is not read. */
 bool enl_peer_has_unread(struct enl_peer *peer);
-/* The peer whose pipes lead there; NULL: there is no way. */
-struct enl_peer *enl_peer_pipes(struct enl_peer *peer);
 /* How it goes its type says: control at once; a CCE's output and the bytes of proxied streams behind what waits; a packet
  * of a link (tree/tunnelled.c) so, or not at all if much waits. */
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
-/* Sends a message of another daemon's. */
-void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message);
 /* The same for the message that has just come from `from`, byte for byte. */
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type);
+/* By the control link: has it told when all has been taken that has come so far. False: no memory, or it is not by that. */
+bool enl_peer_mark(const struct enl_peer *peer);
 /* Sends bytes that are no frame, before the first frame is sent. Calls `written` when
  * the pipe has taken them; with false, and for the last time, if it does not or the peer is closed. */
 void enl_peer_send_raw(struct enl_peer *peer, const char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data);
-/* Calls `done` when all is written (if it is numbered: when the other side has said that it has had it), or cannot
- * be; at once if nothing waits. */
+/* Calls `done` when all is written (by the control link: when the other side has it; that is looked at when an answer comes), or
+ * cannot be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data);
 /* Closes the pipes. Neither ops nor `done` is called any more. */
 void enl_peer_close(struct enl_peer *peer);

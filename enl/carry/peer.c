@@ -12,28 +12,27 @@
 #include "base/secret.h"
 #include "base/watch.h"
 #include "carry/outgoing.h"
-#include "tree/sequence.h"
 
 struct enl_peer {
     struct enl_carry *carry;
     const struct enl_peer_ops *ops;
     void *owner;
     struct enl_watch *in;
-    struct enl_outgoing out; /* of one that has no frames: nothing */
+    struct enl_outgoing out; /* of one that is reached by way of others: nothing */
     void (*flushed)(void *data);
     void *flush_data;
     struct bcri_frames *frames; /* secret memory; NULL: it has no pipes */
-    struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or none */
+    struct enl_peer *via;       /* whose pipes it is reached by; NULL: its own, or the control link */
     uint32_t to;                /* its host, if it has no pipes */
     bool by_control_link;       /* it is reached by the control link to that host */
-    struct enl_sequence *numbers;
 };
 
 static void look_whether_flushed(struct enl_peer *peer)
 {
     void (*done)(void *data) = peer->flushed;
-    const bool waits = peer->numbers != NULL ? peer->numbers->kept_bytes != 0
-                                             : !peer->by_control_link && enl_outgoing_waits(&peer->out);
+    const bool waits = peer->by_control_link
+                           ? peer->carry->ops->control_link_waits(peer->carry->self->links, peer->to) != 0
+                           : enl_outgoing_waits(&peer->out);
     if (done == NULL || (peer->out.writes && waits))
         return;
     peer->flushed = NULL;
@@ -57,23 +56,29 @@ void enl_peer_send_raw(struct enl_peer *peer, const char *bytes, size_t length,
     enl_outgoing_send_raw(&peer->out, bytes, length, written, data);
 }
 
-static enum enl_haste haste_of(enum bcri_control_type type)
+/* What a daemon tells of one that it has started overtakes output in pipes, since the root waits for it. In a control link, whose
+ * rows are each in order, it does not overtake what it belongs behind: a daemon's last word about itself is `ended`. */
+static enum enl_haste haste_of(const struct enl_peer *peer, enum bcri_control_type type)
 {
-    if (type == BCRI_MSG_carry || type == BCRI_MSG_said)
-        return ENL_OR_DROPPED;
-    /* Each row keeps its order. */
-    return enl_sequence_row(type) == ENL_ROW_OUTPUT ? ENL_IN_TURN : ENL_AT_ONCE;
+    switch (type) {
+    case BCRI_MSG_carry: return ENL_OR_DROPPED;
+    case BCRI_MSG_output:
+    case BCRI_MSG_relay:
+    case BCRI_MSG_relay_bytes:
+    case BCRI_MSG_relay_window:
+    case BCRI_MSG_relay_end: return ENL_IN_TURN;
+    case BCRI_MSG_said:
+    case BCRI_MSG_closed:
+    case BCRI_MSG_ended: return peer->by_control_link ? ENL_IN_TURN : ENL_AT_ONCE;
+    default: return ENL_AT_ONCE;
+    }
 }
 
 /* Sends a frame in the control link, whose two rows are each in order. */
 static void send_in_control_link(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
                                  size_t length, enum enl_haste haste)
 {
-    const unsigned row = haste == ENL_AT_ONCE ? ENL_ROW_CONTROL : ENL_ROW_OUTPUT;
-    if (!peer->out.writes || peer->out.closed ||
-        (haste == ENL_OR_DROPPED &&
-         peer->carry->ops->control_link_waits(peer->carry->self->links, peer->to) >= ENL_PACKETS_MAX))
-        return;
+    const unsigned row = haste == ENL_AT_ONCE ? 0 : 1;
     if (length == 0 || !peer->carry->ops->control_link_send(peer->carry->self->links, peer->to, row,
                                                             frame + BCRI_FRAME_HEAD_BYTES,
                                                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))
@@ -90,32 +95,20 @@ static void send_frame(struct enl_peer *peer, enum bcri_control_type type, uint8
         enl_outgoing_send(&peer->out, type, frame, length, haste);
 }
 
-static void send_with(struct enl_peer *peer, const struct bcri_control *message, enum enl_haste haste)
+void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
 {
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
     struct bcri_control routed;
-    if (peer->frames == NULL) {
+    if (peer->via != NULL) {
         routed = *message;
         routed.present |= BCRI_HAS(to);
         routed.to = peer->to;
         message = &routed;
         peer = peer->via;
     }
-    if (peer != NULL && peer->out.writes && !peer->out.closed)
-        send_frame(peer, message->type, bytes, bcri_frame_encode(message, bytes, sizeof bytes), haste);
-}
-
-/* What sequence.h passes, or another daemon has numbered. */
-static void send_by_way(void *owner, const struct bcri_control *message)
-{
-    send_with(owner, message, haste_of(message->type));
-}
-
-void enl_peer_number(struct enl_peer *peer, struct enl_sequence *sequence)
-{
-    sequence->pass = send_by_way;
-    sequence->owner = peer;
-    peer->numbers = sequence;
+    if (peer->out.writes && !peer->out.closed)
+        send_frame(peer, message->type, bytes, bcri_frame_encode(message, bytes, sizeof bytes),
+                   haste_of(peer, message->type));
 }
 
 void enl_peer_acknowledged(struct enl_peer *peer)
@@ -123,32 +116,9 @@ void enl_peer_acknowledged(struct enl_peer *peer)
     look_whether_flushed(peer);
 }
 
-/* What this daemon itself tells of one that it has started overtakes output: the root waits for it. */
-static bool tells_of_starting(enum bcri_control_type type)
-{
-    return type == BCRI_MSG_said || type == BCRI_MSG_closed || type == BCRI_MSG_ended;
-}
-
-void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
-{
-    if (peer->numbers == NULL)
-        send_with(peer, message, tells_of_starting(message->type) ? ENL_AT_ONCE : haste_of(message->type));
-    else if (!enl_sequence_send(peer->numbers, message))
-        enl_outgoing_give_up(&peer->out, bcri_control_name(message->type),
-                             "too much waits, or there is no memory");
-}
-
-void enl_peer_forward(struct enl_peer *peer, const struct bcri_control *message)
-{
-    if ((message->present & BCRI_HAS(from)) != 0) /* its numbers are that host's */
-        send_by_way(peer, message);
-    else
-        enl_peer_send(peer, message);
-}
-
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type)
 {
-    send_frame(peer, type, from->frames->bytes, from->frames->taken, haste_of(type));
+    send_frame(peer, type, from->frames->bytes, from->frames->taken, haste_of(peer, type));
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)
@@ -202,7 +172,7 @@ void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX])
 
 bool enl_peer_has_unread(struct enl_peer *peer)
 {
-    const struct enl_peer *pipes = enl_peer_pipes(peer);
+    const struct enl_peer *pipes = peer->via != NULL ? peer->via : peer;
     int bytes = 0;
     return pipes != NULL && pipes->in != NULL && ioctl(pipes->in->fd, FIONREAD, &bytes) == 0 && bytes != 0;
 }
@@ -218,13 +188,13 @@ static void on_peer_closed(uv_handle_t *handle)
     free_peer(handle->data);
 }
 
-/* One that has frames; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
+/* One that sends by itself; its pipe, still closed, puts its end off until libuv has done with it. NULL: no memory. */
 static struct enl_peer *new_peer(struct enl_carry *carry, const struct enl_peer_ops *ops, void *owner,
                                  bool by_control_link)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
-    struct bcri_frames *frames = enl_secret_new(sizeof *frames);
-    if (peer == NULL || frames == NULL) {
+    struct bcri_frames *frames = by_control_link ? NULL : enl_secret_new(sizeof *frames);
+    if (peer == NULL || (frames == NULL && !by_control_link)) {
         enl_secret_free(frames);
         free(peer);
         return NULL;
@@ -264,6 +234,11 @@ close_both:
     return NULL;
 }
 
+bool enl_peer_mark(const struct enl_peer *peer)
+{
+    return peer->by_control_link && peer->carry->ops->control_link_mark(peer->carry->self->links, peer->to);
+}
+
 struct enl_peer *enl_peer_new_by(struct enl_carry *carry, struct enl_peer *via, uint32_t to)
 {
     struct enl_peer *peer = calloc(1, sizeof *peer);
@@ -281,37 +256,19 @@ struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t 
     return peer;
 }
 
-/* The frame is put together again, since it may have to be passed on. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes)
 {
-    struct bcri_frames *frames = peer->frames;
     struct bcri_control message;
-    if (bytes > sizeof frames->bytes - BCRI_FRAME_HEAD_BYTES)
-        return;
-    for (unsigned i = 0; i < BCRI_FRAME_HEAD_BYTES; i++)
-        frames->bytes[i] = (uint8_t)(bytes >> (24 - 8 * i));
-    memcpy(frames->bytes + BCRI_FRAME_HEAD_BYTES, content, bytes);
-    frames->used = frames->taken = BCRI_FRAME_HEAD_BYTES + bytes;
-    const char *why = bcri_control_decode(frames->bytes + BCRI_FRAME_HEAD_BYTES, bytes, &message);
+    const char *why = bcri_control_decode(content, bytes, &message);
     if (why == NULL)
         why = peer->ops->came(peer->owner, &message);
     if (why != NULL && !peer->out.closed)
         peer->ops->ended(peer->owner, why);
 }
 
-void enl_peer_go_by(struct enl_peer *peer, struct enl_peer *via)
-{
-    peer->via = via;
-}
-
-struct enl_peer *enl_peer_pipes(struct enl_peer *peer)
-{
-    return peer->frames != NULL ? peer : peer->via;
-}
-
 void enl_peer_close(struct enl_peer *peer)
 {
-    if (peer->frames == NULL) {
+    if (peer->via != NULL) {
         free(peer);
         return;
     }

@@ -194,7 +194,10 @@ static void on_told(uv_async_t *told)
     while (links->thread != NULL && (count = bcri_link_thread_take_packet(links->thread, &host, bytes)) != 0)
         links->ops->send_packet(program, host, bytes, count);
     while (links->thread != NULL && (count = bcri_link_thread_lane_take(links->thread, &host, bytes)) != 0)
-        links->ops->came_in_control_link(program, host, bytes, count);
+        if (count != BCRI_LANE_MARK)
+            links->ops->came_in_control_link(program, host, bytes, count);
+        else
+            links->ops->control_link_is_read(program, host);
 }
 
 /* On the link thread. */
@@ -324,6 +327,11 @@ bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigne
                                  uint32_t bytes)
 {
     return links->thread != NULL && bcri_link_thread_lane_send(links->thread, host, row, content, bytes);
+}
+
+bool enl_links_control_link_mark(struct enl_links *links, uint32_t host)
+{
+    return links->thread != NULL && bcri_link_thread_lane_mark(links->thread, host);
 }
 
 uint32_t enl_links_control_link_waits(const struct enl_links *links, uint32_t host)

@@ -40,6 +40,8 @@ struct enl_links_ops {
     /* What a daemon says in the control link. */
     void (*came_in_control_link)(struct enl_program *program, uint32_t host, const uint8_t *content,
                                  uint32_t bytes);
+    /* All has been taken that it had said when enl_links_control_link_mark was called. */
+    void (*control_link_is_read)(struct enl_program *program, uint32_t host);
     /* The answer to bcri_link_thread_quiet. */
     void (*is_quiet)(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages);
 };
@@ -80,6 +82,8 @@ bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction 
 bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                                  uint32_t bytes);
 uint32_t enl_links_control_link_waits(const struct enl_links *links, uint32_t host);
+/* The op control_link_is_read is called when what has come there so far has been taken. False: no memory, or no thread. */
+bool enl_links_control_link_mark(struct enl_links *links, uint32_t host);
 
 /* The CCE with that record has an outbox now. False: no memory, or no thread. */
 bool enl_links_outbox(struct enl_links *links, uint32_t index, bcri_ref outbox);

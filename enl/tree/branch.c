@@ -22,7 +22,6 @@ struct branch {
     struct enl_launch launch; /* its process 0: reaped */
     struct enl_peer *peer;    /* NULL: the pipe has ended */
     struct enl_said said;
-    bool write_failed; /* nothing can be sent to it, and the root knows */
 };
 
 static struct {
@@ -54,7 +53,7 @@ static struct branch *find_process(pid_t pid)
 static void send_to_parent(struct enl_program *program, const struct bcri_control *message)
 {
     if (program->parent != NULL)
-        enl_peer_forward(program->parent->peer, message);
+        enl_peer_send(program->parent->peer, message);
 }
 
 /* ---- what is told of a branch ---- */
@@ -125,11 +124,10 @@ static void tell_closed(const struct branch *branch, const char *why, uint32_t f
     send_to_parent(branch->program, &closed);
 }
 
-/* What it says is passed on still, and the root no longer minds. */
+/* What it says is passed on still. */
 static void on_write_failed(void *owner)
 {
     struct branch *branch = owner;
-    branch->write_failed = true;
     tell_closed(branch, "nothing can be sent to it", BCRI_CLOSED_WRITE_FAILED);
 }
 
@@ -141,8 +139,7 @@ static void on_branch_ended(void *owner, const char *why)
     enl_peer_printed(branch->peer, line); /* a login may refuse where a daemon would speak: on its stdout */
     if (line[0] != '\0')
         tell_said(branch, line, strlen(line));
-    if (!branch->write_failed)
-        tell_closed(branch, why, 0);
+    tell_closed(branch, why, 0);
     close_pipes(branch);
     look_whether_gone(branch);
 }
@@ -176,18 +173,23 @@ static void cut(struct branch *branch)
 static const char *on_branch_message(void *owner, const struct bcri_control *message)
 {
     struct branch *branch = owner;
-    struct enl_program *program = branch->program;
-    if ((message->present & BCRI_HAS(from)) == 0) {
+    struct enl_peer *pipes = branch->program->pipes;
+    const bool is_own = (message->present & BCRI_HAS(from)) == 0;
+    const uint32_t leads_by = is_own ? branch->host : enl_routes_find(&branches.routes, message->from);
+    /* A host speaks first by saying what it is: so the way to it becomes known here. */
+    if (leads_by == 0 && message->type == BCRI_MSG_present &&
+        !enl_routes_add(&branches.routes, message->from, branch->host))
+        return NULL;
+    if (leads_by != branch->host && (leads_by != 0 || message->type != BCRI_MSG_present))
+        return "it speaks for a host that is not below it";
+    if (is_own && pipes != NULL) {
         struct bcri_control own = *message;
         own.present |= BCRI_HAS(from);
         own.from = branch->host;
-        send_to_parent(program, &own);
-        return NULL;
+        enl_peer_send(pipes, &own);
+    } else if (pipes != NULL) {
+        enl_peer_pass(pipes, branch->peer, message->type);
     }
-    if (enl_routes_find(&branches.routes, message->from) != branch->host)
-        return "it speaks for a host that is not below it";
-    if (program->parent != NULL)
-        enl_peer_pass(program->parent->peer, branch->peer, message->type);
     return NULL;
 }
 
@@ -200,11 +202,8 @@ void enl_branch_pass_down(struct enl_program *program, const struct bcri_control
                        bcri_control_name(message->type), message->to);
         return;
     }
-    if (message->type == BCRI_MSG_begin && !enl_routes_add(&branches.routes, message->host, branch->host)) {
-        tell_ended(program, message->host, NULL, 0, "no memory");
-        return;
-    }
-    enl_peer_pass(branch->peer, program->parent->peer, message->type);
+    if (program->pipes != NULL)
+        enl_peer_pass(branch->peer, program->pipes, message->type);
 }
 
 /* ---- its beginning ---- */

@@ -19,8 +19,7 @@ static struct enl_life_now now_of(const struct enl_child *child)
     const struct bcri_config *config = &child->program->self.config;
     return (struct enl_life_now){.ms = enl_boottime_ms(),
                                  .connecttimeout = (uint64_t)config->connecttimeout,
-                                 .hosttimeout = (uint64_t)config->hosttimeout,
-                                 .may_listen = child->backup.is_there && !child->backup.is_made};
+                                 .hosttimeout = (uint64_t)config->hosttimeout};
 }
 
 /* Whether the end of its command is that of its daemon. A local daemon is the process itself. ssh tells the exit status of
@@ -148,25 +147,10 @@ static void end_process(const struct enl_child *child)
     }
 }
 
-static void listen_for(struct enl_child *child)
-{
-    if (child->program->introductions != NULL)
-        enl_backup_listen(&child->backup, child->program->introductions, child->life.number);
-}
-
 static void happens_to(void *owner, struct enl_life *life, enum enl_life_event event)
 {
     (void)owner;
     enl_child_happens(enl_child_of(life), event);
-}
-
-/* Those above it are reached in another way now, and so is it. */
-static void pass_by_new_way(struct enl_child *child)
-{
-    const struct enl_life *carrier = enl_lives_carrier(&child->program->tree->lives, &child->life);
-    const struct enl_child *by = enl_tree_child(child->program, carrier->number);
-    enl_peer_go_by(child->conn->peer, by->conn->peer);
-    enl_sequence_ask(&child->numbers);
 }
 
 static void close_way(struct enl_child *child)
@@ -183,9 +167,6 @@ static void close_way(struct enl_child *child)
 
 static void welcome(struct enl_child *child)
 {
-    child->life.is_numbered = child->backup.is_there;
-    if (child->life.is_numbered && child->conn != NULL)
-        enl_peer_number(child->conn->peer, &child->numbers);
     enl_said_report(&child->said);
     bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
                    child->host->name, child->life.number, child->by != NULL ? "host " : "this one: ",
@@ -204,22 +185,14 @@ static void carry_out(struct enl_child *child, unsigned actions, const struct bc
     char sentence[3072];
     if ((actions & ENL_LIFE_DO_KILL) != 0)
         end_process(child);
-    if ((actions & ENL_LIFE_DO_SHUT) != 0)
-        enl_peer_go_by(child->conn->peer, NULL);
-    if ((actions & ENL_LIFE_DO_LISTEN) != 0)
-        listen_for(child);
     if ((actions & ENL_LIFE_DO_IDLE) != 0)
         enl_plan_ends(&tree->plan, child->life.number);
-    if ((actions & ENL_LIFE_DO_LINK) != 0) {
-        enl_sequence_ask(&child->numbers);
-        enl_lives_linked(&tree->lives, child->life.number, happens_to, NULL);
-    }
-    if ((actions & ENL_LIFE_DO_PASS) != 0)
-        pass_by_new_way(child);
     if ((actions & ENL_LIFE_DO_CLOSE) != 0)
         close_way(child);
     if ((actions & ENL_LIFE_DO_SET_UP) != 0)
         enl_setup_send(child, ENL_CHILD_START_ID);
+    if ((actions & ENL_LIFE_DO_LISTEN) != 0 && child->life.starter != 0 && !enl_child_listen(child))
+        return; /* it has been cut off */
     if ((actions & ENL_LIFE_DO_WELCOME) != 0)
         welcome(child);
     if ((actions & ENL_LIFE_DO_TELL) != 0)
@@ -308,7 +281,7 @@ static void take_ended(struct enl_child *child, const struct bcri_control *messa
 
 const char *enl_child_said_end(struct enl_child *child)
 {
-    if (!enl_life_takes(&child->life, ENL_LIFE_SAYS_END))
+    if (child->life.starter == 0 || !enl_life_takes(&child->life, ENL_LIFE_SAYS_END))
         return "it tells of its own end";
     enl_child_happens(child, ENL_LIFE_SAYS_END);
     return NULL;
@@ -324,25 +297,40 @@ static void take_printed(struct enl_child *child)
     enl_said_take(&child->said, line, strlen(line));
 }
 
-/* `event`: if it has ended by itself. */
-static void pipe_ended(struct enl_child *child, const char *why, enum enl_life_event event)
+static bool is_plain_end(const char *why)
 {
-    static const char plain[] = "its pipe has ended";
-    take_printed(child);
-    if (strcmp(why, plain) != 0) /* it talks nonsense */
-        enl_child_cut(child, why);
-    else
-        enl_child_happens(child, event);
+    return strcmp(why, "its pipe has ended") == 0; /* else it talks nonsense */
 }
 
 void enl_child_pipe_ended(struct enl_child *child, const char *why)
 {
-    pipe_ended(child, why, ENL_LIFE_PIPE_ENDS);
+    take_printed(child);
+    if (!is_plain_end(why))
+        enl_child_cut(child, why);
+    else
+        enl_child_happens(child, ENL_LIFE_PIPE_ENDS);
+}
+
+void enl_child_control_link_is_read(struct enl_child *child)
+{
+    if (enl_life_takes(&child->life, ENL_LIFE_PIPE_ENDS))
+        enl_child_happens(child, ENL_LIFE_PIPE_ENDS);
+}
+
+/* Its starter tells so. The news must not overtake what the host has said by its control link. */
+static void take_closed(struct enl_child *child, const struct bcri_control *message)
+{
+    char why[128];
+    if (!bcri_view_copy(message->text, why, sizeof why))
+        snprintf(why, sizeof why, "it talks nonsense");
+    if (child->conn == NULL)
+        return;
+    if (!child->life.was_up || !is_plain_end(why) || !enl_peer_mark(child->conn->peer))
+        enl_child_pipe_ended(child, why);
 }
 
 void enl_child_told(struct enl_child *child, const struct bcri_control *message)
 {
-    char why[128];
     switch (message->type) {
     case BCRI_MSG_said:
         enl_said_take(&child->said, message->bytes.bytes, message->bytes.length);
@@ -350,12 +338,7 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
             enl_child_gets_more(child);
         break;
     case BCRI_MSG_ended: take_ended(child, message); break;
-    default:
-        if (!bcri_view_copy(message->text, why, sizeof why))
-            snprintf(why, sizeof why, "it talks nonsense");
-        if (child->conn != NULL && !enl_life_is_linked(&child->life))
-            pipe_ended(child, why, ENL_LIFE_PIPE_TOLD);
-        break;
+    default: take_closed(child, message); break;
     }
 }
 
@@ -381,7 +364,6 @@ static void on_child_timer(uv_timer_t *timer)
 {
     struct enl_child *child = timer->data;
     const struct enl_life_now now = now_of(child);
-    enum enl_life_event event;
     if (child->conn != NULL && enl_peer_has_unread(child->conn->peer)) {
         uv_timer_start(timer, on_child_timer, 1,
                        0); /* this process stood still: what has come is read first */
@@ -391,13 +373,12 @@ static void on_child_timer(uv_timer_t *timer)
         enl_child_happens(child, ENL_LIFE_BEATS); /* it has stopped, and sends no beats before it goes on */
         return;
     }
-    if (!enl_life_deadline(&child->life, &now, &event)) { /* the loop's time was old when the timer was set */
+    if (!enl_life_is_silent(&child->life, now.ms)) { /* the loop's time was old when the timer was set */
         arm(child, now.ms);
         return;
     }
-    if (event == ENL_LIFE_SILENT)
-        say_silent(child);
-    enl_child_happens(child, event);
+    say_silent(child);
+    enl_child_happens(child, ENL_LIFE_SILENT);
 }
 
 static void on_freed(uv_handle_t *handle)
@@ -413,8 +394,7 @@ void enl_child_free(struct enl_child *child)
     free(child->address);
     enl_said_end(&child->said);
     enl_forwards_drop(&child->forwards);
-    enl_sequence_drop(&child->numbers);
-    bcri_seal_wipe(&child->backup, sizeof child->backup);
+    bcri_seal_wipe(&child->control_link, sizeof child->control_link);
     for (int i = 0; i < 2; i++)
         if (child->sources[i] != NULL)
             enl_source_end(child->sources[i]);

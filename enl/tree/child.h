@@ -7,7 +7,6 @@
 #include "tree/introductions.h"
 #include "tree/life.h"
 #include "tree/plan.h"
-#include "tree/sequence.h"
 #include "tree/tree.h"
 #include "wire/attached.h"
 
@@ -83,14 +82,14 @@ struct enl_child {
     char why[512]; /* why it is given up; "" : it has ended by itself */
     pid_t process; /* here; 0: reaped, or its starter's */
     int wait_status;
-    struct enl_conn *conn; /* NULL: there is no way to it */
+    struct enl_conn *
+        conn; /* NULL: there is no way to it; its peer is its pipes, those of the tree, or its control link */
     struct enl_said said;
     char machine_id[200]; /* of which machine and user it is; "" until it has said so */
     struct enl_forwards forwards;
     uv_timer_t timer; /* for life.until_ms */
     bool is_ssh;      /* the command is ssh */
-    struct enl_backup backup;
-    struct enl_sequence numbers;   /* of a child that has a backup link, from when it is UP */
+    struct enl_control_link control_link;
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
     struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
     uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
@@ -129,8 +128,11 @@ const char *enl_child_said_end(struct enl_child *child);
 void enl_child_happens(struct enl_child *child, enum enl_life_event event);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
 void enl_child_gets_more(void *child);
-/* A message of it has come in the control link: see introductions.h. */
+/* A message of it has come in the control link (introductions.h); all has that it had said when its pipe ended. */
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
+void enl_child_control_link_is_read(struct enl_child *child);
+/* From now on all goes by its control link. False: it cannot, and the child has been cut off. */
+bool enl_child_listen(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */
 const char *enl_child_take(struct enl_child *child, const struct bcri_control *message);
 /* Its pipe has ended, or brings nonsense: `why`. Its process ends too, or is made to. */
@@ -204,6 +206,13 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
 void enl_tree_met(struct enl_child *child);
 void enl_tree_up(struct enl_child *child);
 void enl_tree_gone(struct enl_child *child);
+/* The pipes of the root's that lead to that child; NULL: they are closed. */
+static inline struct enl_peer *enl_tree_pipes(const struct enl_child *child)
+{
+    const struct enl_life *top = enl_lives_highest(&child->program->tree->lives, &child->life, 0);
+    const struct enl_child *first = top != NULL ? enl_tree_child(child->program, top->number) : NULL;
+    return first != NULL && first->conn != NULL ? first->conn->peer : NULL;
+}
 /* Tells its starter to end its process. */
 void enl_tree_cut_child(const struct enl_child *child);
 /* A message has come from a daemon below that one; said, closed or ended has come, of one that it has begun. Return NULL,

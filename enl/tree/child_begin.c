@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a child is begun, by a process here or by way of another child, its starter; and its change of the way. */
+/* How a child is begun, by a process here or by way of another child, its starter; and its control link. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +80,9 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
 {
     struct enl_program *program = child->program;
     const struct enl_host *host = child->host;
-    struct enl_peer *pipes = enl_peer_pipes(starter->conn->peer);
-    struct enl_peer *peer = enl_peer_new_by(&program->carry, pipes, child->life.number);
+    struct enl_peer *pipes = enl_tree_pipes(starter);
+    struct enl_peer *peer =
+        pipes != NULL ? enl_peer_new_by(&program->carry, pipes, child->life.number) : NULL;
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
     if (child->conn == NULL)
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
@@ -108,33 +109,28 @@ bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *e
                            : begin_by(child, starter, error, error_size);
 }
 
-/* ---- its way through the tree is lost, or silent: it goes on by the control link (introductions.h) ---- */
+/* ---- the control link of a child that another has begun (introductions.h) ---- */
 
-static bool go_by_control_link(struct enl_child *child)
+bool enl_child_listen(struct enl_child *child)
 {
     struct enl_program *program = child->program;
-    struct enl_peer *way = child->conn->peer;
-    struct enl_peer *control_link =
-        enl_peer_new_by_control_link(&program->carry, child->life.number, &enl_child_peer_ops, child);
-    if (control_link == NULL)
-        return false; /* it sends another beat */
-    child->conn->peer = control_link;
-    enl_peer_number(control_link, &child->numbers);
-    enl_peer_close(way);
-    bcri_log_write(
-        &program->self.log, BCRI_LOG_WARN, "host %s goes on over a link of its own%s", child->host->name,
-        enl_life_is_cut_off(&child->life) ? ""
-                                          : ": nothing came from it by way of the daemon that started it");
-    enl_child_happens(child, ENL_LIFE_LINK);
+    struct enl_peer *pipes = child->conn->peer;
+    const char *wrong =
+        enl_control_link_listen(&child->control_link, program->introductions, child->life.number);
+    struct enl_peer *peer = wrong == NULL ? enl_peer_new_by_control_link(&program->carry, child->life.number,
+                                                                         &enl_child_peer_ops, child)
+                                          : NULL;
+    if (peer == NULL) {
+        enl_child_cut(child, wrong != NULL ? wrong : "no memory");
+        return false;
+    }
+    child->conn->peer = peer;
+    enl_peer_close(pipes);
     return true;
 }
 
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)
 {
-    const bool is_linked = enl_life_is_linked(&child->life);
-    if (!child->backup.is_made || (!is_linked && !enl_life_takes(&child->life, ENL_LIFE_LINK)))
-        return;
-    if (!is_linked && (!enl_backup_is_first(content, bytes) || !go_by_control_link(child)))
-        return;
-    enl_peer_came(child->conn->peer, content, bytes);
+    if (child->conn != NULL && child->life.starter != 0 && child->life.state >= ENL_LIFE_ANNOUNCED)
+        enl_peer_came(child->conn->peer, content, bytes);
 }

@@ -202,12 +202,8 @@ static void answer_beat(struct enl_child *child, const struct bcri_control *mess
                                   .present = BCRI_HAS(id) | BCRI_HAS(clock),
                                   .id = message->id,
                                   .clock = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
-    if (child->life.is_numbered)
-        enl_sequence_tell(&child->numbers, &answer);
     enl_child_send(child, &answer);
     enl_child_happens(child, ENL_LIFE_BEATS);
-    if ((message->flags & BCRI_BEAT_UNHEARD) != 0 && enl_life_takes(&child->life, ENL_LIFE_UNREST))
-        enl_child_happens(child, ENL_LIFE_UNREST);
 }
 
 /* A CCE there has said hello with flags that concern the whole program. */
@@ -317,10 +313,5 @@ const char *enl_child_take(struct enl_child *child, const struct bcri_control *m
         ((state == ENL_LIFE_MET || state == ENL_LIFE_ANNOUNCED) && message->type != BCRI_MSG_reply &&
          message->type != BCRI_MSG_report && message->type != BCRI_MSG_announce))
         return "it speaks before it was started";
-    if (child->life.is_numbered) {
-        const enum enl_sequence_verdict verdict = enl_sequence_came(&child->numbers, message);
-        if (verdict != ENL_SEQUENCE_TAKE)
-            return verdict == ENL_SEQUENCE_DROP ? NULL : "what it says it has had makes no sense";
-    }
     return take_up(child, message);
 }

@@ -53,7 +53,7 @@ static int take_start(struct enl_greeting *greeting, struct enl_program *program
                       const struct bcri_control *start, char *error, size_t error_size)
 {
     greeting->start_id = start->id;
-    program->backup = enl_backup_take(start);
+    program->control_link = enl_control_link_take(start);
     program->self.host_number = start->host;
     program->self.daemon_number = start->daemon;
     if (!bcri_view_copy(start->program, program->self.name, sizeof program->self.name) ||

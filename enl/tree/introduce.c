@@ -55,12 +55,6 @@ static void give_up_link(void *owner, uint32_t host)
     enl_program_abort(program, 1);
 }
 
-static void no_backup(void *owner, uint32_t host, const char *why)
-{
-    struct enl_program *program = owner;
-    bcri_log_write(&program->self.log, BCRI_LOG_WARN, "no backup link to host %u: %s", host, why);
-}
-
 static bool is_coming(void *owner, uint32_t host)
 {
     const struct enl_program *program = owner;
@@ -69,8 +63,7 @@ static bool is_coming(void *owner, uint32_t host)
            (child != NULL && !child->life.was_up);
 }
 
-static const struct enl_introductions_ops ops = {send_to,      make_link_now, absent,
-                                                 give_up_link, no_backup,     is_coming};
+static const struct enl_introductions_ops ops = {send_to, make_link_now, absent, give_up_link, is_coming};
 
 /* ---- what the daemon tells ---- */
 
@@ -91,12 +84,12 @@ const char *enl_introduce_name(const struct enl_program *program, uint32_t host)
     return member != NULL ? member->name : NULL;
 }
 
-bool enl_introduce_announce(struct enl_program *program)
+void enl_introduce_announce(struct enl_program *program)
 {
     struct bcri_control message = enl_introduced_announce(program->introductions);
-    const bool has_backup = enl_backup_answer(program->backup, &message);
+    if (program->control_link != NULL)
+        enl_control_link_answer(program->control_link, &message);
     send_to(program, 0, &message);
-    return has_backup;
 }
 
 const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_control *message)
@@ -108,7 +101,7 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
         enl_introducer_announced(all, child->life.number, child->host->name, child->machine_id, message);
     if (wrong != NULL)
         return wrong;
-    enl_backup_accept(&child->backup, message);
+    enl_control_link_accept(&child->control_link, message);
     enl_child_happens(child, ENL_LIFE_ANNOUNCES);
     return NULL;
 }
@@ -185,8 +178,8 @@ give_back:
 
 void enl_introduce_end(struct enl_program *program)
 {
-    enl_backup_drop(program->backup);
-    program->backup = NULL;
+    enl_control_link_drop(program->control_link);
+    program->control_link = NULL;
     if (program->introductions == NULL)
         return;
     enl_introductions_drop(program->introductions);

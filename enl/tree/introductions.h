@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* introductions.h -- how hosts are introduced to each other: keys, addresses, what a daemon knows for introductions and does
- * about them, and the backup link. No loop, clock or network is here, and nothing else of a daemon: introduce.c brings these
+ * about them, and the control link. No loop, clock or network is here, and nothing else of a daemon: introduce.c brings these
  * together with it, test/sim in pretended time. */
 #ifndef ENL_INTRODUCTIONS_H
 #define ENL_INTRODUCTIONS_H
@@ -114,8 +114,6 @@ struct enl_introductions_ops {
     void (*absent)(void *owner, uint32_t host, bool is_unknown);
     /* There is no memory for a link to or from that host, this one or a child: it is given up. */
     void (*give_up)(void *owner, uint32_t host);
-    /* Why this host's end of the link in reserve to that one cannot be made. */
-    void (*no_backup)(void *owner, uint32_t host, const char *why);
     /* The root's: whether a host of that number is not up yet, and may be. */
     bool (*is_coming)(void *owner, uint32_t host);
 };
@@ -194,61 +192,52 @@ void enl_introduced_want(struct enl_introductions *all, uint32_t host);
 /* introduce, introduced or lost has come. Returns NULL, or what is wrong with it. */
 const char *enl_introduced_take(struct enl_introductions *all, const struct bcri_control *message);
 
-/* backup.c -- The backup link of a host that others have started for the root: what it takes to reach the root without them, by
- * a control link (bcri/link_thread.h). The two give each other 32 random bytes while their way through
- * the tree is there, in start and announce; keys come of them as of an introduction's (introductions.h), for this link
- * alone. There is no link, and no memory for one, before the way is lost or silent; it is made once, since its
- * packet numbers begin at 0.
+/* control_link.c -- The control link (bcri/link_thread.h) between the root and a host that another has started for it: the way of
+ * all that the two say to each other once that host has announced itself. Before, they give each other 32 random bytes by
+ * the pipes of the tree, in start and announce; keys come of them as of an introduction's (introductions.h), for this
+ * link alone. It is made once, since its packet numbers begin at 0, and nothing replaces it.
  *
  *     the host                                              the root
- *     its pipe ends, or no beat was answered                its starter is lost, or nothing came from it
- *     for half of hosttimeout: makes its end,               for 3/8 of hosttimeout: makes its end,
- *     and sends beats there, too                            which listens
- *        |------------------------------- beat ---------------->|  goes by the control link from now on
- *        |<--------------------------- resume (asks) -----------|
- *     goes by the control link from now on                              |
- *        |--------------------------- resume (answers), ... --->|
+ *        |<------------------ start (random) --------------------|
+ *        |---------------- announce (random) ------------------->|  makes its end, which listens
+ *     makes its end                                              |
+ *        |====================== reply =========================>|  by the control link, as all from now on
  *
- * Neither goes back. docs/states/host.md has what each does when; sequence.h sees to it that nothing is lost, and
- * nothing comes twice. */
+ * The pipes of the tree then carry the link's packets while UDP brings nothing, and tell of deaths. */
 
 /* One side's. */
-struct enl_backup {
+struct enl_control_link {
     bool is_offered; /* the root's: start has had it */
     bool is_there;   /* both hosts have given their bytes */
-    bool is_made;    /* this one has its end of the link */
     uint8_t own[BCRI_SEAL_KEY_BYTES], other[BCRI_SEAL_KEY_BYTES];
 };
 
 /* A child's, and what start has said of the root for it. */
-struct enl_backup_up {
-    struct enl_backup backup;
+struct enl_control_link_up {
+    struct enl_control_link control_link;
     struct enl_member root;
 };
 
 /* ---- the root's ---- */
 
 /* Adds to `start` what the child needs, which is host `there`; views point into `addresses` and to what is kept. */
-void enl_backup_offer(struct enl_backup *backup, const struct enl_introductions *all,
-                      const struct enl_member *there, struct bcri_control *start,
-                      uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX]);
+void enl_control_link_offer(struct enl_control_link *control_link, const struct enl_introductions *all,
+                            const struct enl_member *there, struct bcri_control *start,
+                            uint8_t addresses[BCRI_ADDRESSES_BYTES_MAX]);
 /* announce has come. */
-void enl_backup_accept(struct enl_backup *backup, const struct bcri_control *announce);
-/* Makes the root's end, which listens, unless there is one or that host has no backup link. */
-void enl_backup_listen(struct enl_backup *backup, struct enl_introductions *all, uint32_t host);
-/* Whether what has come in the control link may be the first of all: a beat, and of that host and none below it. Nobody says
- * more before the way has changed. */
-bool enl_backup_is_first(const uint8_t *content, uint32_t bytes);
-
+void enl_control_link_accept(struct enl_control_link *control_link, const struct bcri_control *announce);
+/* Makes the root's end, which listens. Returns NULL, or why it cannot be made. */
+const char *enl_control_link_listen(struct enl_control_link *control_link, struct enl_introductions *all,
+                                    uint32_t host);
 /* ---- a child's ---- */
 
-/* What start brings; NULL: no backup link, or no memory for one. */
-struct enl_backup_up *enl_backup_take(const struct bcri_control *start);
+/* What start brings; NULL: nothing, since the root itself has started this host, or no memory for it. */
+struct enl_control_link_up *enl_control_link_take(const struct bcri_control *start);
 /* Wipes and frees it; NULL is allowed. */
-void enl_backup_drop(struct enl_backup_up *up);
-/* Adds this host's bytes to announce. Returns whether there is a backup link; `up` may be NULL. */
-bool enl_backup_answer(const struct enl_backup_up *up, struct bcri_control *announce);
-/* Makes this host's end. False: it has no backup link (NULL), or had one, or no memory. */
-bool enl_backup_make(struct enl_backup_up *up, struct enl_introductions *all);
+void enl_control_link_drop(struct enl_control_link_up *up);
+/* Adds this host's bytes to announce. */
+void enl_control_link_answer(const struct enl_control_link_up *up, struct bcri_control *announce);
+/* Makes this host's end. Returns NULL, or why it cannot be made. */
+const char *enl_control_link_make(struct enl_control_link_up *up, struct enl_introductions *all);
 
 #endif

@@ -56,19 +56,6 @@ static inline bool enl_lease_stopped_is_over(uint64_t stopped_ms, uint64_t now_m
     return now_ms > stopped_ms + 3600u * 1000u;
 }
 
-/* Whether no answer has come for so long that another way is to be tried. */
-static inline bool enl_lease_is_silent(const struct enl_lease *lease, uint64_t now_ms, uint64_t hosttimeout)
-{
-    return now_ms + hosttimeout / 2 > lease->until_ms;
-}
-
-/* How long a parent waits since it has heard something, until it makes itself ready for a host that tries another
- * way. That may have had no answer to what was heard last, and has less time left. */
-static inline uint64_t enl_lease_unrest(uint64_t hosttimeout)
-{
-    return hosttimeout * 3 / 8;
-}
-
 /* How long a parent waits since it has heard something. */
 static inline uint64_t enl_lease_patience(uint64_t hosttimeout)
 {

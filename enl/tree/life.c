@@ -16,33 +16,21 @@ enum {
     MET = 1u << ENL_LIFE_MET,
     ANNOUNCED = 1u << ENL_LIFE_ANNOUNCED,
     UP = 1u << ENL_LIFE_UP,
-    CUT_OFF = 1u << ENL_LIFE_CUT_OFF,
-    LINKED = 1u << ENL_LIFE_LINKED,
     ENDING = 1u << ENL_LIFE_ENDING,
-    ENDING_CUT_OFF = 1u << ENL_LIFE_ENDING_CUT_OFF,
-    ENDING_LINKED = 1u << ENL_LIFE_ENDING_LINKED,
     FAILED = 1u << ENL_LIFE_FAILED,
     CLOSED = 1u << ENL_LIFE_CLOSED,
     COMING = BEGUN | MET | ANNOUNCED,
-    WORKS = UP | CUT_OFF | LINKED,
-    ENDS = ENDING | ENDING_CUT_OFF | ENDING_LINKED,
-    BY_PIPES = UP | ENDING,
-    BY_NOTHING = CUT_OFF | ENDING_CUT_OFF,
-    BY_LINK = LINKED | ENDING_LINKED,
-    WAS_UP = WORKS | ENDS,
+    WAS_UP = UP | ENDING,
     IS_OVER = FAILED | CLOSED
 };
 
 /* Short names for what is to be done. */
 enum {
     KILL = ENL_LIFE_DO_KILL,
-    SHUT = ENL_LIFE_DO_SHUT,
-    LISTEN = ENL_LIFE_DO_LISTEN,
-    LINK = ENL_LIFE_DO_LINK,
-    PASS = ENL_LIFE_DO_PASS,
     IDLE = ENL_LIFE_DO_IDLE,
     CLOSE = ENL_LIFE_DO_CLOSE,
     SET_UP = ENL_LIFE_DO_SET_UP,
+    LISTEN = ENL_LIFE_DO_LISTEN,
     WELCOME = ENL_LIFE_DO_WELCOME,
     TELL = ENL_LIFE_DO_TELL
 };
@@ -60,50 +48,37 @@ const struct enl_life_rule enl_life_rules[] = {
     /* coming */
     {BEGUN, ON(MORE), TO(SAME), 0},
     {BEGUN, ON(PRESENTS), TO(MET), SET_UP},
-    {MET, ON(ANNOUNCES), TO(ANNOUNCED), 0},
+    {MET, ON(ANNOUNCES), TO(ANNOUNCED), LISTEN},
     {ANNOUNCED, ON(STARTS), TO(UP), WELCOME},
     {COMING, ON(GO_ON), TO(SAME), 0},
     {COMING, ON(PROCESS_ENDS), TO(SAME), 0},
     {COMING, ON(DAEMON_ENDS), TO(SAME), 0},
     {COMING, ON(NOT_BEGUN), TO(FAILED), CLOSE},
     {COMING, ON(PIPE_ENDS), TO(FAILED), CLOSE},
-    {COMING, ON(PIPE_TOLD), TO(FAILED), CLOSE},
     {COMING, ON(WAY_LOST), TO(FAILED), KILL | CLOSE},
+    {COMING, ON(STARTER_LOST), TO(FAILED), CLOSE},
     {COMING, ON(SILENT), TO(FAILED), KILL | CLOSE},
     {COMING, ON(CUT), TO(FAILED), KILL | CLOSE},
     {COMING, ON(END), TO(FAILED), KILL | CLOSE},
     /* at work, or told to end */
-    {ENDS, ON(SPEAKS), TO(SAME), 0},
+    {UP, ON(END), TO(ENDING), TELL},
+    {ENDING, ON(END), TO(SAME), TELL},
+    {ENDING, ON(SPEAKS), TO(SAME), 0},
     {WAS_UP, ON(BEATS), TO(SAME), 0},
     {WAS_UP, ON(GO_ON), TO(SAME), 0},
     {WAS_UP, ON(PROCESS_ENDS), TO(SAME), 0},
-    {BY_PIPES, ON(DAEMON_ENDS), TO(SAME), 0},
-    {BY_NOTHING | BY_LINK, ON(DAEMON_ENDS), TO(CLOSED), CLOSE},
-    {BY_LINK, ON(SAYS_END), TO(CLOSED), CLOSE},
+    {WAS_UP, ON(DAEMON_ENDS), TO(SAME), 0},
+    {WAS_UP, ON(WAY_LOST), TO(SAME), IDLE},
+    {WAS_UP, ON(STARTER_LOST), TO(SAME), IDLE},
     {WAS_UP, ON(PIPE_ENDS), TO(CLOSED), CLOSE},
-    {BY_PIPES | BY_NOTHING, ON(PIPE_TOLD), TO(CLOSED), CLOSE},
-    {BY_LINK, ON(PIPE_TOLD), TO(SAME), 0},
-    {WORKS, ON(UNREST), TO(SAME), LISTEN},
+    {WAS_UP, ON(SAYS_END), TO(CLOSED), CLOSE},
     {WAS_UP, ON(SILENT), TO(CLOSED), KILL | CLOSE},
     {WAS_UP, ON(CUT), TO(CLOSED), KILL | CLOSE},
-    {UP, ON(END), TO(ENDING), TELL},
-    {CUT_OFF, ON(END), TO(ENDING_CUT_OFF), TELL},
-    {LINKED, ON(END), TO(ENDING_LINKED), TELL},
-    {ENDS, ON(END), TO(SAME), TELL},
-    /* its way */
-    {UP, ON(WAY_LOST), TO(CUT_OFF), SHUT | LISTEN | IDLE},
-    {ENDING, ON(WAY_LOST), TO(ENDING_CUT_OFF), SHUT | LISTEN | IDLE},
-    {BY_NOTHING | BY_LINK, ON(WAY_LOST), TO(SAME), 0},
-    {BY_PIPES, ON(WAY_CHANGES), TO(SAME), IDLE | PASS},
-    {CUT_OFF, ON(WAY_CHANGES), TO(UP), IDLE | PASS},
-    {ENDING_CUT_OFF, ON(WAY_CHANGES), TO(ENDING), IDLE | PASS},
-    {UP | CUT_OFF, ON(LINK), TO(LINKED), IDLE | LINK},
-    {ENDING | ENDING_CUT_OFF, ON(LINK), TO(ENDING_LINKED), IDLE | LINK},
     /* no way leads to it any more */
     {IS_OVER, ON(PROCESS_ENDS), TO(SAME), 0},
     {IS_OVER, ON(DAEMON_ENDS), TO(SAME), 0},
     {IS_OVER, ON(NOT_BEGUN), TO(SAME), 0},
-    {IS_OVER, ON(WAY_LOST), TO(SAME), 0},
+    {IS_OVER, ON(STARTER_LOST), TO(SAME), 0},
     {IS_OVER, ON(GO_ON), TO(SAME), 0},
     {IS_OVER, ON(END), TO(SAME), 0},
     {IS_OVER, ON(SILENT), TO(SAME), KILL},
@@ -115,19 +90,18 @@ static _Atomic uint64_t dropped;
 
 const char *enl_life_state_name(enum enl_life_state state)
 {
-    static const char *const names[] = {"WAITING", "BEGUN",  "MET",    "ANNOUNCED",      "UP",
-                                        "CUT_OFF", "LINKED", "ENDING", "ENDING_CUT_OFF", "ENDING_LINKED",
-                                        "FAILED",  "CLOSED", "GONE"};
+    static const char *const names[] = {"WAITING", "BEGUN",  "MET",    "ANNOUNCED", "UP",
+                                        "ENDING",  "FAILED", "CLOSED", "GONE"};
     _Static_assert(sizeof names / sizeof names[0] == ENL_LIFE_STATES, "one for each");
     return names[state];
 }
 
 const char *enl_life_event_name(enum enl_life_event event)
 {
-    static const char *const names[] = {
-        "BEGIN",        "NOT_BEGUN",   "PRESENTS", "ANNOUNCES", "STARTS",      "MORE",      "SPEAKS",
-        "BEATS",        "UNREST",      "SILENT",   "END",       "CUT",         "PIPE_ENDS", "PIPE_TOLD",
-        "PROCESS_ENDS", "DAEMON_ENDS", "SAYS_END", "WAY_LOST",  "WAY_CHANGES", "LINK",      "GO_ON"};
+    static const char *const names[] = {"BEGIN",    "NOT_BEGUN",    "PRESENTS",     "ANNOUNCES",   "STARTS",
+                                        "MORE",     "SPEAKS",       "BEATS",        "SILENT",      "END",
+                                        "CUT",      "PIPE_ENDS",    "PROCESS_ENDS", "DAEMON_ENDS", "SAYS_END",
+                                        "WAY_LOST", "STARTER_LOST", "GO_ON"};
     _Static_assert(sizeof names / sizeof names[0] == ENL_LIFE_EVENTS, "one for each");
     return names[event];
 }
@@ -161,12 +135,9 @@ static void hear_of_process(struct enl_life *life, enum enl_life_event event)
     case ENL_LIFE_DAEMON_ENDS: life->process = ENL_LIFE_ENDED; break;
     case ENL_LIFE_SAYS_END: life->process = ENL_LIFE_SAID_END; break;
     case ENL_LIFE_WAY_LOST:
-        if (life->process == ENL_LIFE_RUNS || is_coming)
+    case ENL_LIFE_STARTER_LOST:
+        if (is_coming || (life->process == ENL_LIFE_RUNS && event == ENL_LIFE_STARTER_LOST))
             life->process = ENL_LIFE_NOBODY_TELLS;
-        break;
-    case ENL_LIFE_WAY_CHANGES:
-        if (life->process == ENL_LIFE_NOBODY_TELLS)
-            life->process = ENL_LIFE_RUNS; /* its starter tells of it again */
         break;
     case ENL_LIFE_SILENT:
         if ((1u << life->state & IS_OVER) != 0 && life->starter != 0)
@@ -184,7 +155,7 @@ static void set_deadline(struct enl_life *life, enum enl_life_event event, const
         HEARD = 1u << ENL_LIFE_STARTS | 1u << ENL_LIFE_BEATS | 1u << ENL_LIFE_GO_ON,
         CONNECTS =
             1u << ENL_LIFE_BEGIN | 1u << ENL_LIFE_MORE | 1u << ENL_LIFE_PRESENTS | 1u << ENL_LIFE_GO_ON,
-        WAITS = 1u << ENL_LIFE_END | 1u << ENL_LIFE_SPEAKS | 1u << ENL_LIFE_LINK | 1u << ENL_LIFE_GO_ON
+        WAITS = 1u << ENL_LIFE_END | 1u << ENL_LIFE_SPEAKS | 1u << ENL_LIFE_GO_ON
     };
     if ((events & HEARD) != 0)
         life->heard_ms = now->ms;
@@ -192,12 +163,9 @@ static void set_deadline(struct enl_life *life, enum enl_life_event event, const
         life->until_ms = UINT64_MAX;
     } else if ((state & COMING) != 0 && (events & CONNECTS) != 0) {
         life->until_ms = now->ms + now->connecttimeout;
-    } else if ((state & WORKS) != 0) {
-        const bool may_listen = now->may_listen && event != ENL_LIFE_UNREST && event != ENL_LIFE_WAY_LOST;
-        life->until_ms =
-            life->heard_ms + 1 +
-            (may_listen ? enl_lease_unrest(now->hosttimeout) : enl_lease_patience(now->hosttimeout));
-    } else if ((state & IS_OVER) != 0 || ((state & ENDS) != 0 && (events & WAITS) != 0)) {
+    } else if (life->state == ENL_LIFE_UP) {
+        life->until_ms = life->heard_ms + 1 + enl_lease_patience(now->hosttimeout);
+    } else if ((state & IS_OVER) != 0 || (life->state == ENL_LIFE_ENDING && (events & WAITS) != 0)) {
         if (event == ENL_LIFE_END || (state & IS_OVER) != 0)
             life->patience_ms = event == ENL_LIFE_END ? now->patience_ms : END_MSEC;
         life->until_ms = now->ms + life->patience_ms;
@@ -223,17 +191,6 @@ unsigned enl_life_happens(struct enl_life *life, enum enl_life_event event, cons
     }
     set_deadline(life, event, now);
     return actions;
-}
-
-bool enl_life_deadline(const struct enl_life *life, const struct enl_life_now *now,
-                       enum enl_life_event *event_out)
-{
-    if (now->ms < life->until_ms)
-        return false;
-    *event_out = enl_life_works(life) && now->ms - life->heard_ms <= enl_lease_patience(now->hosttimeout)
-                     ? ENL_LIFE_UNREST
-                     : ENL_LIFE_SILENT;
-    return true;
 }
 
 uint64_t enl_life_lease_ms(const struct enl_life *life, bool is_sure, uint64_t hosttimeout)

@@ -19,14 +19,10 @@ enum enl_life_state {
     ENL_LIFE_BEGUN,     /* its command runs; it has not spoken */
     ENL_LIFE_MET,       /* it has said what machine it is, and is sent its settings */
     ENL_LIFE_ANNOUNCED, /* it has said where it can be reached */
-    ENL_LIFE_UP,        /* it works, and is reached by the pipes between the root and it */
-    ENL_LIFE_CUT_OFF,   /* it works, but nothing reaches it: its control link is awaited */
-    ENL_LIFE_LINKED,    /* it works, and is reached by its control link */
-    ENL_LIFE_ENDING,    /* as UP, CUT_OFF and LINKED, but it was told to end */
-    ENL_LIFE_ENDING_CUT_OFF,
-    ENL_LIFE_ENDING_LINKED,
-    ENL_LIFE_FAILED, /* it was never up; no way leads to it any more, and its command is still to end */
-    ENL_LIFE_CLOSED, /* it was up; the same */
+    ENL_LIFE_UP,        /* it works */
+    ENL_LIFE_ENDING,    /* it works, and was told to end */
+    ENL_LIFE_FAILED,    /* it was never up; no way leads to it any more, and its command is still to end */
+    ENL_LIFE_CLOSED,    /* it was up; the same */
     ENL_LIFE_GONE,
     ENL_LIFE_STATES,
     /* In a rule: the state stays. */
@@ -42,18 +38,15 @@ enum enl_life_event {
     ENL_LIFE_MORE,      /* files that are pushed to it are on their way */
     ENL_LIFE_SPEAKS,    /* anything has come from it, which is to end */
     ENL_LIFE_BEATS,     /* a heartbeat of its has been answered, or time does not count */
-    ENL_LIFE_UNREST,    /* nothing came for so long that it may try its control link */
     ENL_LIFE_SILENT,    /* nothing came for too long */
     ENL_LIFE_END,       /* it is to end */
     ENL_LIFE_CUT, /* it is to be given up at once: it talks nonsense, is not needed, or memory is short */
-    ENL_LIFE_PIPE_ENDS,    /* its way has ended, as this daemon sees */
-    ENL_LIFE_PIPE_TOLD,    /* its pipe has ended, as its starter tells */
+    ENL_LIFE_PIPE_ENDS,    /* its pipe has ended, as this daemon sees, or its starter tells */
     ENL_LIFE_PROCESS_ENDS, /* its command has ended */
     ENL_LIFE_DAEMON_ENDS,  /* its command has ended, with a status that says that its daemon has, too */
     ENL_LIFE_SAYS_END,     /* it tells of its own end, by its control link */
-    ENL_LIFE_WAY_LOST,     /* one that leads to it is lost, or cannot write to it */
-    ENL_LIFE_WAY_CHANGES,  /* one that leads to it is reached in another way now */
-    ENL_LIFE_LINK,         /* it has come by its control link */
+    ENL_LIFE_WAY_LOST, /* a pipe between the root and its starter is lost, or its own cannot be written to */
+    ENL_LIFE_STARTER_LOST, /* the host that has begun it is */
     ENL_LIFE_GO_ON,        /* the program goes on after Ctrl-Z: time counts from now */
     ENL_LIFE_EVENTS
 };
@@ -61,16 +54,15 @@ enum enl_life_event {
 /* What is to be done, in this order. */
 enum {
     ENL_LIFE_DO_KILL = 1 << 0,   /* kill its command, or tell its starter to */
-    ENL_LIFE_DO_SHUT = 1 << 1,   /* send nothing to it; what is numbered is kept */
-    ENL_LIFE_DO_LISTEN = 1 << 2, /* be ready for its control link */
-    ENL_LIFE_DO_IDLE = 1 << 3,   /* have it begin no more hosts */
-    ENL_LIFE_DO_LINK = 1 << 4,  /* send by its control link, and by it to those that are reached through it */
-    ENL_LIFE_DO_PASS = 1 << 5,  /* send by the new way of those above it */
-    ENL_LIFE_DO_CLOSE = 1 << 6, /* close the way to it; those that are reached through it lose theirs */
-    ENL_LIFE_DO_SET_UP = 1 << 7, /* send it the settings */
-    ENL_LIFE_DO_WELCOME = 1 << 8,
-    ENL_LIFE_DO_TELL = 1 << 9,  /* send it the message by which it is to end */
-    ENL_LIFE_DO_LEAVE = 1 << 10 /* it is GONE: say so, and fail what was asked of it */
+    ENL_LIFE_DO_IDLE = 1 << 1,   /* have it begin no more hosts */
+    ENL_LIFE_DO_CLOSE = 1 << 2,  /* close the way to it; those below it lose theirs */
+    ENL_LIFE_DO_SET_UP = 1 << 3, /* send it the settings */
+    ENL_LIFE_DO_LISTEN =
+        1
+        << 4, /* if another host has begun it: be ready for its control link, by which all goes from now on */
+    ENL_LIFE_DO_WELCOME = 1 << 5,
+    ENL_LIFE_DO_TELL = 1 << 6, /* send it the message by which it is to end */
+    ENL_LIFE_DO_LEAVE = 1 << 7 /* it is GONE: say so, and fail what was asked of it */
 };
 
 enum enl_life_process {
@@ -89,7 +81,6 @@ struct enl_life {
     enum enl_life_state state;
     enum enl_life_process process; /* its command, by which it was begun */
     bool was_up;
-    bool is_numbered;     /* its messages outlive a way (sequence.h): it has a backup link */
     bool is_told;         /* that it is to end, or is not needed: its end needs no reason */
     uint64_t heard_ms;    /* of the last answer that it got */
     uint64_t patience_ms; /* how long it may say nothing before it ends */
@@ -101,7 +92,6 @@ struct enl_life_now {
     uint64_t ms;
     uint64_t connecttimeout, hosttimeout; /* ms */
     uint64_t patience_ms;                 /* of END */
-    bool may_listen;                      /* it has a backup link, for which nobody listens yet */
 };
 
 struct enl_life_rule {
@@ -119,9 +109,11 @@ extern const size_t enl_life_rules_count;
 bool enl_life_takes(const struct enl_life *life, enum enl_life_event event);
 /* That has happened. Returns the actions, 0 if there are none. Sets the deadline. */
 unsigned enl_life_happens(struct enl_life *life, enum enl_life_event event, const struct enl_life_now *now);
-/* Whether the deadline means something by now, and what. False: it lies in the future. */
-bool enl_life_deadline(const struct enl_life *life, const struct enl_life_now *now,
-                       enum enl_life_event *event_out);
+/* Whether SILENT is to happen now: the deadline has come. */
+static inline bool enl_life_is_silent(const struct enl_life *life, uint64_t now_ms)
+{
+    return now_ms >= life->until_ms;
+}
 /* How many events were dropped, in this process. */
 uint64_t enl_life_dropped(void);
 /* As docs/states/host.md has them. */
@@ -131,7 +123,7 @@ const char *enl_life_event_name(enum enl_life_event event);
 /* It can be asked for something. */
 static inline bool enl_life_works(const struct enl_life *life)
 {
-    return life->state >= ENL_LIFE_UP && life->state <= ENL_LIFE_LINKED;
+    return life->state == ENL_LIFE_UP;
 }
 
 static inline bool enl_life_is_ending(const struct enl_life *life)
@@ -139,20 +131,10 @@ static inline bool enl_life_is_ending(const struct enl_life *life)
     return life->state >= ENL_LIFE_ENDING && life->state <= ENL_LIFE_CLOSED;
 }
 
-static inline bool enl_life_is_cut_off(const struct enl_life *life)
-{
-    return life->state == ENL_LIFE_CUT_OFF || life->state == ENL_LIFE_ENDING_CUT_OFF;
-}
-
-static inline bool enl_life_is_linked(const struct enl_life *life)
-{
-    return life->state == ENL_LIFE_LINKED || life->state == ENL_LIFE_ENDING_LINKED;
-}
-
 /* A way to it was made, and is not closed. */
 static inline bool enl_life_has_way(const struct enl_life *life)
 {
-    return life->state >= ENL_LIFE_BEGUN && life->state <= ENL_LIFE_ENDING_LINKED;
+    return life->state >= ENL_LIFE_BEGUN && life->state <= ENL_LIFE_ENDING;
 }
 
 /* Until when the daemon there may go on working: 0: it has ended. `is_sure`: the end of its command is that of its
@@ -170,20 +152,15 @@ static inline struct enl_life *enl_lives_find(const struct enl_lives *lives, uin
     return number < lives->room ? lives->by_number[number] : NULL;
 }
 
-/* The host by whose own way that one is reached: itself, if it has one, or one above it. NULL: no way leads to it. */
-const struct enl_life *enl_lives_carrier(const struct enl_lives *lives, const struct enl_life *life);
 /* The highest of those above it, itself included, that is known and was begun by host `top`, or by the root. NULL: one between is
  * gone. */
 const struct enl_life *enl_lives_highest(const struct enl_lives *lives, const struct enl_life *life,
                                          uint32_t top);
 
-/* What happens to others is told by `happens`, which may make any of them GONE, and may add new ones. */
+/* The way to that host is closed: what happens to those below it is told by `happens`, which may make any of them GONE, and may
+ * add new ones. */
 typedef void enl_lives_happens(void *owner, struct enl_life *life, enum enl_life_event event);
-/* The way to that host is closed. */
 void enl_lives_closed(const struct enl_lives *lives, uint32_t number, enl_lives_happens *happens,
-                      void *owner);
-/* That host is reached by its control link. */
-void enl_lives_linked(const struct enl_lives *lives, uint32_t number, enl_lives_happens *happens,
                       void *owner);
 
 #endif

@@ -154,9 +154,6 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
         enl_branch_pass_down(program, message);
         return NULL;
     }
-    const enum enl_sequence_verdict verdict = enl_uplink_came(program, message);
-    if (verdict != ENL_SEQUENCE_TAKE)
-        return verdict == ENL_SEQUENCE_DROP ? NULL : "what it says it has had makes no sense";
     if (message->type == BCRI_MSG_finish && (message->present & BCRI_HAS(team)) != 0)
         return enl_members_take(&program->here, message);
     switch (message->type) {
@@ -235,37 +232,33 @@ static void on_parent_ended(void *owner, const char *why)
         enl_uplink_lost(owner, why);
 }
 
-/* Before this host has gone over to the control link, the root says there only that it has. */
-static const char *on_control_link_message(void *owner, const struct bcri_control *message)
-{
-    if (!enl_uplink_is_control_link() && message->type != BCRI_MSG_resume)
-        return NULL;
-    if (!enl_uplink_is_control_link()) {
-        bcri_log_write(
-            &((struct enl_program *)owner)->self.log, BCRI_LOG_WARN,
-            "nothing comes from the daemon that started this one; this host goes on over a link to the root");
-        enl_uplink_go_by_control_link(owner);
-    }
-    return on_parent_message(owner, message);
-}
-
-static const struct enl_peer_ops control_link_ops = {.came = on_control_link_message,
-                                                     .ended = on_parent_ended};
+static const struct enl_peer_ops parent_ops = {.came = on_parent_message, .ended = on_parent_ended};
 
 void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
-    struct enl_peer *peer = enl_uplink_control_link(program);
-    if (peer != NULL)
-        enl_peer_came(peer, content, bytes);
+    if (program->parent != NULL && program->control_link != NULL)
+        enl_peer_came(program->parent->peer, content, bytes);
+}
+
+/* Answers `start`: by the pipes if these lead to the root, else by the control link, as all from then on. */
+static bool answer_start(struct enl_program *program, uint32_t id)
+{
+    enl_introduce_announce(program);
+    const char *wrong =
+        program->control_link != NULL ? enl_uplink_go_by_control_link(program, &parent_ops) : NULL;
+    if (wrong != NULL)
+        enl_report(&program->self, BCRI_LOG_ERROR, "there is no link to the program's root: %s", wrong);
+    else
+        enl_conn_reply(program->parent, id, 0, NULL);
+    return wrong == NULL;
 }
 
 bool enl_parent_open(struct enl_program *program)
 {
-    static const struct enl_peer_ops ops = {.came = on_parent_message, .ended = on_parent_ended};
     char error[512];
     struct enl_greeting *greeting = &parent.greeting;
     struct enl_peer *peer =
-        enl_peer_new(&program->carry, greeting->in, greeting->out, greeting->frames, &ops, program);
+        enl_peer_new(&program->carry, greeting->in, greeting->out, greeting->frames, &parent_ops, program);
     greeting->in = greeting->out = -1;
     program->parent = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {
@@ -280,20 +273,18 @@ bool enl_parent_open(struct enl_program *program)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s", error);
         return false;
     }
+    program->pipes = peer;
     program->self.upward = &upward;
     parent.window = ENL_WINDOW_BYTES;
-    enl_uplink_open(program, &control_link_ops);
-    const bool has_backup = enl_introduce_announce(program);
-    enl_conn_reply(program->parent, greeting->start_id, 0, NULL);
-    if (has_backup)
-        enl_uplink_number(program); /* from here on, as the root does when that reply has come */
+    if (!answer_start(program, greeting->start_id))
+        return false;
+    enl_uplink_open(program);
     return true;
 }
 
 void enl_parent_close(struct enl_program *program)
 {
-    (void)program;
     enl_forwards_drop(&parent.forwards);
-    enl_uplink_close();
+    enl_uplink_close(program);
     enl_greeting_wipe(&parent.greeting);
 }

@@ -202,7 +202,7 @@ void enl_setup_send(struct enl_child *child, uint32_t id)
     if (deep) {
         struct enl_member there = {.host = child->life.number};
         enl_member_call(&there, child->host->name, child->machine_id);
-        enl_backup_offer(&child->backup, program->introductions, &there, &start, addresses);
+        enl_control_link_offer(&child->control_link, program->introductions, &there, &start, addresses);
     }
     enl_peer_send(peer, &start);
 }

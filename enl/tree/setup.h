@@ -44,26 +44,25 @@ int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *progra
 /* Wipes and frees the secret memory. */
 void enl_greeting_wipe(struct enl_greeting *greeting);
 
-/* uplink.c -- A child daemon's connection to the root, whatever way it takes: the pipes to the daemon that has started this one, or
- * the control link (introductions.h) when those have ended or nothing comes by them. And how long it holds: heartbeats, the
- * lease that their answers extend, and the end of this host when that is over.
+/* uplink.c -- A child daemon's connection to the root: the pipes to it, or, if another daemon has started this one, the control link
+ * (introductions.h), beside which the pipes to that one go on carrying what UDP does not, and what those below this one say before
+ * they have control links of their own. And how long it holds: heartbeats, the lease that their answers extend, and the
+ * end of this host when that is over.
  *
  * The lease (lease.h) runs by a clock that also runs while the machine sleeps. When it is over this daemon
  * ends, since its parent may have taken it for lost, a tenth later. While the program is stopped
  * (Ctrl-Z, which is told beforehand) the lease does not run. */
 
-/* program->parent is there. `lane_ops`: those of the control link, while it is not yet the way. */
-void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *control_link_ops);
-/* From here on messages are numbered, and the control link may be tried. */
-void enl_uplink_number(struct enl_program *program);
-void enl_uplink_close(void);
+/* program->parent is there. */
+void enl_uplink_open(struct enl_program *program);
+/* From now on the control link is the way. Returns NULL, or why it cannot be. */
+const char *enl_uplink_go_by_control_link(struct enl_program *program, const struct enl_peer_ops *ops);
+void enl_uplink_close(struct enl_program *program);
 
 void enl_uplink_send(struct enl_program *program, const struct bcri_control *message);
 /* Calls `done` when all that was sent has come, or cannot any more. */
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program));
 
-/* A message has come: whether it is to be dealt with. */
-enum enl_sequence_verdict enl_uplink_came(struct enl_program *program, const struct bcri_control *message);
 /* An answer to a beat has come. Returns NULL, or what is wrong with it. */
 const char *enl_uplink_answered(struct enl_program *program, const struct bcri_control *message);
 /* The program is stopped; it goes on. */
@@ -72,13 +71,7 @@ void enl_uplink_go_on(struct enl_program *program);
 /* All is to end: beats come more often. */
 void enl_uplink_hurry(void);
 
-/* The control link to the root; NULL: there is none. */
-struct enl_peer *enl_uplink_control_link(const struct enl_program *program);
-/* From now on that is the way. */
-void enl_uplink_go_by_control_link(struct enl_program *program);
-/* Whether it is. */
-bool enl_uplink_is_control_link(void);
-/* The pipes have ended: the daemon that started this one is lost, or the way to it. Goes by the control link. False: it cannot. */
+/* The pipes have ended. Whether this host goes on without them, by its control link. */
 bool enl_uplink_leave_pipes(struct enl_program *program);
 /* The root is lost, or must not be listened to any more. */
 void enl_uplink_lost(struct enl_program *program, const char *why);

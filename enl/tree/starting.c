@@ -211,15 +211,16 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     struct enl_child *other = enl_tree_child(program, message->from);
     if (message->from == 0 || message->from > program->tree->last_number)
         return "it speaks for a host that there is not";
-    if (other == NULL || other->conn == NULL || enl_life_is_cut_off(&other->life))
-        return NULL;                                              /* it has been given up */
-    if (enl_peer_pipes(other->conn->peer) != child->conn->peer) { /* late, if that has another way now */
-        const struct enl_life *top =
-            enl_lives_highest(&program->tree->lives, &other->life, child->life.number);
-        return top == NULL || top->starter == child->life.number
-                   ? NULL /* those between may be gone */
+    if (other == NULL || other->conn == NULL)
+        return NULL;                                /* it has been given up */
+    if (enl_tree_pipes(other) != child->conn->peer) /* those between may be gone */
+        return enl_lives_highest(&program->tree->lives, &other->life, 0) == NULL
+                   ? NULL
                    : "it speaks for a host that is not below it";
-    }
+    if (message->type == BCRI_MSG_carry)
+        return enl_tunnelled_of_child(other, message);
+    if (other->life.state > ENL_LIFE_MET)
+        return NULL; /* by its control link it is heard, and by nothing else */
     const char *wrong = enl_child_take(other, message);
     if (wrong != NULL)
         enl_child_pipe_ended(other, wrong);

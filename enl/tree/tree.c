@@ -234,25 +234,9 @@ void enl_tree_pass(struct enl_program *program, int signal)
             enl_child_send(child, &message);
 }
 
-/* Whether one has not stopped that may be on its way to another way. */
-static bool one_seeks(const struct enl_program *program)
-{
-    const struct enl_child *child = first_child(program);
-    while (child != NULL && !(child->stops && child->backup.is_there))
-        child = LIST_NEXT(child, entry);
-    return child != NULL;
-}
-
-/* Who is cut off finds nobody while this daemon stands still, and would end with its lease: so that is waited for
- * until it has another way, or is lost. */
 static void on_patience(uv_timer_t *timer)
 {
-    struct enl_program *program = timer->data;
-    const uint64_t more_ms = enl_lease_patience((uint64_t)program->self.config.hosttimeout);
-    if (one_seeks(program) && uv_timer_get_repeat(timer) == 0)
-        uv_timer_start(timer, on_patience, more_ms, more_ms);
-    else
-        have_stopped(program);
+    have_stopped(timer->data);
 }
 
 void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program *program))

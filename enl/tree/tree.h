@@ -65,7 +65,7 @@ void enl_tree_signal(struct enl_program *program, int signal);
 /* Passes a signal on to all CCEs of other hosts, and ends nothing. */
 void enl_tree_pass(struct enl_program *program, int signal);
 /* Stops all CCEs of other hosts, and then calls `done`: at once if there are none, else when all
- * have said so, or a second is over; hosttimeout if one may be about to change its way. */
+ * have said so, or a second is over. */
 void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program *program));
 void enl_tree_go_on(struct enl_program *program);
 /* stdout or stderr has room again. */
@@ -164,7 +164,7 @@ bool enl_branch_is_left(pid_t pid);
 void enl_branches_close(void);
 
 /* introduce.c -- Introductions: how two hosts of a program get what a link between them needs. Keys and
- * introductions go through the pipes of the tree and nowhere else.
+ * introductions go by the hosts' ways to the root and nowhere else.
  *
  *   the requester          the root                     the other
  *     |---- want -------->|------- introduce --------->|  which makes its end of the link
@@ -198,6 +198,6 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
  * over. */
 void enl_introduce_gone(struct enl_program *program, const struct enl_child *child);
 
-/* A child's. Tells the parent this host's public key and addresses. Returns whether it has a backup link (introductions.h). */
-bool enl_introduce_announce(struct enl_program *program);
+/* A child's. Tells the root this host's public key and addresses. */
+void enl_introduce_announce(struct enl_program *program);
 #endif

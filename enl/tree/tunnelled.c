@@ -5,12 +5,20 @@
 #include "links/links.h"
 #include "wire/wire.h"
 
-/* To a child of this daemon; nowhere if there is none of that number, or it is about to end. */
+/* To a child of this daemon, by the pipes; nowhere if these are closed. */
 static void send_down(struct enl_program *program, const struct bcri_control *message)
 {
-    struct enl_child *child = enl_tree_child(program, message->host);
-    if (child != NULL && enl_life_works(&child->life) && child->conn != NULL)
-        enl_peer_send(child->conn->peer, message);
+    const struct enl_child *child = enl_tree_child(program, message->host);
+    struct enl_peer *pipes = child != NULL && enl_life_has_way(&child->life) ? enl_tree_pipes(child) : NULL;
+    struct bcri_control routed = *message;
+    if (pipes == NULL)
+        return;
+    if (child->life.starter != 0) {
+        routed.present |= BCRI_HAS(to);
+        routed.to = message->host;
+    }
+    routed.present &= ~BCRI_HAS(from);
+    enl_peer_send(pipes, &routed);
 }
 
 void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *packet, uint32_t bytes)
@@ -19,9 +27,10 @@ void enl_tunnelled_send(struct enl_program *program, uint32_t host, const void *
                                          .present = BCRI_HAS(host) | BCRI_HAS(bytes),
                                          .host = host,
                                          .bytes = {packet, bytes}};
-    if (program->parent != NULL)
-        enl_peer_send(program->parent->peer, &message);
-    else
+    struct enl_peer *pipes = program->pipes;
+    if (pipes != NULL)
+        enl_peer_send(pipes, &message);
+    else if (!program->self.is_child)
         send_down(program, &message);
 }
 

@@ -21,12 +21,8 @@ static struct {
     uint64_t suspended_ms;
     struct enl_lease lease;
     struct enl_clock clock;
-    uint32_t clock_turn;           /* of the log, in which the clock is told */
-    bool has_backup;               /* introductions.h; what goes up is numbered then */
-    struct enl_sequence numbers;   /* of what goes up and comes down */
-    struct enl_peer *control_link; /* to the root, if the pipes are silent; NULL: they are not */
-    bool on_control_link;          /* the parent is the root, by the control link */
-    const struct enl_peer_ops *control_link_ops;
+    uint32_t clock_turn;  /* of the log, in which the clock is told */
+    bool by_control_link; /* program->parent is the root, by the control link */
 } uplink;
 
 static void on_uplink_timer(uv_timer_t *timer);
@@ -42,37 +38,19 @@ static int64_t nanoseconds(clockid_t clock)
 
 static void send_beat(struct enl_program *program)
 {
-    struct bcri_control message = {.type = BCRI_MSG_beat,
-                                   .present = BCRI_HAS(id),
-                                   .id = enl_lease_beat(&uplink.lease, enl_boottime_ms())};
-    const bool is_silent =
-        enl_lease_is_silent(&uplink.lease, enl_boottime_ms(), (uint64_t)program->self.config.hosttimeout);
-    if (is_silent) { /* the root may hear this, though nothing comes back */
-        message.present |= BCRI_HAS(flags);
-        message.flags = BCRI_BEAT_UNHEARD;
-    }
+    const struct bcri_control message = {.type = BCRI_MSG_beat,
+                                         .present = BCRI_HAS(id),
+                                         .id = enl_lease_beat(&uplink.lease, enl_boottime_ms())};
     enl_clock_sent(&uplink.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
-    if (uplink.has_backup)
-        enl_sequence_tell(&uplink.numbers, &message);
     enl_peer_send(program->parent->peer, &message);
-    if (uplink.control_link != NULL && is_silent)
-        enl_peer_send(uplink.control_link, &message);
-}
-
-/* What both ends keep until the other has told that it has it does not grow without end. */
-static void tell_early(struct enl_program *program)
-{
-    if (uplink.has_backup && enl_sequence_wants_beat(&uplink.numbers))
-        send_beat(program);
 }
 
 void enl_uplink_send(struct enl_program *program, const struct bcri_control *message)
 {
     enl_peer_send(program->parent->peer, message);
-    tell_early(program);
 }
 
-/* Nobody else tells the root that this daemon has ended. */
+/* The last word: behind all else, which has arrived. Nobody else may be left who tells the root that this daemon has ended. */
 static void tell_end(struct enl_program *program)
 {
     const struct bcri_control ended = {.type = BCRI_MSG_ended,
@@ -88,7 +66,7 @@ static void on_flushed(void *data)
     struct enl_program *program = data;
     void (*done)(struct enl_program *) = uplink.flushed;
     uplink.flushed = NULL;
-    if (done != NULL && uplink.on_control_link && program->parent != NULL)
+    if (done != NULL && uplink.by_control_link && program->parent != NULL)
         tell_end(program);
     if (done != NULL)
         done(program);
@@ -97,52 +75,43 @@ static void on_flushed(void *data)
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     uplink.flushed = done;
-    if (uplink.has_backup)
+    if (uplink.by_control_link)
         uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
     enl_peer_flush(program->parent->peer, on_flushed, program);
 }
 
 /* ------------------------------------------------------------------------ the way, and its end --- */
 
-/* The way to the root by others is lost, or silent. False: there is none without them. */
-static bool seek_root(struct enl_program *program)
+const char *enl_uplink_go_by_control_link(struct enl_program *program, const struct enl_peer_ops *ops)
 {
-    if (uplink.control_link != NULL)
-        return true;
-    if (!uplink.has_backup || uplink.on_control_link || uplink.numbers.broken ||
-        !enl_backup_make(program->backup, program->introductions))
-        return false;
-    uplink.control_link = enl_peer_new_by_control_link(&program->carry, 0, uplink.control_link_ops, program);
-    if (uplink.control_link != NULL)
-        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "the backup link to the root is tried");
-    return uplink.control_link != NULL;
+    const char *wrong = enl_control_link_make(program->control_link, program->introductions);
+    struct enl_peer *peer =
+        wrong == NULL ? enl_peer_new_by_control_link(&program->carry, 0, ops, program) : NULL;
+    if (peer == NULL)
+        return wrong != NULL ? wrong : "no memory";
+    program->parent->peer = peer;
+    uplink.by_control_link = true;
+    return NULL;
 }
 
-/* From now on that is the way. */
-void enl_uplink_go_by_control_link(struct enl_program *program)
+/* They may be the parent's own, which are closed with it. */
+static void close_pipes(struct enl_program *program)
 {
-    struct enl_peer *pipes = program->parent->peer;
-    program->parent->peer = uplink.control_link;
-    uplink.control_link = NULL;
-    uplink.on_control_link = true;
-    enl_peer_number(program->parent->peer, &uplink.numbers);
-    enl_peer_close(pipes);
-    if (uplink.flushed != NULL)
-        enl_peer_flush(program->parent->peer, on_flushed, program);
+    if (uplink.by_control_link && program->pipes != NULL)
+        enl_peer_close(program->pipes);
+    program->pipes = NULL;
 }
 
-/* The pipe has ended: the daemon that started this one is lost, or the way to it. While the program is stopped the
- * lease does not run, so nothing would end this host if it is the root that is gone. */
+/* While the program is stopped the lease does not run, so nothing would end this host if it is the root that is gone. */
 bool enl_uplink_leave_pipes(struct enl_program *program)
 {
-    if (uplink.on_control_link || uplink.suspended ||
-        (program->self.phase == ENL_ENDED && uplink.numbers.kept_bytes == 0) || !seek_root(program))
+    if (!uplink.by_control_link || uplink.suspended)
         return false;
-    enl_sequence_hold(&uplink.numbers);
-    enl_uplink_go_by_control_link(program);
-    bcri_log_write(&program->self.log, BCRI_LOG_WARN,
-                   "the daemon that started this one is gone; this host goes on over a link to the root");
-    on_uplink_timer(&uplink.timer);
+    close_pipes(program);
+    if (program->self.phase != ENL_ENDED)
+        bcri_log_write(
+            &program->self.log, BCRI_LOG_WARN,
+            "the daemon that started this one is gone; this host goes on over its link to the root");
     return true;
 }
 
@@ -150,9 +119,7 @@ bool enl_uplink_leave_pipes(struct enl_program *program)
 void enl_uplink_lost(struct enl_program *program, const char *why)
 {
     enl_conn_close(program->parent);
-    if (uplink.control_link != NULL)
-        enl_peer_close(uplink.control_link);
-    uplink.control_link = NULL;
+    close_pipes(program);
     enl_branches_leave();
     uv_timer_stop(&uplink.timer);
     if (program->self.phase == ENL_ENDED) {
@@ -183,24 +150,11 @@ static void tell_clock(struct enl_program *program)
                    (long long)(uplink.clock.round_trip_ns % 1000000000));
 }
 
-/* The moment from which the root is silent lies between two beats, mostly: of the time that is left then, none is
- * to be lost. From then on beats are more frequent, since those that come before the root is ready are lost. */
-static void look_in_time(struct enl_program *program, uint64_t now_ms)
-{
-    const uint64_t hosttimeout = (uint64_t)program->self.config.hosttimeout;
-    const uint64_t repeat = uv_timer_get_repeat(&uplink.timer);
-    const uint64_t silent_ms = uplink.lease.until_ms - hosttimeout / 2 + 1;
-    const bool tries = uplink.numbers.asked || silent_ms <= now_ms;
-    const uint64_t next = tries ? hosttimeout / 16 : silent_ms - now_ms;
-    if (uplink.has_backup && next < repeat)
-        uv_timer_start(&uplink.timer, on_uplink_timer, next, repeat);
-}
-
 static void on_uplink_timer(uv_timer_t *timer)
 {
     struct enl_program *program = timer->data;
     const uint64_t now_ms = enl_boottime_ms();
-    if (program->parent != NULL && uplink.on_control_link && uplink.suspended &&
+    if (program->parent != NULL && uplink.by_control_link && uplink.suspended &&
         enl_lease_stopped_is_over(uplink.suspended_ms, now_ms))
         enl_uplink_lost(program, "the program was stopped for an hour");
     if (program->parent == NULL || uplink.suspended)
@@ -209,9 +163,6 @@ static void on_uplink_timer(uv_timer_t *timer)
         enl_uplink_lost(program, "no heartbeat was answered in time (hosttimeout)");
         return;
     }
-    if (enl_lease_is_silent(&uplink.lease, now_ms, (uint64_t)program->self.config.hosttimeout))
-        (void)seek_root(program);
-    look_in_time(program, now_ms);
     send_beat(program);
 }
 
@@ -244,16 +195,6 @@ const char *enl_uplink_answered(struct enl_program *program, const struct bcri_c
     return wrong;
 }
 
-enum enl_sequence_verdict enl_uplink_came(struct enl_program *program, const struct bcri_control *message)
-{
-    if (!uplink.has_backup)
-        return ENL_SEQUENCE_TAKE;
-    const enum enl_sequence_verdict verdict = enl_sequence_came(&uplink.numbers, message);
-    if (verdict != ENL_SEQUENCE_NONSENSE)
-        tell_early(program);
-    return verdict;
-}
-
 void enl_uplink_suspend(struct enl_program *program)
 {
     uplink.suspended = true;
@@ -276,21 +217,10 @@ void enl_uplink_hurry(void)
     uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC);
 }
 
-bool enl_uplink_is_control_link(void)
-{
-    return uplink.on_control_link;
-}
-
-struct enl_peer *enl_uplink_control_link(const struct enl_program *program)
-{
-    return uplink.on_control_link && program->parent != NULL ? program->parent->peer : uplink.control_link;
-}
-
 /* --------------------------------------------------------------------- its beginning and end --- */
 
-void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *control_link_ops)
+void enl_uplink_open(struct enl_program *program)
 {
-    uplink.control_link_ops = control_link_ops;
     uv_timer_init(&program->self.loop, &uplink.timer);
     uplink.timer.data = program;
     uplink.beats = true;
@@ -299,18 +229,9 @@ void enl_uplink_open(struct enl_program *program, const struct enl_peer_ops *con
                    (uint64_t)program->self.config.hosttimeout / 4); /* at once, for the clock */
 }
 
-void enl_uplink_number(struct enl_program *program)
+void enl_uplink_close(struct enl_program *program)
 {
-    uplink.has_backup = true;
-    enl_peer_number(program->parent->peer, &uplink.numbers);
-}
-
-void enl_uplink_close(void)
-{
-    enl_sequence_drop(&uplink.numbers);
-    if (uplink.control_link != NULL)
-        enl_peer_close(uplink.control_link);
-    uplink.control_link = NULL;
+    close_pipes(program);
     if (uplink.beats)
         uv_close((uv_handle_t *)&uplink.timer, NULL);
     uplink.beats = false;

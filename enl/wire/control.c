@@ -14,7 +14,7 @@ const struct bcri_control_key_row bcri_control_keys[BCRI_KEY_COUNT] = {
 };
 
 #define K(key)   BCRI_HAS(key)
-#define ANY_TYPE (K(seq) | K(to) | K(from))
+#define ANY_TYPE (K(to) | K(from))
 const struct bcri_control_type_row bcri_control_types[BCRI_MSG_COUNT] = {
 #define ROW(type, required, optional, fds) {#type, (required), (required) | (optional) | ANY_TYPE, (fds)},
     BCRI_CONTROL_TYPES(ROW)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree's lane: what daemons say to each other beside the orders of their CCEs. */
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -218,5 +219,103 @@ TEST(a_link_in_the_trees_lane_for_which_there_was_no_memory_is_made_before_what_
     for (unsigned i = 0; i < 5; i++)
         hear(1, 1000);
     CHECK_INT(atomic_load(&pair.callocs_to_fail), 0);
+    pair_end();
+}
+
+/* ---- one way to the root: the end of a host, and networks that pass no UDP ---- */
+
+TEST(a_mark_comes_behind_what_has_come_in_the_trees_lane)
+{
+    enum { FRAMES = 20 };
+    uint8_t content[BCRI_LANE_BYTES_MAX];
+    uint32_t host;
+    pair_begin();
+    introduce_lane();
+    heard_next[0] = 0;
+    for (unsigned i = 0; i < FRAMES; i++)
+        say(0, 0, i, 1000);
+    while (bcri_link_thread_lane_bytes(hosts[0].thread) != 0)
+        sched_yield();
+    CHECK(bcri_link_thread_lane_mark(hosts[1].thread, 1));
+    bcri_link_thread_quiet(hosts[1].thread, 1);
+    CHECK_INT(pair_news(&hosts[1]).told, BCRI_TOLD_QUIET); /* the mark is there */
+    for (unsigned i = 0; i < FRAMES; i++)
+        hear(1, 1000);
+    CHECK_UINT(bcri_link_thread_lane_take(hosts[1].thread, &host, content), BCRI_LANE_MARK);
+    CHECK_UINT(host, 1);
+    CHECK_UINT(bcri_link_thread_lane_take(hosts[1].thread, &host, content), 0);
+    pair_end();
+}
+
+/* Else its daemon, which waits for that, would take a second to end. */
+TEST(the_last_word_of_a_host_is_acknowledged_though_its_link_goes_at_once)
+{
+    pair_begin();
+    introduce_lane();
+    heard_next[0] = 0;
+    say(0, 0, 0, 100);
+    hear(1, 100);
+    say(0, 0, 1, 100);
+    hear(1, 100);
+    bcri_link_thread_lost(hosts[1].thread, 1);
+    while (bcri_link_thread_lane_bytes(hosts[0].thread) != 0)
+        sched_yield();
+    pair_end();
+}
+
+static _Atomic bool carries;
+static _Atomic unsigned tunnelled;
+
+/* Two daemons with pipes between them. */
+static void *carry(void *arg)
+{
+    uint8_t packet[BCRI_TUNNELLED_MAX];
+    uint32_t host, bytes;
+    while (atomic_load(&carries)) {
+        for (uint32_t i = 0; i < 2; i++)
+            while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
+                atomic_fetch_add(&tunnelled, 1);
+                bcri_link_thread_tunnelled(hosts[1 - i].thread, packet, bytes);
+            }
+        sched_yield();
+    }
+    return arg;
+}
+
+/* A message there and one back. */
+static void exchange(unsigned number)
+{
+    for (int from = 0; from < 2; from++) {
+        heard_next[0] = number;
+        say(from, 0, number, 1000);
+        hear(1 - from, 1000);
+    }
+}
+
+TEST(the_trees_lane_goes_over_the_tree_too_while_nothing_comes_by_udp)
+{
+    pthread_t tree;
+    unsigned number = 0, before;
+    pair.silence_ns = PAIR_SILENCE_NS;
+    pair_begin();
+    atomic_store(&sockets.is_cut, true);
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    introduce_lane();
+    while (number < 50)
+        exchange(number++);
+    CHECK(atomic_load(&tunnelled) >= 100);
+    atomic_store(&sockets.is_cut, false);
+    do {
+        before = atomic_load(&tunnelled);
+        for (unsigned i = 0; i < 20; i++)
+            exchange(number++);
+    } while (atomic_load(&tunnelled) != before);
+    atomic_store(&sockets.is_cut, true); /* the cable is pulled in the midst of it */
+    exchange(number++);
+    CHECK(atomic_load(&tunnelled) != before);
+    atomic_store(&sockets.is_cut, false);
+    atomic_store(&carries, false);
+    CHECK_INT(pthread_join(tree, NULL), 0);
     pair_end();
 }

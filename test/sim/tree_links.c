@@ -42,28 +42,28 @@ static void send_to(void *owner, uint32_t host, const struct bcri_control *messa
 }
 
 /* The control link's: once at each end, of which one sends first, and both have the same keys. */
-static void make_control_link(const struct ends *ends, const struct bcri_link_introduction *introduction)
+static bool make_control_link(const struct ends *ends, const struct bcri_link_introduction *introduction)
 {
+    if (fails(32))
+        return false; /* there is no memory */
     const bool is_root = ends->number == 0;
     struct host *host = &sim.hosts[is_root ? introduction->host : ends->number];
-    struct bcri_seal_secret *own = is_root ? &host->root_control_link_secret : &host->control_link_secret;
-    const struct bcri_seal_secret *other =
-        is_root ? &host->control_link_secret : &host->root_control_link_secret;
+    struct bcri_seal_secret *own = is_root ? &host->root_secret : &host->secret;
+    const struct bcri_seal_secret *other = is_root ? &host->secret : &host->root_secret;
     CHECK_INT(introduction->listens, is_root);
     CHECK(own->cipher == BCRI_CIPHER_NONE && introduction->secret.cipher != BCRI_CIPHER_NONE);
     *own = introduction->secret;
     if (other->cipher != BCRI_CIPHER_NONE)
         CHECK(memcmp(own->bytes, other->bytes, sizeof own->bytes) == 0);
+    return true;
 }
 
 static bool make_link(void *owner, struct bcri_link_introduction *introduction)
 {
     struct ends *ends = owner;
     CHECK(introduction->host != ends->number);
-    if (introduction->lane == BCRI_LANE_TREE) {
-        make_control_link(ends, introduction);
-        return true;
-    }
+    if (introduction->lane == BCRI_LANE_TREE)
+        return make_control_link(ends, introduction);
     struct link *link = link_of(ends, introduction->host);
     if (link->is_lost)
         FAIL("host %u is introduced to host %u, of which it was told that it is lost", ends->number,
@@ -76,10 +76,10 @@ static bool make_link(void *owner, struct bcri_link_introduction *introduction)
 }
 
 /* It has ended, or does nothing any more before it has looked at its lease. */
-static bool works(const struct host *host)
+bool host_works(const struct host *host)
 {
-    return host->life.was_up && host->runs && host->resumes <= sim.now_ms &&
-           !enl_lease_is_over(&host->lease, sim.now_ms);
+    return host->life.was_up && host->runs && !host->is_stopped && host->resumes <= sim.now_ms &&
+           sim.now_ms <= host->links_ms;
 }
 
 static void absent(void *owner, uint32_t number, bool is_unknown)
@@ -92,7 +92,7 @@ static void absent(void *owner, uint32_t number, bool is_unknown)
         member_is_refused(&sim.hosts[ends->number]);
     } else {
         CHECK(number <= sim.last_number); /* perhaps again, if its want has met that */
-        if (works(&sim.hosts[number]))
+        if (host_works(&sim.hosts[number]))
             FAIL("host %u is told that host %u is lost, which works", ends->number, number);
         link->is_lost = true;
     }
@@ -104,11 +104,6 @@ static void give_up(void *owner, uint32_t host)
     FAIL("host %u gives up host %u", ((struct ends *)owner)->number, host);
 }
 
-static void no_backup(void *owner, uint32_t host, const char *why)
-{
-    FAIL("host %u has no backup link to host %u: %s", ((struct ends *)owner)->number, host, why);
-}
-
 static bool is_coming(void *owner, uint32_t host)
 {
     CHECK_UINT(((struct ends *)owner)->number, 0);
@@ -116,7 +111,7 @@ static bool is_coming(void *owner, uint32_t host)
            (host != 0 && !sim.hosts[host].life.was_up && sim.hosts[host].life.state != ENL_LIFE_GONE);
 }
 
-static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, no_backup, is_coming};
+static const struct enl_introductions_ops ops = {send_to, make_link, absent, give_up, is_coming};
 
 /* ---- what the link thread would say ---- */
 

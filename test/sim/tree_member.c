@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A host's daemon of tree_sim.h, after parent.c and branch.c. */
+/* A host's daemon of tree_sim.h, after parent.c, uplink.c and branch.c. */
 #include "check.h"
 #include "tree_sim.h"
 
-static const char *take_introduction(struct host *host, const struct bcri_control *message)
+static uint64_t soon_ms(void)
 {
-    const char *wrong = enl_introduced_take(&host->ends.all, message);
-    return wrong != NULL ? wrong : "";
+    return 1 + test_rand_below(&sim.random, 3);
 }
+
+/* ---- those that it begins ---- */
 
 static struct bcri_control ended_message(uint32_t number)
 {
@@ -19,136 +20,278 @@ static struct bcri_control ended_message(uint32_t number)
 
 static void take_begin(struct host *host, uint32_t number)
 {
+    struct host *branch = &sim.hosts[number];
     struct bcri_control ended = ended_message(number);
     host->begun++;
+    branch->next_branch = host->first_branch;
+    host->first_branch = number;
     CHECK(enl_routes_add(&host->routes, number, number));
     if (!fails(16)) {
         clock_later(LOGIN, number, login_ms());
+        clock_later(PUSHED, number, 50);
         return;
     }
-    sim.hosts[number].command_is_over = true;
+    branch->command_is_over = true;
     ended.present |= BCRI_HAS(object);
     ended.object = bcri_view_of("no processes");
     member_says(host, ended);
 }
 
-static void dispatch(struct host *host, const struct bcri_control *message)
+/* Its routes lead nowhere any more. */
+static void cut_branch(struct host *host, uint32_t number)
 {
-    uint64_t sent_ms;
-    switch (message->type) {
-    case BCRI_MSG_start:
-        ends_begin(&host->ends, host->life.number, (const uint8_t *)message->key.bytes);
-        host->backup = enl_backup_take(message);
-        clock_later(STARTED, host->life.number, 20);
-        break;
-    case BCRI_MSG_begin: take_begin(host, message->host); break;
-    case BCRI_MSG_cut: command_ends(&sim.hosts[message->host], false); break;
-    case BCRI_MSG_end:
-        if (host->on_control_link) /* nobody else tells it */
-            member_says(host, ended_message(host->life.number));
-        member_ends(host);
-        break;
-    case BCRI_MSG_beat:
-        if (enl_lease_sent(&host->lease, message->id, &sent_ms))
-            enl_lease_extend(&host->lease, sent_ms, TIMEOUT);
-        break;
-    case BCRI_MSG_introduce:
-    case BCRI_MSG_introduced:
-        CHECK(!way_is_numbered(host) || (message->present & BCRI_HAS(seq)) != 0); /* else it may be lost */
-        CHECK_STR(take_introduction(host, message), "");
-        break;
-    case BCRI_MSG_lost: CHECK_STR(take_introduction(host, message), ""); break;
-    default: FAIL("a host gets a message of type %s", bcri_control_name(message->type));
-    }
+    struct host *branch = &sim.hosts[number];
+    CHECK_UINT(branch->life.starter, host->life.number);
+    if (branch->command_is_over)
+        return; /* the root does not know yet */
+    enl_routes_drop(&host->routes, number);
+    command_is_killed(branch);
 }
 
-/* Introductions are killed on their way rather than anything else. */
-static bool is_ambushed(struct host *host, const struct bcri_control *message)
+static bool has_branches(const struct host *host)
 {
-    const bool introduces = message->type == BCRI_MSG_introduce || message->type == BCRI_MSG_introduced;
-    const bool is_early = (message->present & BCRI_HAS(seq)) == 0;
-    if (!introduces || sim.ambushes == 0 || sim.now_ms > 100000 ||
-        test_rand_below(&sim.random, is_early ? 2 : 64) != 0)
-        return false;
-    sim.ambushes--;
-    host->was_killed = true;
-    member_ends(host);
-    return true;
-}
-
-void member_takes(struct host *host, const struct bcri_control *message)
-{
-    if ((message->present & BCRI_HAS(to)) != 0 && message->to != host->life.number) {
-        const uint32_t neighbour = enl_routes_find(&host->routes, message->to);
-        host->passed++;
-        if (neighbour == 0 || is_ambushed(host, message))
-            return;
-        if (message->type == BCRI_MSG_begin)
-            CHECK(enl_routes_add(&host->routes, message->host, neighbour));
-        way_post(DOWN, neighbour, message);
-        return;
-    }
-    if (way_is_numbered(host) && host->is_up) {
-        const enum enl_sequence_verdict verdict = enl_sequence_came(&host->numbers, message);
-        CHECK(verdict != ENL_SEQUENCE_NONSENSE);
-        if (verdict == ENL_SEQUENCE_DROP)
-            return;
-    }
-    dispatch(host, message);
-}
-
-static void send_beat(struct host *host)
-{
-    struct bcri_control message = {
-        .type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = enl_lease_beat(&host->lease, sim.now_ms)};
-    if (enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT)) {
-        message.present |= BCRI_HAS(flags);
-        message.flags = BCRI_BEAT_UNHEARD;
-    }
-    if (way_is_numbered(host))
-        enl_sequence_tell(&host->numbers, &message);
-    member_says(host, message);
+    uint32_t at = host->first_branch;
+    while (at != 0 && sim.hosts[at].command_is_over)
+        at = sim.hosts[at].next_branch;
+    return at != 0;
 }
 
 void command_ends(struct host *host, bool closes)
 {
-    if (host->command_is_over)
+    const uint32_t number = host->life.number;
+    if (host->command_is_over || sim.now_ms < host->hangs_ms)
         return;
     host->command_is_over = true;
+    host->has_pipe = false;
     if (host->runs)
-        clock_later(ENDED_PIPE, host->life.number, 1 + test_rand_below(&sim.random, 3));
+        clock_later(ENDED_PIPE, number, soon_ms());
     if (closes)
-        clock_later(CLOSED, host->life.number, 1 + test_rand_below(&sim.random, 3));
-    clock_later(ENDED, host->life.number, 1 + test_rand_below(&sim.random, 3));
+        clock_later(CLOSED, number, way_behind_ms(UP, host) - sim.now_ms + soon_ms());
+    clock_later(ENDED, number, soon_ms());
 }
 
-void member_ends(struct host *host)
+void command_is_killed(struct host *host)
 {
-    host->runs = false;
-    for (uint32_t i = 1; i <= sim.last_number; i++)
-        if (sim.hosts[i].life.starter == host->life.number && sim.hosts[i].runs)
-            clock_later(ENDED_PIPE, i, 1 + test_rand_below(&sim.random, 3));
-    command_ends(host, true);
+    const uint32_t number = host->life.number;
+    if (host->command_is_over)
+        return;
+    if (host->was_spared || !fails(4)) {
+        host->hangs_ms = 0;
+        command_ends(host, false);
+        return;
+    }
+    host->was_spared = true; /* the next one ends it */
+    host->has_pipe = false;
+    host->hangs_ms = sim.now_ms + 3 * END_MSEC;
+    if (host->runs)
+        clock_later(ENDED_PIPE, number, soon_ms());
+    clock_later(KILLED, number, 3 * END_MSEC);
 }
 
-/* The way to the root by others is lost, or silent. */
-static void seek(struct host *host)
+/* Says it to the root, which is the starter itself, or not. */
+static void starter_tells(struct host *host, const struct bcri_control *message, enum enl_life_event event)
 {
-    CHECK(host->seeks || enl_backup_make(host->backup, &host->ends.all));
-    host->seeks = true;
+    struct host *starter = &sim.hosts[host->life.starter];
+    if (is_deep(host) && starter->runs)
+        member_says(starter, *message);
+    if (!is_deep(host) && enl_lives_find(&sim.lives, host->life.number) != NULL &&
+        enl_life_takes(&host->life, event))
+        root_happens(host, event);
 }
+
+void member_tells_of_closed(struct host *host)
+{
+    struct bcri_control message = message_of(BCRI_MSG_closed, host->life.number);
+    message.present |= BCRI_HAS(text);
+    message.text = bcri_view_of("its pipe has ended");
+    starter_tells(host, &message, ENL_LIFE_PIPE_ENDS);
+    enl_routes_drop(&sim.hosts[host->life.starter].routes, host->life.number);
+}
+
+/* Nothing can be written to it, though it is heard. The root itself gives one up of which it finds that. */
+void member_tells_of_stuck(struct host *host)
+{
+    struct bcri_control message = message_of(BCRI_MSG_closed, host->life.number);
+    message.present |= BCRI_HAS(text) | BCRI_HAS(flags);
+    message.text = bcri_view_of("nothing can be sent to it");
+    message.flags = BCRI_CLOSED_WRITE_FAILED;
+    host->is_stuck = true;
+    starter_tells(host, &message, ENL_LIFE_CUT);
+}
+
+void member_tells_of_push(struct host *host)
+{
+    struct bcri_control message = message_of(BCRI_MSG_said, host->life.number);
+    message.present |= BCRI_HAS(bytes);
+    message.bytes = bcri_view_of("");
+    if (!host->command_is_over)
+        starter_tells(host, &message, ENL_LIFE_MORE);
+}
+
+void member_tells_of_ended(struct host *host)
+{
+    const struct bcri_control message = ended_message(host->life.number);
+    starter_tells(host, &message, end_is_sure(host) ? ENL_LIFE_DAEMON_ENDS : ENL_LIFE_PROCESS_ENDS);
+}
+
+/* ---- its beginning ---- */
+
+void member_logs_in(struct host *host)
+{
+    if (host->command_is_over || (is_deep(host) && !sim.hosts[host->life.starter].runs))
+        return;
+    host->runs = host->has_pipe = true;
+    member_says(host, (struct bcri_control){.type = BCRI_MSG_present,
+                                            .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
+                                                       BCRI_HAS(archtype),
+                                            .machine = bcri_view_of("host"),
+                                            .text = bcri_view_of("station"),
+                                            .object = bcri_view_of("abi")});
+}
+
+/* One that finds no memory for its link goes on without, as far as it comes. */
+static void take_start(struct host *host, const struct bcri_control *message)
+{
+    ends_begin(&host->ends, host->life.number, (const uint8_t *)message->key.bytes);
+    host->control_link = enl_control_link_take(message);
+    CHECK_INT(host->control_link != NULL, is_deep(host));
+    if (host->control_link != NULL && fails(64)) {
+        enl_control_link_drop(host->control_link);
+        host->control_link = NULL;
+    }
+    clock_later(STARTED, host->life.number, 20);
+}
+
+void member_beats_after(struct host *host, uint64_t after_ms)
+{
+    host->beats_ms = sim.now_ms + after_ms;
+    clock_later(BEAT, host->life.number, after_ms);
+}
+
+void member_has_started(struct host *host)
+{
+    struct bcri_control announce = enl_introduced_announce(&host->ends.all);
+    if (host->control_link != NULL)
+        enl_control_link_answer(host->control_link, &announce);
+    member_says(host, announce);
+    if (host->control_link != NULL && enl_control_link_make(host->control_link, &host->ends.all) != NULL) {
+        member_ends(host);
+        return;
+    }
+    host->by_link = host->control_link != NULL;
+    host->ways[UP].last_ms[0] +=
+        test_rand_below(&sim.random, 50); /* two frames, between which others may come */
+    member_says(host,
+                (struct bcri_control){.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status)});
+    host->is_up = true;
+    host->links_ms = enl_lease_extend(&host->lease, sim.now_ms, TIMEOUT);
+    member_beats_after(host, test_rand_below(&sim.random, TIMEOUT / 4));
+    clock_later(WORK, host->life.number, test_rand_below(&sim.random, 2000));
+}
+
+/* ---- what comes ---- */
+
+/* It ends when those have that it has begun, and the root has had what it has said. */
+static void take_end(struct host *host)
+{
+    host->is_ending = true;
+    host->is_stopped = false;
+    host->beats_ms = UINT64_MAX;
+    member_beats_after(host, 0);
+}
+
+static void take_answer(struct host *host, const struct bcri_control *message)
+{
+    uint64_t sent_ms;
+    if (enl_lease_sent(&host->lease, message->id, &sent_ms))
+        host->links_ms = enl_lease_extend(&host->lease, sent_ms, TIMEOUT);
+}
+
+static void dispatch(struct host *host, const struct bcri_control *message)
+{
+    const char *wrong = NULL;
+    switch (message->type) {
+    case BCRI_MSG_start: take_start(host, message); break;
+    case BCRI_MSG_begin: take_begin(host, message->host); break;
+    case BCRI_MSG_cut: cut_branch(host, message->host); break;
+    case BCRI_MSG_end: take_end(host); break;
+    case BCRI_MSG_beat: take_answer(host, message); break;
+    case BCRI_MSG_stop: member_stops(host); break;
+    case BCRI_MSG_go_on: member_goes_on(host); break;
+    case BCRI_MSG_introduce:
+    case BCRI_MSG_introduced:
+    case BCRI_MSG_lost: wrong = enl_introduced_take(&host->ends.all, message); break;
+    default: FAIL("a host gets a message of type %s", bcri_control_name(message->type));
+    }
+    if (wrong != NULL)
+        FAIL("host %u is told nonsense: %s", host->life.number, wrong);
+}
+
+void member_takes(struct host *host, const struct bcri_control *message)
+{
+    if (is_ambushed(host, message))
+        return;
+    if ((message->present & BCRI_HAS(to)) == 0 || message->to == host->life.number) {
+        dispatch(host, message);
+        return;
+    }
+    const uint32_t neighbour = enl_routes_find(&host->routes, message->to);
+    host->passed++;
+    if (neighbour != 0)
+        way_post(DOWN, neighbour, message);
+}
+
+/* A host speaks first by saying what it is: so the way to it becomes known here. */
+void member_passes_up(struct host *host, uint32_t from, struct bcri_control message)
+{
+    const bool is_own = (message.present & BCRI_HAS(from)) == 0;
+    const uint32_t leads_by = is_own ? from : enl_routes_find(&host->routes, message.from);
+    if (is_ambushed(host, &message))
+        return;
+    if (leads_by == 0 && message.type == BCRI_MSG_present) {
+        if (fails(32)) /* there is no memory */
+            return;
+        CHECK(enl_routes_add(&host->routes, message.from, from));
+    } else if (leads_by == 0) {
+        return; /* its `present` was dropped, or a pipe between has ended */
+    }
+    CHECK(leads_by == 0 || leads_by == from);
+    message.present |= BCRI_HAS(from);
+    message.from = is_own ? from : message.from;
+    host->passed++;
+    way_post(UP, host->life.number, &message);
+}
+
+/* ---- at work ---- */
 
 void member_beats(struct host *host)
 {
+    const struct way *way = &host->ways[LINK_UP];
+    const bool is_held = way->came != way->posted || (sim.is_over && has_branches(host));
+    if (sim.now_ms < host->beats_ms)
+        return; /* there is another */
+    if (host->is_stopped && host->by_link && enl_lease_stopped_is_over(host->stopped_ms, sim.now_ms)) {
+        member_ends(host);
+        return;
+    }
+    if (host->is_stopped) {
+        member_beats_after(host, TIMEOUT / 4);
+        return;
+    }
     if (enl_lease_is_over(&host->lease, sim.now_ms)) {
         member_ends(host);
         return;
     }
-    if (way_is_numbered(host) && enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT))
-        seek(host);
-    send_beat(host);
-    const bool tries = host->numbers.asked || enl_lease_is_silent(&host->lease, sim.now_ms, TIMEOUT);
-    clock_later(BEAT, host->life.number, way_is_numbered(host) && tries ? TIMEOUT / 16 : TIMEOUT / 4);
+    if (host->is_ending && !is_held) {
+        if (host->by_link) /* nobody else may be left who tells it */
+            member_says(host, ended_message(host->life.number));
+        member_ends(host);
+        return;
+    }
+    member_says(host, (struct bcri_control){.type = BCRI_MSG_beat,
+                                            .present = BCRI_HAS(id),
+                                            .id = enl_lease_beat(&host->lease, sim.now_ms)});
+    member_beats_after(host, host->is_ending ? END_BEAT_MSEC : TIMEOUT / 4);
 }
 
 /* The root has met it, and does not introduce anybody to it yet. */
@@ -171,8 +314,13 @@ static bool want_one(struct host *host)
            ends_want(&host->ends, other);
 }
 
+/* Its CCEs run when the root has asked for them, which it does when it has had the reply to `start`. */
 void member_works(struct host *host)
 {
+    if (host->is_stopped || (host->by_link && host->ways[LINK_UP].came == 0)) {
+        clock_later(WORK, host->life.number, 200);
+        return;
+    }
     struct bcri_control line = {
         .type = BCRI_MSG_output, .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(bytes), .kind = 1};
     line.ordinal = host->said++;
@@ -191,68 +339,26 @@ void member_is_refused(struct host *host)
     host->wants--;
 }
 
-void member_has_started(struct host *host)
-{
-    struct bcri_control announce = enl_introduced_announce(&host->ends.all);
-    CHECK_INT(enl_backup_answer(host->backup, &announce), way_is_numbered(host));
-    member_says(host, announce);
-    host->last[2 * UP] += test_rand_below(&sim.random, 50); /* two frames, between which others may come */
-    member_says(host,
-                (struct bcri_control){.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status)});
-    host->is_up = true;
-    enl_lease_extend(&host->lease, sim.now_ms, TIMEOUT);
-    clock_later(BEAT, host->life.number, test_rand_below(&sim.random, TIMEOUT / 4));
-    clock_later(WORK, host->life.number, test_rand_below(&sim.random, 2000));
-}
+/* ---- its end ---- */
 
-void member_logs_in(struct host *host)
+void member_ends(struct host *host)
 {
-    if (host->command_is_over || (host->life.starter != 0 && !sim.hosts[host->life.starter].runs))
+    if (!host->runs)
         return;
-    host->runs = true;
-    member_says(host, (struct bcri_control){.type = BCRI_MSG_present,
-                                            .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
-                                                       BCRI_HAS(archtype),
-                                            .machine = bcri_view_of("host"),
-                                            .text = bcri_view_of("station"),
-                                            .object = bcri_view_of("abi")});
+    host->runs = false;
+    for (uint32_t at = host->first_branch; at != 0; at = sim.hosts[at].next_branch) {
+        struct host *branch = &sim.hosts[at];
+        if (branch->runs && branch->has_pipe)
+            clock_later(ENDED_PIPE, at, soon_ms());
+        branch->has_pipe = false;
+    }
+    command_ends(host, true);
 }
 
 void member_has_no_pipe(struct host *host)
 {
-    if (!host->runs || host->on_control_link)
+    if (!host->runs || (host->by_link && !host->is_stopped))
         return;
-    if (!host->is_up || !way_is_numbered(host)) {
-        member_ends(host);
-        return;
-    }
-    seek(host);
-    host->on_control_link = true;
-    enl_sequence_hold(&host->numbers);
-    send_beat(host);
-}
-
-/* Says it to the root, which is the starter itself, or not. */
-static void starter_tells(struct host *host, const struct bcri_control *message, enum enl_life_event event)
-{
-    struct host *starter = &sim.hosts[host->life.starter];
-    if (host->life.starter != 0 && starter->runs)
-        member_says(starter, *message);
-    if (host->life.starter == 0 && enl_lives_find(&sim.lives, host->life.number) != NULL &&
-        enl_life_takes(&host->life, event))
-        root_happens(host, event);
-}
-
-void member_tells_of_closed(struct host *host)
-{
-    struct bcri_control message = message_of(BCRI_MSG_closed, host->life.number);
-    message.present |= BCRI_HAS(text);
-    message.text = bcri_view_of("its pipe has ended");
-    starter_tells(host, &message, ENL_LIFE_PIPE_ENDS);
-}
-
-void member_tells_of_ended(struct host *host)
-{
-    const struct bcri_control message = ended_message(host->life.number);
-    starter_tells(host, &message, ENL_LIFE_PROCESS_ENDS);
+    host->is_excused |= host->is_stopped; /* nothing else might tell it of the root's death */
+    member_ends(host);
 }

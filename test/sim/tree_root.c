@@ -1,29 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* The root's daemon of tree_sim.h: does what life.c decides, as child.c does, and takes what its children's frames bring. */
+/* The root's daemon of tree_sim.h: does what life.c decides, as child.c does. */
 #include "check.h"
 #include "tree_sim.h"
 
-void root_wants(uint32_t place)
+/* ---- who is begun ---- */
+
+static struct host *want(uint32_t place, uint32_t wish, bool direct)
 {
     struct host *host = &sim.hosts[++sim.last_number];
     CHECK(sim.last_number < sim.numbers);
-    *host = (struct host){.place = place, .looks_ms = UINT64_MAX};
+    *host = (struct host){.place = place, .wish = wish, .looks_ms = UINT64_MAX, .beats_ms = UINT64_MAX};
     host->life = (struct enl_life){.number = sim.last_number, .until_ms = UINT64_MAX};
-    host->numbers = (struct enl_sequence){.pass = way_up, .owner = host};
-    host->root_numbers = (struct enl_sequence){.pass = way_down, .owner = host};
     sim.lives.by_number[sim.last_number] = &host->life;
-    CHECK(enl_plan_want(&sim.plan, &(struct enl_plan_host){.number = sim.last_number, .sshd = place}));
+    CHECK(enl_plan_want(&sim.plan, &(struct enl_plan_host){.number = sim.last_number,
+                                                           .sshd = (uint32_t)(place % sim.places),
+                                                           .direct = direct}));
     sim.begins = true;
+    return host;
 }
 
-bool fails(unsigned times)
+void root_wants(uint32_t place)
 {
-    return sim.has_faults && sim.now_ms < 60000 && test_rand_below(&sim.random, times) == 0;
+    CHECK(sim.last_wish + 1 < sim.numbers);
+    want(place, ++sim.last_wish, false);
 }
 
-uint64_t login_ms(void)
+/* As places.c: a host that is not up is begun again by others if its starter is lost, and by the root itself if its
+ * starter has not got there. Else it is told that the host cannot be used. */
+static void want_again(const struct host *host)
 {
-    return (fails(16) ? CONNECT : 100) + test_rand_below(&sim.random, 200);
+    const bool failed = is_deep(host) && !host->has_spoken;
+    const bool has_lost_starter = host->life.process == ENL_LIFE_NOBODY_TELLS;
+    if (host->is_dismissed && !host->life.was_up && !sim.is_over)
+        sim.wishes[host->wish].told++;
+    if (host->life.was_up || host->life.is_told || sim.is_over)
+        return;
+    if (!has_lost_starter && !failed) {
+        if (host->blamed != 0)
+            enl_plan_distrust(&sim.plan, host->blamed, false);
+        sim.wishes[host->wish].told++;
+        return;
+    }
+    struct host *next = want(host->place, host->wish, !has_lost_starter);
+    if (has_lost_starter)
+        return;
+    next->blamed = host->life.starter;
+    enl_plan_distrust(&sim.plan, next->blamed, true);
 }
 
 void root_begins(void)
@@ -36,6 +58,7 @@ void root_begins(void)
             root_happens(host, ENL_LIFE_NOT_BEGUN);
             continue;
         }
+        CHECK(by == 0 || enl_life_works(&sim.hosts[by].life));
         root_happens(host, ENL_LIFE_BEGIN);
         if (by == 0) {
             clock_later(LOGIN, number, login_ms());
@@ -63,44 +86,39 @@ bool end_is_sure(const struct host *host)
 
 /* ---- what is done ---- */
 
-/* What happened above it, twice or more, may have held back first what the host says, and then the answer: so the root hears late of a
- * host that it has not heard for long, and the host's lease is over before the root listens for it. */
-static bool may_be_late(const struct host *host)
-{
-    unsigned troubles = 0;
-    for (uint32_t above = host->life.starter; above != 0; above = sim.hosts[above].life.starter)
-        troubles += sim.hosts[above].troubles;
-    return troubles >= 2;
-}
-
 static void leave(struct host *host)
 {
     const uint32_t number = host->life.number;
-    if (host->life.was_up && !host->was_killed && !host->was_stopped && !host->life.is_told &&
-        !may_be_late(host))
-        FAIL("host %u is lost, which was neither killed nor stood still (seed %#llx)", number,
+    if (host->life.was_up && !host->was_killed && !host->is_excused && !host->life.is_told)
+        FAIL("host %u is lost, which was neither killed nor stood still nor was cut off (seed %#llx)", number,
              (unsigned long long)sim.seed);
-    CHECK(!host->life.is_told || sim.is_over);
+    CHECK(!host->life.is_told || sim.is_over || host->is_dismissed);
     sim.lives.by_number[number] = NULL;
     sim.gone_count++;
     enl_plan_gone(&sim.plan, number);
-    enl_introducer_gone(&sim.root.all, number, enl_life_lease_ms(&host->life, end_is_sure(host), TIMEOUT));
-    root_tells_of_lost();
     if (host->life.was_up)
         sim.lost_count++;
-    else if (!host->life.is_told)
-        root_wants(host->place);
+    want_again(host);
+    enl_introducer_gone(&sim.root.all, number, enl_life_lease_ms(&host->life, end_is_sure(host), TIMEOUT));
+    root_tells_of_lost();
+    if (host->stops)
+        root_has_stopped(host);
     sim.begins = true;
 }
 
 static void end_command(struct host *host)
 {
     const uint32_t starter = host->life.starter;
+    struct host *by = &sim.hosts[starter];
     if (starter == 0)
-        command_ends(host, false);
-    else if (host->life.process != ENL_LIFE_ENDED && enl_lives_find(&sim.lives, starter) != NULL &&
-             enl_life_has_way(&sim.hosts[starter].life))
-        root_says(&sim.hosts[starter], message_of(BCRI_MSG_cut, host->life.number));
+        command_is_killed(host);
+    if (starter == 0 || host->life.process == ENL_LIFE_ENDED || enl_lives_find(&sim.lives, starter) == NULL)
+        return;
+    root_says(by, message_of(BCRI_MSG_cut, host->life.number));
+    if (!fails(4))
+        return;
+    by->cuts++;
+    root_says(by, message_of(BCRI_MSG_cut, host->life.number));
 }
 
 static void set_up(struct host *host)
@@ -111,22 +129,30 @@ static void set_up(struct host *host)
     start.daemon = host->life.number;
     start.program = bcri_view_of("program");
     start.key = enl_introduction_view(sim.root.keys.program, sizeof sim.root.keys.program);
-    if (way_is_numbered(host)) {
+    if (is_deep(host)) {
         struct enl_member there = {.host = host->life.number};
         enl_member_call(&there, "host", "boot net user abi");
-        enl_backup_offer(&host->root_backup, &sim.root.all, &there, &start, addresses);
+        enl_control_link_offer(&host->root_control_link, &sim.root.all, &there, &start, addresses);
     }
-    enl_plan_met(&sim.plan, host->life.number);
     root_says(host, start);
-    sim.begins = true;
+}
+
+/* False: it has been cut off. */
+static bool listen_for(struct host *host)
+{
+    host->has_end =
+        enl_control_link_listen(&host->root_control_link, &sim.root.all, host->life.number) == NULL;
+    if (!host->has_end)
+        root_happens(host, ENL_LIFE_CUT);
+    return host->has_end;
 }
 
 static void welcome(struct host *host)
 {
     const unsigned level = enl_plan_level(&sim.plan, host->life.number);
-    host->life.is_numbered = host->root_backup.is_there;
-    CHECK_INT(host->life.is_numbered, way_is_numbered(host));
+    CHECK_INT(host->has_end, is_deep(host));
     sim.up_count++;
+    sim.wishes[host->wish].up++;
     sim.rounds_ms = (unsigned)sim.now_ms;
     sim.deepest = level > sim.deepest ? level : sim.deepest;
     enl_plan_up(&sim.plan, host->life.number);
@@ -137,6 +163,7 @@ static void welcome(struct host *host)
 static void on_other(void *owner, struct enl_life *life, enum enl_life_event event)
 {
     (void)owner;
+    sim.orphans += event == ENL_LIFE_STARTER_LOST && enl_life_works(life);
     root_happens(&sim.hosts[life->number], event);
 }
 
@@ -146,23 +173,16 @@ static void carry_out(struct host *host, unsigned actions)
     const uint32_t number = host->life.number;
     if ((actions & ENL_LIFE_DO_KILL) != 0)
         end_command(host);
-    if ((actions & ENL_LIFE_DO_LISTEN) != 0)
-        enl_backup_listen(&host->root_backup, &sim.root.all, number);
     if ((actions & ENL_LIFE_DO_IDLE) != 0)
         enl_plan_ends(&sim.plan, number);
-    if ((actions & ENL_LIFE_DO_LINK) != 0) {
-        sim.attached++;
-        enl_sequence_ask(&host->root_numbers);
-        enl_lives_linked(&sim.lives, number, on_other, NULL);
-    }
-    if ((actions & ENL_LIFE_DO_PASS) != 0)
-        enl_sequence_ask(&host->root_numbers);
     if ((actions & ENL_LIFE_DO_CLOSE) != 0) {
         enl_plan_ends(&sim.plan, number);
         enl_lives_closed(&sim.lives, number, on_other, NULL);
     }
     if ((actions & ENL_LIFE_DO_SET_UP) != 0)
         set_up(host);
+    if ((actions & ENL_LIFE_DO_LISTEN) != 0 && is_deep(host) && !listen_for(host))
+        return;
     if ((actions & ENL_LIFE_DO_WELCOME) != 0)
         welcome(host);
     if ((actions & ENL_LIFE_DO_TELL) != 0)
@@ -173,13 +193,10 @@ static void carry_out(struct host *host, unsigned actions)
 
 /* ---- what happens ---- */
 
-static struct enl_life_now now_of(const struct host *host)
+static struct enl_life_now now_of(void)
 {
-    return (struct enl_life_now){.ms = sim.now_ms,
-                                 .connecttimeout = CONNECT,
-                                 .hosttimeout = TIMEOUT,
-                                 .patience_ms = END_MSEC,
-                                 .may_listen = host->root_backup.is_there && !host->root_backup.is_made};
+    return (struct enl_life_now){
+        .ms = sim.now_ms, .connecttimeout = CONNECT, .hosttimeout = TIMEOUT, .patience_ms = END_MSEC};
 }
 
 /* Looks at the deadline when it comes; one that is put off is met too early, once. */
@@ -193,31 +210,49 @@ static void look_later(struct host *host)
 
 void root_happens(struct host *host, enum enl_life_event event)
 {
-    const struct enl_life_now now = now_of(host);
+    const struct enl_life_now now = now_of();
     const enum enl_life_state before = host->life.state;
     const unsigned actions = enl_life_happens(&host->life, event, &now);
+    const enum enl_life_state after = host->life.state;
     sim.events++;
-    if (host->life.state != before)
+    if (after != before)
         sim_trace("host %u (of %u): %s, %s: %s", host->life.number, host->life.starter,
-                  enl_life_state_name(before), enl_life_event_name(event),
-                  enl_life_state_name(host->life.state));
+                  enl_life_state_name(before), enl_life_event_name(event), enl_life_state_name(after));
+    if ((host->life.until_ms == UINT64_MAX) != (after == ENL_LIFE_WAITING || after == ENL_LIFE_GONE))
+        FAIL("host %u is %s, and has %s deadline", host->life.number, enl_life_state_name(after),
+             host->life.until_ms == UINT64_MAX ? "no" : "a");
     look_later(host);
     carry_out(host, actions);
 }
 
+/* Nobody is given up for his silence whose lease holds, or who says that he is there while he ends. */
+static void look_whether_it_is_silent(const struct host *host)
+{
+    const bool has_lease = host->life.state == ENL_LIFE_UP && host_works(host);
+    const bool is_heard =
+        host->life.state == ENL_LIFE_ENDING && host->runs && host->troubled_ms + END_MSEC < sim.now_ms;
+    if (has_lease || is_heard)
+        FAIL("host %u is given up for its silence, and %s (seed %#llx)", host->life.number,
+             has_lease ? "its lease holds" : "it has said that it ends", (unsigned long long)sim.seed);
+}
+
 void root_looks(struct host *host)
 {
-    const struct enl_life_now now = now_of(host);
-    enum enl_life_event event;
     if (sim.now_ms < host->looks_ms)
         return; /* there is an earlier one, or another */
     host->looks_ms = UINT64_MAX;
     if (host->life.until_ms == UINT64_MAX)
         return;
-    if (enl_life_deadline(&host->life, &now, &event))
-        root_happens(host, event);
-    else
+    if (enl_life_works(&host->life) && sim.is_stopping && !host->stops) {
+        root_happens(host, ENL_LIFE_BEATS); /* it has stopped, and sends no beats before it goes on */
+        return;
+    }
+    if (!enl_life_is_silent(&host->life, sim.now_ms)) {
         look_later(host);
+        return;
+    }
+    look_whether_it_is_silent(host);
+    root_happens(host, ENL_LIFE_SILENT);
 }
 
 void root_ends(void)
@@ -226,90 +261,4 @@ void root_ends(void)
     for (uint32_t i = 1; i <= sim.last_number; i++)
         if (enl_lives_find(&sim.lives, i) != NULL)
             root_happens(&sim.hosts[i], ENL_LIFE_END);
-}
-
-/* ---- what comes ---- */
-
-static void take_ended(struct host *host, const struct bcri_control *message)
-{
-    struct host *other = &sim.hosts[message->host];
-    CHECK(message->host != 0 && message->host <= sim.last_number);
-    if (other == host)
-        root_happens(other, ENL_LIFE_SAYS_END);
-    else if ((message->present & BCRI_HAS(object)) != 0 && enl_life_takes(&other->life, ENL_LIFE_NOT_BEGUN))
-        root_happens(other, ENL_LIFE_NOT_BEGUN);
-    else if (enl_lives_find(&sim.lives, message->host) != NULL)
-        root_happens(other, end_is_sure(other) ? ENL_LIFE_DAEMON_ENDS : ENL_LIFE_PROCESS_ENDS);
-}
-
-static void take_beat(struct host *host, const struct bcri_control *message)
-{
-    struct bcri_control answer = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = message->id};
-    if (host->life.is_numbered)
-        enl_sequence_tell(&host->root_numbers, &answer);
-    root_says(host, answer);
-    root_happens(host, ENL_LIFE_BEATS);
-    if ((message->flags & BCRI_BEAT_UNHEARD) != 0 && enl_life_takes(&host->life, ENL_LIFE_UNREST))
-        root_happens(host, ENL_LIFE_UNREST);
-    if (sim.now_ms < sim.quiet_ms && test_rand_below(&sim.random, 32) == 0)
-        ends_renew(&sim.root, ends_find(&sim.root, host->life.number));
-}
-
-static void dispatch(struct host *host, const struct bcri_control *message)
-{
-    const uint32_t number = host->life.number;
-    struct host *other = message->host <= sim.last_number ? &sim.hosts[message->host] : NULL;
-    switch (message->type) {
-    case BCRI_MSG_present:
-        CHECK(enl_life_takes(&host->life, ENL_LIFE_PRESENTS));
-        root_happens(host, ENL_LIFE_PRESENTS);
-        break;
-    case BCRI_MSG_reply:
-        CHECK(enl_life_takes(&host->life, ENL_LIFE_STARTS));
-        root_happens(host, ENL_LIFE_STARTS);
-        break;
-    case BCRI_MSG_beat: take_beat(host, message); break;
-    case BCRI_MSG_announce:
-        CHECK_PTR(enl_introducer_announced(&sim.root.all, number, "host", "boot net user abi", message),
-                  NULL);
-        enl_backup_accept(&host->root_backup, message);
-        CHECK(enl_life_takes(&host->life, ENL_LIFE_ANNOUNCES));
-        root_happens(host, ENL_LIFE_ANNOUNCES);
-        break;
-    case BCRI_MSG_want:
-    case BCRI_MSG_agreed:
-        if (!host->life.was_up)
-            FAIL("host %u, which is %s, says %s at %llu ms (seed %#llx)", number,
-                 enl_life_state_name(host->life.state), bcri_control_name(message->type),
-                 (unsigned long long)sim.now_ms, (unsigned long long)sim.seed);
-        CHECK_PTR(enl_introducer_take(&sim.root.all, number, message), NULL);
-        break;
-    case BCRI_MSG_output: CHECK_UINT(message->ordinal, host->root_heard++); break;
-    case BCRI_MSG_closed:
-        CHECK_UINT(other->life.starter, number);
-        if (enl_life_has_way(&other->life))
-            root_happens(other, ENL_LIFE_PIPE_TOLD);
-        break;
-    case BCRI_MSG_ended: take_ended(host, message); break;
-    default: FAIL("the root gets a message of type %s", bcri_control_name(message->type));
-    }
-}
-
-void root_takes(uint32_t by, const struct bcri_control *message)
-{
-    const uint32_t from = (message->present & BCRI_HAS(from)) != 0 ? message->from : by;
-    struct host *host = &sim.hosts[from];
-    const struct enl_life *carrier = enl_lives_carrier(&sim.lives, &host->life);
-    if (enl_lives_find(&sim.lives, from) == NULL || enl_life_is_cut_off(&host->life) || carrier == NULL ||
-        carrier->number != by)
-        return; /* late */
-    if (enl_life_is_ending(&host->life))
-        root_happens(host, ENL_LIFE_SPEAKS);
-    if (host->life.is_numbered) {
-        const enum enl_sequence_verdict verdict = enl_sequence_came(&host->root_numbers, message);
-        CHECK(verdict != ENL_SEQUENCE_NONSENSE);
-        if (verdict == ENL_SEQUENCE_DROP)
-            return;
-    }
-    dispatch(host, message);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
- * tables, are killed, stand still and lose their pipes at any time; hosts whose way is lost go over to the control link; hosts
- * want links to each other, and new keys for those that they have. What decides is the daemons' own code: life.c, lives.c,
- * plan.c, routes.c, sequence.c, lease.h, introducer.c, introduced.c, backup.c, and the keys are theirs. What carries
- * frames, and does what life.c decides, is written again here, after child.c, uplink.c and branch.c.
+ * tables, are killed, stand still and lose their pipes at any time; hosts want links to each other, and new keys for those
+ * that they have. What decides is the daemons' own code: life.c, lives.c, plan.c, routes.c, lease.h, introducer.c,
+ * introductions.c, control_link.c, and the keys are theirs. What carries frames, and does what life.c decides, is written again
+ * here, after child.c, uplink.c and branch.c.
  *
  *   tree_clock.c    what is to happen, in order
  *   tree_ways.c     frames, and by whom they go
  *   tree_links.c    what each daemon has of links and introductions
- *   tree_root.c     the root's daemon
+ *   tree_root.c     the root's daemon: what is done
+ *   tree_comes.c    the same: what comes
  *   tree_member.c   each other one
- *   tree_sim.c      who acts on what happens; faults */
+ *   tree_stop.c     Ctrl-Z, and how the program goes on
+ *   tree_faults.c   what goes wrong
+ *   tree_sim.c      who acts on what happens */
 #ifndef TREE_SIM_H
 #define TREE_SIM_H
 
@@ -24,15 +27,20 @@
 #include "tree/life.h"
 #include "tree/plan.h"
 #include "tree/routes.h"
-#include "tree/sequence.h"
 
-enum { TIMEOUT = 30000, CONNECT = 20000, END_MSEC = 2000 };
+enum { TIMEOUT = 30000, CONNECT = 20000, END_MSEC = 2000, END_BEAT_MSEC = 400 };
+/* So long may a host stand still, or what it says be held up, without harm: a lease is four beats long, and frames may
+ * be held up in both directions, and again. */
+enum { HARMLESS = TIMEOUT / 8 };
 
 enum kind {
+    /* frames: by the pipes, one hop of them, and by a control link */
     UP,
     DOWN,
-    LANE_UP,
-    LANE_DOWN,
+    LINK_UP,
+    LINK_DOWN,
+    WAYS,
+    READ = WAYS, /* the root has taken what a control link has brought so far */
     BEAT,
     LOOK,
     LOGIN,
@@ -41,12 +49,23 @@ enum kind {
     CLOSED,     /* of a starter: the pipe to the host */
     ENDED,      /* of a starter: the command of the host */
     LOSE,
+    WORK,
+    KILLED,    /* a command that hung has ended */
+    PUSHED,    /* of a starter: what is pushed to the host is on its way */
+    INTERRUPT, /* Ctrl-C */
+    DISMISS,   /* one host alone is to end */
+    NONSENSE,  /* the root takes what a host says for nonsense */
+    WANT,      /* one more host is wanted */
+    PATIENCE,  /* with hosts that are to stop */
+    /* nobody acts on them */
+    SUSPEND, /* Ctrl-Z */
+    GO_ON,
     KILL,
     STOP,
+    SLEEP, /* a machine sleeps: its time goes on, and its timers are late; host 0 is the root's */
     CUT,
-    BLOCK, /* nothing passes one way for a while */
-    INTERRUPT,
-    WORK
+    STICK, /* a pipe takes nothing any more */
+    BLOCK  /* nothing passes one way for a while */
 };
 
 /* One end. */
@@ -66,31 +85,56 @@ struct ends {
     unsigned count, room;
 };
 
+/* One direction of the pipe to a host, or of its control link. */
+struct way {
+    uint64_t blocked_ms;   /* until then nothing passes */
+    uint64_t held_ms;      /* of a control link: until then a frame waits, and all behind it */
+    uint64_t last_ms[2];   /* when the last frame comes, by row: none overtakes another */
+    unsigned posted, came; /* frames; by a control link all come, or none any more */
+    bool is_broken;        /* who has sent is gone, with what was on its way */
+};
+
 struct host {
     /* the daemon itself */
-    bool runs, is_up, was_killed, was_stopped, on_control_link, seeks;
-    unsigned troubles;    /* how often it stood still, or its pipe was cut or blocked */
+    bool runs, is_up, was_killed;
+    bool by_link;         /* all that it says goes by its control link */
+    bool has_pipe;        /* to its starter, which leads to the root if all above have theirs */
+    bool is_ending;       /* it was told to */
     bool command_is_over; /* by which it was begun: ssh, of which another daemon has the other end */
-    uint64_t resumes;     /* it stands still until then */
-    struct enl_sequence numbers;
+    uint64_t troubled_ms; /* it stands still until then, or something that it says or is told is held up */
+    bool is_excused; /* it stood still, or what it says or is told was held up for long: it may be lost */
+    bool was_spared; /* the command was killed, and hangs until then, or until it is killed again */
+    uint64_t hangs_ms;
+    bool is_stuck;   /* its starter can write nothing to it */
+    bool is_stopped; /* by Ctrl-Z */
+    uint64_t stopped_ms;
+    uint64_t resumes;                   /* it stands still until then */
+    uint64_t beats_ms;                  /* the next beat */
+    uint32_t first_branch, next_branch; /* hosts that it has begun; its starter's next */
     struct enl_lease lease;
+    uint64_t links_ms; /* until when its link thread works */
     struct enl_routes routes;
     struct ends ends;
-    struct enl_backup_up *backup; /* NULL: none, or it has not been started */
-    struct bcri_seal_secret control_link_secret;
-    unsigned wants, said, passed, begun;
-    unsigned asks;       /* resume, of either kind */
-    unsigned says, sent; /* what it says itself; and frames of that, also those that are sent again */
-    uint64_t blocked[4]; /* until then nothing passes, by way */
-    uint64_t last[8];    /* when the last frame comes, by way and row: none overtakes another */
+    struct enl_control_link_up *control_link; /* NULL: none, or it has not been started */
+    struct bcri_seal_secret secret;           /* of its control link */
+    unsigned wants, said, passed, begun, says;
+    struct way ways[WAYS];
     /* as the root knows it */
     struct enl_life life;
-    uint32_t place;
-    uint64_t looks_ms; /* the next LOOK; UINT64_MAX: none */
-    struct enl_sequence root_numbers;
-    struct enl_backup root_backup;
-    struct bcri_seal_secret root_control_link_secret;
-    unsigned root_heard, root_says, root_sent;
+    uint32_t place, wish, blamed;
+    bool has_spoken, has_end; /* it has said what machine it is; there is an end for its control link */
+    bool is_dismissed;        /* it alone is to end, or is not needed */
+    bool stops, was_told;     /* it was told to stop, and has not answered; in this Ctrl-Z */
+    unsigned cuts;            /* that were sent to it twice */
+    uint64_t looks_ms;        /* the next LOOK; UINT64_MAX: none */
+    struct enl_control_link root_control_link;
+    struct bcri_seal_secret root_secret;
+    unsigned root_heard, root_says;
+};
+
+/* A host that the program has asked for, under one number or, where it could not be begun, several. */
+struct wish {
+    unsigned up, told; /* how often it was up at last; how often it was said that it cannot be, or need not */
 };
 
 struct event {
@@ -104,7 +148,8 @@ struct event {
 /* All that there is. */
 struct tree_sim {
     struct host *hosts; /* by number, from 1 */
-    uint32_t last_number, numbers;
+    struct wish *wishes;
+    uint32_t last_number, numbers, last_wish;
     unsigned places, partners, fanout;
     struct enl_lives lives; /* the root's */
     bool begins;            /* the plan may have something to begin */
@@ -112,8 +157,12 @@ struct tree_sim {
     struct enl_plan plan; /* the root's */
     struct ends root;
     uint64_t now_ms, quiet_ms, seed, random; /* no new keys are wanted from quiet_ms on */
-    unsigned ambushes; /* so many daemons more are killed while an introduction passes through them */
-    unsigned up_count, deepest, rounds_ms, gone_count, lost_count, attached, frames, events;
+    bool is_stopping;                        /* hosts are told to stop, or have, and so has the root then */
+    uint64_t root_until_ms;                  /* it stands still until then */
+    unsigned stops;                          /* how often the program was stopped */
+    unsigned untold;                         /* hosts that came up meanwhile, and were not told */
+    unsigned ambushes; /* so many daemons more are killed while something passes through them */
+    unsigned up_count, deepest, rounds_ms, gone_count, lost_count, orphans, frames, events, acts;
 };
 extern struct tree_sim sim;
 
@@ -130,13 +179,18 @@ bool clock_pop(uint64_t end_ms, struct event *out);
 
 /* ---- tree_ways.c ---- */
 
-/* A frame by the pipe or control link between `host` and what is above it. */
+/* Whether another daemon has begun it. */
+static inline bool is_deep(const struct host *host)
+{
+    return host->life.starter != 0;
+}
+
+/* A frame by the pipe of `host`, or by its control link. */
 void way_post(enum kind kind, uint32_t host, const struct bcri_control *message);
-/* From a host to the root, and back; for struct enl_sequence. */
-void way_up(void *owner, const struct bcri_control *message);
-void way_down(void *owner, const struct bcri_control *message);
-/* Whether what the root and that host say has numbers. */
-bool way_is_numbered(const struct host *host);
+/* A frame of a control link has come to its other end. False: not yet, or never; then it is put back or dropped. */
+bool way_is_through(struct event *event);
+/* What goes behind what is on its way to the reader. */
+uint64_t way_behind_ms(enum kind kind, const struct host *host);
 void member_says(struct host *host, struct bcri_control message);
 void root_says(struct host *host, struct bcri_control message);
 struct bcri_control message_of(enum bcri_control_type type, uint32_t number);
@@ -153,17 +207,14 @@ bool ends_want(struct ends *ends, uint32_t other);
 void ends_renew(struct ends *ends, struct link *link);
 /* NULL: there has been none. */
 struct link *ends_find(const struct ends *ends, uint32_t other);
+/* Whether that host does anything still: its daemon runs, is not stopped, and its lease holds. */
+bool host_works(const struct host *host);
 
 /* ---- tree_root.c ---- */
 
+/* The program asks for a host. */
 void root_wants(uint32_t place);
 void root_begins(void);
-/* Whether what is tried now fails, once in so many times, if there are faults. */
-bool fails(unsigned times);
-/* How long a login takes; now and then longer than it may. */
-uint64_t login_ms(void);
-/* What has come by the pipe, or lane, of host `by`. */
-void root_takes(uint32_t by, const struct bcri_control *message);
 /* That has happened to a host, as the root learns. */
 void root_happens(struct host *host, enum enl_life_event event);
 /* Whether the end of its command says that its daemon has ended, too: of some commands it never does. */
@@ -174,23 +225,59 @@ void root_ends(void);
 /* Hosts are lost to others whose lease is over by now. */
 void root_tells_of_lost(void);
 
+/* ---- tree_comes.c ---- */
+
+/* What has come by the pipe of host `by`, and by the control link of `host`. */
+void root_takes(uint32_t by, const struct bcri_control *message);
+void root_takes_of_link(struct host *host, const struct bcri_control *message);
+void root_has_read(struct host *host);
+
 /* ---- tree_member.c ---- */
 
 void member_logs_in(struct host *host);
 void member_has_started(struct host *host);
 void member_takes(struct host *host, const struct bcri_control *message);
+/* A frame has come by the pipe of `from`, which it has begun. */
+void member_passes_up(struct host *host, uint32_t from, struct bcri_control message);
 void member_beats(struct host *host);
+void member_beats_after(struct host *host, uint64_t after_ms);
 /* Wants a link to one more, and prints. */
 void member_works(struct host *host);
 void member_ends(struct host *host);
 /* The command by which it was begun is killed, or ends. `closes`: its starter finds the pipe closed. */
 void command_ends(struct host *host, bool closes);
+/* Who kills it has closed the pipes. Now and then it does not end by that. */
+void command_is_killed(struct host *host);
 /* There is no host of that number yet: another one is tried. */
 void member_is_refused(struct host *host);
 /* The pipe from its starter has ended; that of `host` to its starter has. */
 void member_has_no_pipe(struct host *host);
 void member_tells_of_closed(struct host *host);
 void member_tells_of_ended(struct host *host);
+void member_tells_of_push(struct host *host);
+void member_tells_of_stuck(struct host *host);
+
+/* ---- tree_stop.c ---- */
+
+void root_stops(void);
+/* A host has stopped, or is gone. */
+void root_has_stopped(struct host *host);
+void root_stops_itself(void);
+void root_goes_on(void);
+void member_stops(struct host *host);
+void member_goes_on(struct host *host);
+
+/* ---- tree_faults.c ---- */
+
+/* Whether what is tried now fails, once in so many times, if there are faults. */
+bool fails(unsigned times);
+/* How long a login takes; now and then longer than it may. */
+uint64_t login_ms(void);
+void fault_happens(enum kind kind);
+/* Something that the root does to one host, of any state. */
+void root_meddles(enum kind kind);
+/* Whether that daemon is killed now, by something that comes to it or passes through it. */
+bool is_ambushed(struct host *host, const struct bcri_control *message);
 
 /* ---- tree_sim.c ---- */
 

@@ -69,6 +69,11 @@ bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, 
     return send_command(thread, (struct command *)parcel);
 }
 
+bool bcri_link_thread_lane_mark(struct bcri_link_thread *thread, uint32_t host)
+{
+    return bcri_link_thread_lane_send(thread, host, 0, NULL, 0);
+}
+
 /* ---- numbers ---- */
 
 static uint64_t number_bit(uint32_t number)

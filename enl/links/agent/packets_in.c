@@ -46,11 +46,16 @@ void bcri_packets_take_tunnelled(struct bcri_link_thread *thread)
         uint32_t host;
         STAILQ_REMOVE_HEAD(&all, entry);
         struct path *path = bcri_link_sender(parcel->content, parcel->bytes, &host)
-                                ? bcri_path_find(thread, host, BCRI_LANE_ORDERS)
+                                ? bcri_path_find(thread, host, bcri_link_lane(parcel->content))
                                 : NULL;
+        const bool is_tree = path != NULL && path->lane == BCRI_LANE_TREE;
         const uint64_t heard_at = path != NULL ? bcri_link_heard_at(path->link) : 0;
-        if (path != NULL && bcri_link_receive(path->link, parcel->content, parcel->bytes, thread->now))
-            bcri_path_came_by_tree(thread, path, heard_at);
+        if (path != NULL && (is_tree || !thread->over) &&
+            bcri_link_receive(path->link, parcel->content, parcel->bytes, thread->now)) {
+            path->listens = false;
+            if (!is_tree)
+                bcri_path_came_by_tree(thread, path, heard_at);
+        }
         free(parcel);
     }
 }

@@ -60,6 +60,25 @@ static bool send_by_tree(struct bcri_link_thread *thread, struct path *path)
     }
 }
 
+/* A packet of a link of the tree's lane: over the tree, too, as long as nothing comes by UDP. */
+static void send_of_lane(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
+                         size_t bytes)
+{
+    if ((!path->heard || bcri_link_is_narrow(path->link)) && bytes <= BCRI_TUNNELLED_MAX &&
+        bcri_tunnelled_has_room(thread))
+        bcri_tunnelled_send(thread, path->host, space, (uint32_t)bytes);
+    send_packet(thread, path, space, bytes);
+}
+
+void bcri_packets_send_last(struct bcri_link_thread *thread, struct path *path)
+{
+    bcri_link_ping(path->link);
+    uint8_t *space = bcri_udp_space(thread->udp);
+    const size_t bytes = space != NULL ? bcri_link_fill(path->link, space, thread->now) : 0;
+    if (bytes != 0)
+        send_of_lane(thread, path, space, bytes);
+}
+
 static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
 {
     bool sends = false;
@@ -74,7 +93,10 @@ static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
         const size_t bytes = bcri_link_fill(path->link, space, thread->now);
         if (bytes == 0)
             return sends;
-        send_packet(thread, path, space, bytes);
+        if (path->lane == BCRI_LANE_TREE)
+            send_of_lane(thread, path, space, bytes);
+        else
+            send_packet(thread, path, space, bytes);
         thread->gathers_orders |= path->lane == BCRI_LANE_ORDERS;
         sends = true;
     }

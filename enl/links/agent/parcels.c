@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parcels.c -- what goes through the link thread between the loop and links, in queues that are bounded.
  *
- * Messages of the tree's lane: a second link to a host, with keys and packet numbers of its own, by which daemons say
- * control messages when the way through the tree of daemons is lost. A message is a frame's contents, without a
+ * Messages of the tree's lane: a second link to a host, with keys and packet numbers of its own, by which the root's daemon and
+ * one that others have started say control messages. A message is a frame's contents, without a
  * header of the link's; its stream is its row's. What is to be sent is bounded for each host (BCRI_LANE_WAITS_MAX), what
  * has come and is not taken by pausing the streams.
  *
@@ -22,9 +22,9 @@ static uint32_t take_parcel(struct enl_mailbox *box, uint32_t *host_out, uint8_t
     struct parcel *parcel = (struct parcel *)enl_mailbox_take(box);
     if (parcel == NULL)
         return 0;
-    const uint32_t bytes = parcel->bytes;
+    const uint32_t bytes = parcel->bytes != 0 ? parcel->bytes : BCRI_LANE_MARK;
     *host_out = parcel->command.number;
-    memcpy(content_out, parcel->content, bytes);
+    memcpy(content_out, parcel->content, parcel->bytes);
     free(parcel);
     return bytes;
 }
@@ -58,14 +58,17 @@ static enum bcri_link_verdict frame_begins(void *owner, struct bcri_link_message
     return BCRI_LINK_TAKE;
 }
 
-static void frame_arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
+void bcri_lane_came(struct bcri_link_thread *thread, struct parcel *parcel)
 {
-    struct bcri_link_thread *thread = ((struct path *)owner)->thread;
-    struct parcel *parcel = cookie;
-    (void)source, (void)target;
     atomic_fetch_add(&thread->lane_in_bytes, parcel->bytes);
     if (enl_mailbox_add(&thread->box[LANE_IN], &parcel->command.mail))
         thread->config.told(thread->config.owner);
+}
+
+static void frame_arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
+{
+    (void)source, (void)target;
+    bcri_lane_came(((struct path *)owner)->thread, cookie);
 }
 
 static void frame_dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
@@ -104,8 +107,9 @@ uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *h
                                     uint8_t content_out[BCRI_LANE_BYTES_MAX])
 {
     const uint32_t bytes = take_parcel(&thread->box[LANE_IN], host_out, content_out);
-    const uint32_t before = atomic_fetch_sub(&thread->lane_in_bytes, bytes);
-    if (before >= LANE_IN_MAX && before - bytes < LANE_IN_MAX)
+    const uint32_t freed = bytes != BCRI_LANE_MARK ? bytes : 0;
+    const uint32_t before = atomic_fetch_sub(&thread->lane_in_bytes, freed);
+    if (before >= LANE_IN_MAX && before - freed < LANE_IN_MAX)
         bcri_thread_ring(thread);
     return bytes;
 }

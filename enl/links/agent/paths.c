@@ -18,6 +18,7 @@
 #define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
 #define UNANSWERED_NS BCRI_NS_PER_S
 #define TRIES         8u                    /* of the tree's lane, before it is silent */
+#define LANE_ROOM     (64u << 10)           /* bytes in flight of each link of the tree's lane */
 #define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
 
 struct path *bcri_path_find(const struct bcri_link_thread *thread, uint32_t host, uint16_t lane)
@@ -36,8 +37,22 @@ static void share_room(struct bcri_link_thread *thread)
     bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
     struct path *path;
     LIST_FOREACH (path, &thread->paths, entry)
-        if (!path->on_tree)
+        if (!path->on_tree && path->lane == BCRI_LANE_ORDERS)
             bcri_link_set_room(path->link, carrier.room);
+}
+
+/* What the daemons say to each other takes little, and leaves the socket to the orders of CCEs. */
+static struct bcri_link_carrier udp_carrier(const struct bcri_link_thread *thread, uint16_t lane,
+                                            uint32_t links)
+{
+    struct bcri_link_carrier carrier;
+    bcri_udp_carrier(thread->udp, links, &carrier);
+    if (lane == BCRI_LANE_TREE) {
+        carrier.packet_max =
+            carrier.packet_max < BCRI_TUNNELLED_MAX ? carrier.packet_max : BCRI_TUNNELLED_MAX;
+        carrier.room = carrier.room < LANE_ROOM ? carrier.room : LANE_ROOM;
+    }
+    return carrier;
 }
 
 /* ---- UDP or the tree ---- */
@@ -109,9 +124,8 @@ void bcri_path_came_by_tree(struct bcri_link_thread *thread, struct path *path, 
 static struct bcri_link *make_link(struct bcri_link_thread *thread, struct path *path,
                                    const struct bcri_link_introduction *introduction)
 {
-    struct bcri_link_carrier carrier;
     const bool is_tree = introduction->lane == BCRI_LANE_TREE;
-    bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
+    const struct bcri_link_carrier carrier = udp_carrier(thread, introduction->lane, thread->path_count + 1);
     const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
                                             .peer = introduction->host,
                                             .lane = introduction->lane,
@@ -145,11 +159,10 @@ bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     path->host = introduction->host;
     path->lane = introduction->lane;
     path->listens = introduction->listens;
-    thread->lane_count += path->lane == BCRI_LANE_TREE;
     path->address_count = introduction->address_count;
     memcpy(path->address, introduction->address, sizeof path->address);
     LIST_INSERT_HEAD(&thread->paths, path, entry);
-    thread->path_count++;
+    *(path->lane == BCRI_LANE_TREE ? &thread->lane_count : &thread->path_count) += 1;
     share_room(thread);
     return true;
 }
@@ -161,11 +174,12 @@ static void lose_path(struct bcri_link_thread *thread, struct path *path)
     if (path->lane == BCRI_LANE_TREE) {
         bcri_link_free(path->link);
         thread->lane_count--;
+    } else {
+        thread->path_count--;
     }
     LIST_REMOVE(path, entry);
     LIST_INSERT_HEAD(&thread->lost, path, entry);
-    if (--thread->path_count != 0)
-        share_room(thread);
+    share_room(thread);
 }
 
 bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
@@ -195,10 +209,9 @@ static bool has_waited(const struct bcri_link_thread *thread, const struct path 
 
 void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
 {
-    struct bcri_link_carrier carrier;
     if (!has_waited(thread, path, thread->config.silence_ns / TRIES))
         return;
-    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    const struct bcri_link_carrier carrier = udp_carrier(thread, path->lane, thread->path_count);
     path->heard = false;
     bcri_link_use_carrier(path->link, &carrier, thread->now);
 }
@@ -220,8 +233,8 @@ void bcri_paths_look_after(struct bcri_link_thread *thread)
     struct path *path;
     LIST_FOREACH (path, &thread->paths, entry) {
         if (path->lane == BCRI_LANE_TREE) {
-            if (has_waited(thread, path, thread->config.silence_ns))
-                path->heard = false; /* another of its addresses may work */
+            if (has_waited(thread, path, thread->config.silence_ns / 2))
+                path->heard = false; /* another of its addresses may work, or the tree */
             continue;
         }
         if (!path->on_tree && has_waited(thread, path, thread->config.silence_ns))

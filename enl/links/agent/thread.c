@@ -40,6 +40,10 @@ static bool send_in_lane(struct bcri_link_thread *thread, struct parcel *parcel)
 {
     const uint32_t host = parcel->command.number;
     struct path *path = bcri_path_find(thread, host, BCRI_LANE_TREE);
+    if (parcel->bytes == 0) {
+        bcri_lane_came(thread, parcel);
+        return true;
+    }
     if (is_kept(thread, INTRODUCE, host) || is_kept(thread, LANE, host))
         return false;
     if (path == NULL) {
@@ -84,9 +88,13 @@ static void execute_ends(struct bcri_link_thread *thread)
     while (bcri_numbers_take(&thread->ended[UNKNOWN], &number))
         bcri_agent_unknown(thread->agent, number);
     bool has_memory = true;
-    while (has_memory && bcri_numbers_take(&thread->ended[LOST], &number))
+    while (has_memory && bcri_numbers_take(&thread->ended[LOST], &number)) {
+        struct path *path = bcri_path_find(thread, number, BCRI_LANE_TREE);
+        if (path != NULL)
+            bcri_packets_send_last(thread, path);
         if (!(has_memory = bcri_paths_lose(thread, number)))
             bcri_numbers_add(&thread->ended[LOST], number);
+    }
     while (has_memory && bcri_numbers_take(&thread->ended[ENDED], &number))
         if ((has_memory = !is_kept(thread, OUTBOX, number)))
             bcri_agent_forget(thread->agent, number);
@@ -270,13 +278,13 @@ static void *run_link_thread(void *arg)
             atomic_load(&thread->quiet); /* commands given before it are executed before its answer */
         execute_all(thread);             /* the loop waits for that even when it ends this host */
         thread->over = bcri_thread_lease_is_over(thread);
+        bcri_packets_take_tunnelled(thread);
         if (thread->over) {
             if (thread->lane_count != 0)
                 bcri_packets_send(thread);
             rest_in_epoll(thread, seen);
             continue;
         }
-        bcri_packets_take_tunnelled(thread);
         bcri_agent_run(thread->agent, thread->now);
         if (bcri_packets_send(thread))
             thread->active_at = thread->now;

@@ -94,9 +94,9 @@ struct bcri_link_thread {
     int epoll, timer;
     uint64_t timer_at; /* when it goes off, or has gone off */
     struct paths paths;
-    struct paths lost; /* packets to them may still be gathered, which name their addresses */
-    uint32_t path_count;
-    uint32_t lane_count;    /* of them, in the tree's lane */
+    struct paths lost;      /* packets to them may still be gathered, which name their addresses */
+    uint32_t path_count;    /* without the next */
+    uint32_t lane_count;    /* in the tree's lane */
     uint64_t lingers_until; /* 0: it is not to end */
     uint32_t watched;       /* what epoll tells of the socket */
     uint32_t rung;          /* how often CCEs here had been rung before the last rest */
@@ -159,6 +159,8 @@ void bcri_tunnelled_send(struct bcri_link_thread *thread, uint32_t host, const u
                          uint32_t bytes);
 
 extern const struct bcri_link_events bcri_lane_events; /* their owner is a path */
+/* A message of the lane is there for the loop; without bytes: a mark. */
+void bcri_lane_came(struct bcri_link_thread *thread, struct parcel *parcel);
 /* Streams go on for which there is room now. */
 void bcri_lane_resume(struct bcri_link_thread *thread, struct path *path);
 
@@ -196,6 +198,8 @@ static inline bool path_is_awake(const struct bcri_link_thread *thread, const st
 bool bcri_packets_receive(struct bcri_link_thread *thread);
 /* Receives what has come over the tree. */
 void bcri_packets_take_tunnelled(struct bcri_link_thread *thread);
+/* Acknowledges what has come by a link of the tree's lane that is about to go: the other host waits for that with its end. */
+void bcri_packets_send_last(struct bcri_link_thread *thread, struct path *path);
 /* Sends what the links have to send. Returns whether there was anything. */
 bool bcri_packets_send(struct bcri_link_thread *thread);
 

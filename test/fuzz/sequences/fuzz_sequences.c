@@ -244,15 +244,15 @@ static int file(const char *name)
 /* ---------------------------------------------------------------------------- a host's daemon --- */
 
 static const enum bcri_control_type of_parent[] = {
-    BCRI_MSG_enlist,       BCRI_MSG_reply,      BCRI_MSG_unstarted,    BCRI_MSG_window,
-    BCRI_MSG_signal,       BCRI_MSG_stop,       BCRI_MSG_go_on,        BCRI_MSG_kill,
-    BCRI_MSG_end,          BCRI_MSG_beat,       BCRI_MSG_resume,       BCRI_MSG_introduce,
-    BCRI_MSG_introduced,   BCRI_MSG_lost,       BCRI_MSG_relay,        BCRI_MSG_relay_bytes,
-    BCRI_MSG_relay_window, BCRI_MSG_relay_end,  BCRI_MSG_look,         BCRI_MSG_deadlock,
-    BCRI_MSG_carry,        BCRI_MSG_begin,      BCRI_MSG_cut,          BCRI_MSG_ps,
-    BCRI_MSG_pass,         BCRI_MSG_strings,    BCRI_MSG_strings_next, BCRI_MSG_started,
-    BCRI_MSG_watched,      BCRI_MSG_signal_cce, BCRI_MSG_finish,       BCRI_MSG_team_table,
-    BCRI_MSG_team_open,    BCRI_MSG_team_back,  BCRI_MSG_team_synced,
+    BCRI_MSG_enlist,     BCRI_MSG_reply,        BCRI_MSG_unstarted,   BCRI_MSG_window,
+    BCRI_MSG_signal,     BCRI_MSG_stop,         BCRI_MSG_go_on,       BCRI_MSG_kill,
+    BCRI_MSG_end,        BCRI_MSG_beat,         BCRI_MSG_introduce,   BCRI_MSG_introduced,
+    BCRI_MSG_lost,       BCRI_MSG_relay,        BCRI_MSG_relay_bytes, BCRI_MSG_relay_window,
+    BCRI_MSG_relay_end,  BCRI_MSG_look,         BCRI_MSG_deadlock,    BCRI_MSG_carry,
+    BCRI_MSG_begin,      BCRI_MSG_cut,          BCRI_MSG_ps,          BCRI_MSG_pass,
+    BCRI_MSG_strings,    BCRI_MSG_strings_next, BCRI_MSG_started,     BCRI_MSG_watched,
+    BCRI_MSG_signal_cce, BCRI_MSG_finish,       BCRI_MSG_team_table,  BCRI_MSG_team_open,
+    BCRI_MSG_team_back,  BCRI_MSG_team_synced,
 };
 static const enum bcri_control_type before_start[] = {BCRI_MSG_setting, BCRI_MSG_environ, BCRI_MSG_start};
 static const enum bcri_control_type of_client[] = {BCRI_MSG_hello,     BCRI_MSG_enter, BCRI_MSG_ps,
@@ -346,12 +346,8 @@ static bool answers(void)
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = id, .index = BCRI_CCE_MAX};
     if (!play.begun || play.write_failed || play.torn)
         return false;
-    if (play.is_up) {
-        if (play.scene.numbered == 0)
-            say(&ask);
-        else
-            return false; /* a message without a number might be dropped */
-    }
+    if (play.is_up)
+        say(&ask);
     while (!play.write_failed && play.is_up && play.heard != id)
         listen_once();
     return !play.write_failed && play.is_up;
@@ -470,7 +466,7 @@ static void step(void)
     case 3: (void)answers(); break;
     case 4: end_visit(); break;
     case 5:
-        if (play.beat != 0 && play.scene.numbered == 0)
+        if (play.beat != 0)
             say(&(struct bcri_control){.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = play.beat});
         break;
     case 6:
@@ -493,7 +489,7 @@ static void play_host(struct feed feed, bool starts)
     char *words[] = {"enl", "--child", NULL};
     int to[2], from[2];
     const int err = file("stderr");
-    play = (struct play){.feed = feed, .visit = -1, .scene = {program, self, HOST, 0}};
+    play = (struct play){.feed = feed, .visit = -1, .scene = {program, self, HOST}};
     must(pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0, "no pipe");
     fcntl(to[1], F_SETFL, O_NONBLOCK);
     const pid_t keeper = start_daemon((const int[]){to[0], from[1], err}, words);

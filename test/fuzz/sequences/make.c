@@ -153,21 +153,19 @@ size_t make_message(struct feed *feed, struct scene *scene, enum bcri_control_ty
     const struct bcri_control_type_row *row = &bcri_control_types[type];
     struct bcri_control message = {.type = type};
     const uint8_t form = feed_byte(feed);
-    const uint64_t way = BCRI_HAS(to) | BCRI_HAS(from) | BCRI_HAS(seq);
+    const uint64_t way = BCRI_HAS(to) | BCRI_HAS(from);
     for (unsigned key = 0; key < BCRI_KEY_COUNT; key++)
         if ((row->required & BCRI_KEY_BIT(key)) != 0 || ((row->allowed & ~way & BCRI_KEY_BIT(key)) != 0 &&
                                                          (form & 3u) != 0 && (feed_byte(feed) & 1u) != 0))
             fill(feed, scene, &message, key, room[key]);
     if (type == BCRI_MSG_start && message.bytes.length == 128)
         message.bytes.length = 127; /* 128 would be limits, of open files for one */
+    if (type == BCRI_MSG_start)
+        message.present &= ~BCRI_HAS(public); /* with it the daemon would answer by a control link */
     if ((form & 0x1cu) == 0x04u)
         fill(feed, scene, &message, BCRI_KEY_to, NULL);
     if ((form & 0x1cu) == 0x08u)
         fill(feed, scene, &message, BCRI_KEY_from, NULL);
-    if ((form & 0x1cu) >= 0x10u) {
-        message.present |= BCRI_HAS(seq);
-        message.seq = ++scene->numbered;
-    }
     size_t length = bcri_control_encode(&message, out, BCRI_CONTROL_BYTES_MAX);
     if (length == 0) { /* longer than a message may be */
         memset(out, 0xff, 16);

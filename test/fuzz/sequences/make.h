@@ -23,7 +23,6 @@ struct scene {
     const char *program; /* the daemon's program */
     const char *self;    /* the fuzzer's own file, which plays each part that a daemon starts (parts.h) */
     uint32_t host;       /* the number of the host that is spoken to, or speaks */
-    uint32_t numbered;   /* numbers in `seq` that were given */
 };
 
 enum { MADE_MAX = BCRI_CONTROL_BYTES_MAX + 64 };

@@ -171,15 +171,15 @@ static void be_helper(int fd)
 /* -------------------------------------------------------------------- a daemon on another host --- */
 
 static const enum bcri_control_type of_child[] = {
-    BCRI_MSG_present,    BCRI_MSG_reply,     BCRI_MSG_alive,        BCRI_MSG_output,       BCRI_MSG_report,
-    BCRI_MSG_died,       BCRI_MSG_debugged,  BCRI_MSG_failed,       BCRI_MSG_unstarted,    BCRI_MSG_enlist,
-    BCRI_MSG_host_name,  BCRI_MSG_host_arch, BCRI_MSG_announce,     BCRI_MSG_want,         BCRI_MSG_agreed,
-    BCRI_MSG_carry,      BCRI_MSG_still,     BCRI_MSG_ended,        BCRI_MSG_said,         BCRI_MSG_closed,
-    BCRI_MSG_beat,       BCRI_MSG_resume,    BCRI_MSG_relay_bytes,  BCRI_MSG_relay_window, BCRI_MSG_relay_end,
-    BCRI_MSG_asked,      BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,      BCRI_MSG_watched,
-    BCRI_MSG_signal_cce, BCRI_MSG_finish,    BCRI_MSG_publish,      BCRI_MSG_find,         BCRI_MSG_left,
-    BCRI_MSG_team_new,   BCRI_MSG_team_cut,  BCRI_MSG_member,       BCRI_MSG_team_arrived, BCRI_MSG_team_back,
-    BCRI_MSG_outdone,    BCRI_MSG_debug,
+    BCRI_MSG_present,   BCRI_MSG_reply,        BCRI_MSG_alive,        BCRI_MSG_output,    BCRI_MSG_report,
+    BCRI_MSG_died,      BCRI_MSG_debugged,     BCRI_MSG_failed,       BCRI_MSG_unstarted, BCRI_MSG_enlist,
+    BCRI_MSG_host_name, BCRI_MSG_host_arch,    BCRI_MSG_announce,     BCRI_MSG_want,      BCRI_MSG_agreed,
+    BCRI_MSG_carry,     BCRI_MSG_still,        BCRI_MSG_ended,        BCRI_MSG_said,      BCRI_MSG_closed,
+    BCRI_MSG_beat,      BCRI_MSG_relay_bytes,  BCRI_MSG_relay_window, BCRI_MSG_relay_end, BCRI_MSG_asked,
+    BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,      BCRI_MSG_watched,   BCRI_MSG_signal_cce,
+    BCRI_MSG_finish,    BCRI_MSG_publish,      BCRI_MSG_find,         BCRI_MSG_left,      BCRI_MSG_team_new,
+    BCRI_MSG_team_cut,  BCRI_MSG_member,       BCRI_MSG_team_arrived, BCRI_MSG_team_back, BCRI_MSG_outdone,
+    BCRI_MSG_debug,
 };
 
 static void put(const void *bytes, size_t length)

@@ -10,7 +10,6 @@ struct orphan_board {
     _Atomic int rounds; /* in which the root has had a number of each host */
     _Atomic int taken;  /* hosts of which nothing more comes */
     _Atomic int daemons[ORPHAN_HOSTS_MAX + 1];
-    _Atomic int write_failed;               /* the daemon that can write to none below it; 0: none */
     _Atomic int dead[ORPHAN_HOSTS_MAX + 1]; /* as the root has found */
 };
 

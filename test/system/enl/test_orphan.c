@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts whose starter is lost go on over links of their own: nothing of what they print, hand over and ask for is
+/* Hosts whose starter is lost go on: nothing of what they print, hand over and ask for is
  * lost, and nothing comes twice. */
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -237,85 +236,8 @@ TEST_TIMEOUT(hosts_below_a_daemon_that_stands_still_go_on_before_it_is_lost, 120
     all_is_there(lost);
 }
 
-static const char *log_of_root(void)
-{
-    static char log[64];
-    char host[128] = "";
-    CHECK_INT(gethostname(host, sizeof host - 1), 0);
-    snprintf(log, sizeof log, "bcr.%.30s.%d.log", host, (int)run.pid);
-    return log;
-}
-
-TEST_TIMEOUT(a_daemon_that_stood_still_goes_on_and_what_it_brings_late_counts_once, 120)
-{
-    begin("isolate", "10000");
-    note_starters();
-    const int stands = inner_of(1);
-    let_go_on(30);
-    const pid_t daemon = board->daemons[stands];
-    kill(daemon, SIGSTOP);
-    run_wait_for_text(log_of_root(), "goes on over a link of its own");
-    kill(daemon, SIGCONT);
-    let_go_on(100);
-    stop();
-    CHECK_INT(run.status, 0);
-    CHECK_PTR(strstr(run.error, "is lost"), NULL);
-    all_is_there(0);
-}
-
-/* Daemons that fail to write where the board says so: deaf_pipes.c. */
-static void preload_write_failed_pipes(void)
-{
-    const char *library = getenv("DEAF_PIPES_LIB");
-    if (library == NULL)
-        SKIP("nothing is preloaded into emulated programs");
-    setenv("LD_PRELOAD", library, 1);
-    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
-}
-
-TEST_TIMEOUT(hosts_below_a_daemon_that_cannot_write_to_them_go_on_at_once_though_it_passes_their_words_up,
-             120)
-{
-    static char text[1 << 20];
-    preload_write_failed_pipes();
-    begin("isolate", "40000");
-    note_starters();
-    let_go_on(30);
-    board->write_failed = board->daemons[inner_of(1)];
-    run_wait_for_text(log_of_root(), "goes on over a link of its own");
-    let_go_on(100);
-    stop();
-    CHECK_INT(run.status, 0);
-    CHECK_PTR(strstr(run.error, "is lost"), NULL);
-    run_read_file(log_of_root(), text, sizeof text);
-    CHECK_PTR(strstr(text, "nothing came from it by way of"), NULL); /* or they would have waited for that */
-    all_is_there(0);
-}
-
-TEST_TIMEOUT(a_host_that_hangs_is_ended_by_a_starter_that_could_not_write_to_it, 120)
-{
-    char text[64];
-    int orphan = 1;
-    preload_write_failed_pipes();
-    begin("isolate", "6000");
-    note_starters();
-    const int inner = inner_of(1);
-    while (starters[orphan] != board->daemons[inner])
-        orphan++;
-    const int ended = run_watch(board->daemons[orphan]);
-    board->write_failed = board->daemons[inner];
-    snprintf(text, sizeof text, "host local%d goes on over a link of its own", orphan);
-    run_wait_for_text(log_of_root(), text);
-    kill(board->daemons[orphan], SIGSTOP);
-    while (!board->dead[orphan])
-        look_on();
-    run_gone(ended);
-    stop();
-    CHECK_INT(run.status, 0);
-}
-
-/* A host of the third level gets that signal when the way to its starter has changed. */
-static void end_below_a_changed_way(int number, const char *how)
+/* A host of the third level gets that signal when the pipes above its starter have ended. */
+static void end_below_an_orphan(int number, const char *how)
 {
     char part[200];
     int host = 1, inner = 1, first = 1;
@@ -344,14 +266,14 @@ static void end_below_a_changed_way(int number, const char *how)
 }
 
 /* Else its starter would wait for it when all end. */
-TEST_TIMEOUT(a_host_that_hangs_is_ended_by_its_starter_though_the_way_to_that_has_changed, 120)
+TEST_TIMEOUT(a_host_that_hangs_is_ended_by_its_starter_which_is_an_orphan, 120)
 {
-    end_below_a_changed_way(SIGSTOP, "nothing came from it for 6000 ms (hosttimeout)");
+    end_below_an_orphan(SIGSTOP, "nothing came from it for 6000 ms (hosttimeout)");
 }
 
-TEST_TIMEOUT(a_starter_tells_how_a_host_has_ended_though_the_way_to_it_has_changed, 120)
+TEST_TIMEOUT(an_orphan_tells_how_a_host_has_ended_that_it_started, 120)
 {
-    end_below_a_changed_way(SIGKILL, "enl was killed by signal 9 (Killed)");
+    end_below_an_orphan(SIGKILL, "enl was killed by signal 9 (Killed)");
 }
 
 /* Those that have no starter any more find nobody, and end when their leases do. */
@@ -366,38 +288,6 @@ TEST_TIMEOUT(when_the_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
     for (int host = 1; host <= HOSTS; host++)
         run_gone(daemons[host]);
     run_end(&run);
-}
-
-/* Ctrl-Z while a host is on its way to the root: it stands still itself for longer than those are waited for that have a way. */
-TEST_TIMEOUT(a_host_that_is_cut_off_when_the_program_is_stopped_is_there_when_it_goes_on, 120)
-{
-    enum { HOSTTIMEOUT_MSEC = 8000 };
-    char hosttimeout[16];
-    siginfo_t stopped;
-    int orphan = 1;
-    snprintf(hosttimeout, sizeof hosttimeout, "%d", HOSTTIMEOUT_MSEC);
-    begin("isolate", hosttimeout);
-    note_starters();
-    const int lost = inner_of(1);
-    while (starters[orphan] != board->daemons[lost])
-        orphan++;
-    let_go_on(30);
-    const int gone = run_watch(board->daemons[lost]), ends = run_watch(board->daemons[orphan]);
-    kill(board->daemons[orphan], SIGSTOP);
-    kill(board->daemons[lost], SIGKILL);
-    run_gone(gone);
-    kill(run.pid, SIGTSTP);
-    usleep(1500 * 1000);
-    kill(board->daemons[orphan], SIGCONT);
-    CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
-    struct pollfd look = {.fd = ends, .events = POLLIN};
-    CHECK_INT(poll(&look, 1, HOSTTIMEOUT_MSEC + 1000), 0);
-    kill(run.pid, SIGCONT);
-    let_go_on(100);
-    stop();
-    CHECK_INT(run.status, 0);
-    has_lost(lost, "enl was killed by signal 9 (Killed)");
-    all_is_there(lost);
 }
 
 /* The others have stopped by then, and send no beats: those times do not count against them. */

@@ -76,4 +76,3 @@ printf "%${hosts}s" "" >&6
 wait $enl || fail "status $?"
 grep -q "host n$starter is lost" "$folder/err" || fail "n$starter is not lost: $(cat "$folder/err")"
 [ "$(sort -u "$folder/out" | grep -c '^\[[0-9]*\] hello$')" = $((hosts - 1)) ] || fail "$(cat "$folder/out")"
-grep -q 'goes on over a link of its own' "$folder"/bcr.*.log || fail "none goes on by a link"

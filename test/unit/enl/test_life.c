@@ -11,8 +11,8 @@
 
 enum { CONNECT_MS = 5000, HOST_MS = 30000, END_MS = 2000 };
 
-static const char *const actions[] = {"kill", "shut",  "listen", "idle",    "link",
-                                      "pass", "close", "set up", "welcome", "tell"};
+/* In the order of their bits. */
+static const char *const actions[] = {"kill", "idle", "close", "set up", "listen", "welcome", "tell"};
 
 /* ---- the page ---- */
 
@@ -159,16 +159,14 @@ static struct enl_life_now at(uint64_t ms)
     return (struct enl_life_now){.ms = ms, .connecttimeout = CONNECT_MS, .hosttimeout = HOST_MS};
 }
 
-/* What the deadline brings, at the earliest moment at which it brings something. */
+/* What silence brings, at the earliest moment at which it brings something. */
 static unsigned let_time_pass(struct enl_life *life, uint64_t *ms)
 {
-    enum enl_life_event event;
     *ms = life->until_ms > *ms ? life->until_ms : *ms;
-    struct enl_life_now now = at(*ms - 1);
-    CHECK(life->until_ms < *ms || !enl_life_deadline(life, &now, &event));
-    now = at(*ms);
-    CHECK(enl_life_deadline(life, &now, &event));
-    return enl_life_happens(life, event, &now);
+    const struct enl_life_now now = at(*ms);
+    CHECK(life->until_ms < *ms || !enl_life_is_silent(life, *ms - 1));
+    CHECK(enl_life_is_silent(life, *ms));
+    return enl_life_happens(life, ENL_LIFE_SILENT, &now);
 }
 
 /* Brings a new host to that state by the shortest way. */
@@ -183,17 +181,7 @@ static struct enl_life in_state(enum enl_life_state state, uint32_t starter)
     for (unsigned i = 0; i < steps; i++)
         enl_life_happens(&life, up[i], &now);
     switch (state) {
-    case ENL_LIFE_CUT_OFF: enl_life_happens(&life, ENL_LIFE_WAY_LOST, &now); break;
-    case ENL_LIFE_LINKED: enl_life_happens(&life, ENL_LIFE_LINK, &now); break;
     case ENL_LIFE_ENDING: enl_life_happens(&life, ENL_LIFE_END, &now); break;
-    case ENL_LIFE_ENDING_CUT_OFF:
-        enl_life_happens(&life, ENL_LIFE_END, &now);
-        enl_life_happens(&life, ENL_LIFE_WAY_LOST, &now);
-        break;
-    case ENL_LIFE_ENDING_LINKED:
-        enl_life_happens(&life, ENL_LIFE_LINK, &now);
-        enl_life_happens(&life, ENL_LIFE_END, &now);
-        break;
     case ENL_LIFE_FAILED:
     case ENL_LIFE_CLOSED: enl_life_happens(&life, ENL_LIFE_CUT, &now); break;
     case ENL_LIFE_GONE:
@@ -230,32 +218,29 @@ TEST(time_alone_ends_each_state_but_for_a_command_of_this_daemon_that_does_not_e
 
 TEST(a_host_is_lost_no_earlier_than_its_lease_is_over)
 {
-    const enum enl_life_state states[] = {ENL_LIFE_UP, ENL_LIFE_CUT_OFF, ENL_LIFE_LINKED};
-    for (unsigned i = 0; i < 3; i++) {
-        struct enl_life life = in_state(states[i], 3);
+    for (uint32_t starter = 0; starter < 2; starter++) {
+        struct enl_life life = in_state(ENL_LIFE_UP, starter);
         uint64_t ms = 1000;
         const struct enl_life_now heard = at(9000);
         CHECK_UINT(enl_life_happens(&life, ENL_LIFE_BEATS, &heard), 0);
-        while (enl_life_works(&life))
-            let_time_pass(&life, &ms);
+        CHECK_UINT(let_time_pass(&life, &ms) & ~(unsigned)ENL_LIFE_DO_LEAVE,
+                   ENL_LIFE_DO_KILL | ENL_LIFE_DO_CLOSE);
         CHECK(ms > 9000 + enl_lease_patience(HOST_MS));
         CHECK(enl_life_lease_ms(&life, false, HOST_MS) == 9000 + enl_lease_patience(HOST_MS));
     }
 }
 
-TEST(a_host_that_is_silent_for_three_eighths_of_its_time_is_listened_for)
+/* Whose daemon has ended for certain is lost to others at once. */
+TEST(a_lease_is_not_waited_for_when_the_daemon_has_said_that_it_ends)
 {
-    struct enl_life life = in_state(ENL_LIFE_UP, 3);
-    struct enl_life_now now = at(2000);
-    enum enl_life_event event;
-    now.may_listen = true;
-    enl_life_happens(&life, ENL_LIFE_BEATS, &now);
-    CHECK_UINT(life.until_ms, 2000 + enl_lease_unrest(HOST_MS) + 1);
-    now.ms = life.until_ms;
-    CHECK(enl_life_deadline(&life, &now, &event));
-    CHECK_INT(event, ENL_LIFE_UNREST);
-    CHECK_UINT(enl_life_happens(&life, event, &now), ENL_LIFE_DO_LISTEN);
-    CHECK_UINT(life.until_ms, 2000 + enl_lease_patience(HOST_MS) + 1);
+    struct enl_life life = in_state(ENL_LIFE_ENDING, 3), other = in_state(ENL_LIFE_UP, 0);
+    const struct enl_life_now now = at(2000);
+    CHECK_UINT(enl_life_happens(&life, ENL_LIFE_SAYS_END, &now), ENL_LIFE_DO_CLOSE | ENL_LIFE_DO_LEAVE);
+    CHECK_UINT(enl_life_lease_ms(&life, false, HOST_MS), 0);
+    enl_life_happens(&other, ENL_LIFE_PROCESS_ENDS, &now);
+    CHECK_UINT(enl_life_happens(&other, ENL_LIFE_PIPE_ENDS, &now), ENL_LIFE_DO_CLOSE | ENL_LIFE_DO_LEAVE);
+    CHECK_UINT(enl_life_lease_ms(&other, true, HOST_MS), 0);
+    CHECK_UINT(enl_life_lease_ms(&other, false, HOST_MS), 1000 + enl_lease_patience(HOST_MS));
 }
 
 /* docs/states/host.md, the first example. */
@@ -263,17 +248,48 @@ TEST(a_host_that_is_stopped_for_20_s_while_its_starter_dies_goes_on_and_after_34
 {
     struct enl_life life = in_state(ENL_LIFE_UP, 3);
     struct enl_life_now now = at(1000);
-    CHECK_UINT(enl_life_happens(&life, ENL_LIFE_WAY_LOST, &now),
-               ENL_LIFE_DO_SHUT | ENL_LIFE_DO_LISTEN | ENL_LIFE_DO_IDLE);
-    CHECK_INT(life.state, ENL_LIFE_CUT_OFF);
+    CHECK_UINT(enl_life_happens(&life, ENL_LIFE_STARTER_LOST, &now), ENL_LIFE_DO_IDLE);
+    CHECK_INT(life.state, ENL_LIFE_UP);
     struct enl_life other = life;
     now.ms = 21000;
-    CHECK_UINT(enl_life_happens(&life, ENL_LIFE_LINK, &now), ENL_LIFE_DO_IDLE | ENL_LIFE_DO_LINK);
-    CHECK_INT(life.state, ENL_LIFE_LINKED);
+    CHECK(!enl_life_is_silent(&life, now.ms));
+    CHECK_UINT(enl_life_happens(&life, ENL_LIFE_BEATS, &now), 0);
+    CHECK_UINT(life.until_ms, 21000 + enl_lease_patience(HOST_MS) + 1);
     uint64_t ms = 21000;
     CHECK_UINT(let_time_pass(&other, &ms), ENL_LIFE_DO_KILL | ENL_LIFE_DO_CLOSE | ENL_LIFE_DO_LEAVE);
     CHECK_INT(other.state, ENL_LIFE_GONE);
     CHECK(ms > 34000 && ms <= 34002);
+}
+
+/* The same, the second one: in either order. */
+TEST(a_host_whose_ssh_is_killed_is_gone_when_both_its_pipe_and_its_command_have_ended)
+{
+    static const enum enl_life_event ends[] = {ENL_LIFE_PIPE_ENDS, ENL_LIFE_PROCESS_ENDS};
+    for (unsigned first = 0; first < 2; first++) {
+        struct enl_life life = in_state(ENL_LIFE_UP, first);
+        const struct enl_life_now now = at(2000);
+        enl_life_happens(&life, ends[first], &now);
+        CHECK_INT(life.state, first == 0 ? ENL_LIFE_CLOSED : ENL_LIFE_UP);
+        enl_life_happens(&life, ends[1 - first], &now);
+        CHECK_INT(life.state, ENL_LIFE_GONE);
+        CHECK_UINT(enl_life_lease_ms(&life, false, HOST_MS), 1000 + enl_lease_patience(HOST_MS));
+    }
+}
+
+/* While the program is stopped by Ctrl-Z. */
+TEST(when_the_program_goes_on_each_deadline_is_counted_from_then)
+{
+    static const uint64_t more_ms[ENL_LIFE_STATES] = {
+        [ENL_LIFE_BEGUN] = CONNECT_MS, [ENL_LIFE_MET] = CONNECT_MS, [ENL_LIFE_ANNOUNCED] = CONNECT_MS,
+        [ENL_LIFE_UP] = HOST_MS,       [ENL_LIFE_ENDING] = END_MS,  [ENL_LIFE_FAILED] = END_MS,
+        [ENL_LIFE_CLOSED] = END_MS};
+    for (unsigned state = ENL_LIFE_BEGUN; state < ENL_LIFE_GONE; state++) {
+        struct enl_life life = in_state(state, 3);
+        const struct enl_life_now now = at(500000);
+        CHECK_UINT(enl_life_happens(&life, ENL_LIFE_GO_ON, &now), 0);
+        CHECK_INT(life.state, state);
+        CHECK(life.until_ms >= 500000 + more_ms[state] && life.until_ms <= 500000 + 2 * more_ms[state]);
+    }
 }
 
 /* Else it would be begun by the same starter again, and again. */
@@ -285,23 +301,24 @@ TEST(a_starter_that_tells_nothing_is_told_from_one_that_is_lost)
     while (life.state != ENL_LIFE_GONE)
         let_time_pass(&life, &ms);
     CHECK_INT(life.process, ENL_LIFE_NOT_TOLD);
-    enl_life_happens(&other, ENL_LIFE_WAY_LOST, &now);
+    enl_life_happens(&other, ENL_LIFE_STARTER_LOST, &now);
     CHECK_INT(other.state, ENL_LIFE_GONE);
     CHECK_INT(other.process, ENL_LIFE_NOBODY_TELLS);
 }
 
-TEST(a_command_of_which_a_new_way_may_tell_is_waited_for)
+TEST(what_was_told_of_a_command_before_its_starter_is_lost_stays_true)
 {
-    struct enl_life life = in_state(ENL_LIFE_CUT_OFF, 3), ended = in_state(ENL_LIFE_UP, 3);
+    struct enl_life life = in_state(ENL_LIFE_UP, 3), ended = in_state(ENL_LIFE_UP, 3);
     const struct enl_life_now now = at(1000);
-    enl_life_happens(&life, ENL_LIFE_WAY_CHANGES, &now);
-    enl_life_happens(&life, ENL_LIFE_PIPE_TOLD, &now);
-    CHECK_INT(life.state, ENL_LIFE_CLOSED);
     enl_life_happens(&ended, ENL_LIFE_PROCESS_ENDS, &now);
-    enl_life_happens(&ended, ENL_LIFE_WAY_LOST, &now);
-    enl_life_happens(&ended, ENL_LIFE_WAY_CHANGES, &now);
-    enl_life_happens(&ended, ENL_LIFE_PIPE_TOLD, &now);
-    CHECK_INT(ended.state, ENL_LIFE_GONE);
+    enl_life_happens(&ended, ENL_LIFE_STARTER_LOST, &now);
+    CHECK_INT(ended.process, ENL_LIFE_ENDED);
+    enl_life_happens(&life, ENL_LIFE_WAY_LOST, &now); /* its starter lives, and tells by its own way */
+    CHECK_INT(life.process, ENL_LIFE_RUNS);
+    enl_life_happens(&life, ENL_LIFE_STARTER_LOST, &now);
+    CHECK_INT(life.process, ENL_LIFE_NOBODY_TELLS);
+    enl_life_happens(&life, ENL_LIFE_CUT, &now);
+    CHECK_INT(life.state, ENL_LIFE_GONE);
 }
 
 TEST(what_is_not_in_the_table_is_dropped_and_counted)
@@ -335,10 +352,9 @@ TEST(in_any_order_of_events_a_way_is_closed_once_and_a_host_is_gone_once)
             ms += test_rand_below(&random, 3000);
             struct enl_life_now now = at(ms);
             now.patience_ms = END_MS;
-            now.may_listen = test_rand_below(&random, 2) != 0;
             enum enl_life_event event = (enum enl_life_event)test_rand_below(&random, ENL_LIFE_EVENTS);
-            if (event == ENL_LIFE_UNREST || (event == ENL_LIFE_SILENT && life.state < ENL_LIFE_BEGUN))
-                continue; /* time brings these */
+            if (event == ENL_LIFE_SILENT && life.state < ENL_LIFE_BEGUN)
+                continue; /* time brings that */
             const bool had_way = enl_life_has_way(&life), was_up = life.was_up;
             const unsigned done = enl_life_happens(&life, event, &now);
             was_begun |= life.state == ENL_LIFE_BEGUN;
@@ -350,26 +366,26 @@ TEST(in_any_order_of_events_a_way_is_closed_once_and_a_host_is_gone_once)
             CHECK_INT(left, life.state == ENL_LIFE_GONE);
             CHECK_INT(life.until_ms == UINT64_MAX,
                       life.state == ENL_LIFE_WAITING || life.state == ENL_LIFE_GONE);
-            if ((done & (ENL_LIFE_DO_SHUT | ENL_LIFE_DO_PASS | ENL_LIFE_DO_LINK)) != 0)
-                CHECK(enl_life_has_way(&life) && life.was_up);
+            if ((done & (ENL_LIFE_DO_LISTEN | ENL_LIFE_DO_TELL)) != 0)
+                CHECK(enl_life_has_way(&life));
         }
         CHECK(closed <= 1 && left <= 1 && welcomed <= 1);
     }
 }
 
-/* ---- by way of whom ---- */
+/* ---- who is below whom ---- */
 
 static struct enl_life *all[8];
 static struct enl_life lives_room[8];
 static const struct enl_lives lives = {all, 8};
-static unsigned lost, changed;
+static unsigned orphans, lost; /* to whom what has happened, as bits */
 
 static void on_other(void *owner, struct enl_life *life, enum enl_life_event event)
 {
     const struct enl_life_now now = at(1000);
     CHECK_PTR(owner, NULL);
-    lost |= event == ENL_LIFE_WAY_LOST ? 1u << life->number : 0;
-    changed |= event == ENL_LIFE_WAY_CHANGES ? 1u << life->number : 0;
+    CHECK(event == ENL_LIFE_STARTER_LOST || event == ENL_LIFE_WAY_LOST);
+    *(event == ENL_LIFE_STARTER_LOST ? &orphans : &lost) |= 1u << life->number;
     enl_life_happens(life, event, &now);
     if (life->state == ENL_LIFE_GONE)
         all[life->number] = NULL;
@@ -382,44 +398,45 @@ static void make_tree(void)
     for (uint32_t i = 1; i < 7; i++) {
         lives_room[i] = in_state(i == 5 ? ENL_LIFE_MET : ENL_LIFE_UP, starters[i]);
         lives_room[i].number = i;
-        lives_room[i].is_numbered = lives_room[i].was_up;
         all[i] = &lives_room[i];
     }
     all[7] = NULL;
-    lost = changed = 0;
+    orphans = lost = 0;
 }
 
-TEST(those_that_are_reached_through_a_host_lose_their_way_with_it)
+TEST(those_that_a_lost_host_has_begun_lose_their_starter_and_those_below_them_a_pipe)
 {
     make_tree();
-    CHECK_PTR(enl_lives_carrier(&lives, all[4]), all[1]);
+    CHECK_PTR(enl_lives_highest(&lives, all[4], 0), all[1]);
     CHECK_PTR(enl_lives_highest(&lives, all[4], 2), all[4]);
     enl_lives_closed(&lives, 1, on_other, NULL);
-    CHECK_UINT(lost, 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5);
+    CHECK_UINT(orphans, 1u << 2 | 1u << 3);
+    CHECK_UINT(lost, 1u << 4 | 1u << 5);
     CHECK_PTR(all[5], NULL); /* it was not up, and is begun again by others */
-    CHECK(enl_life_is_cut_off(all[2]) && enl_life_is_cut_off(all[4]) && all[6]->state == ENL_LIFE_UP);
+    for (uint32_t i = 1; i < 7; i++)
+        CHECK(i == 5 || all[i]->state == ENL_LIFE_UP);
 }
 
-TEST(those_below_a_host_with_a_control_link_go_by_it_and_keep_it_when_those_above_are_lost)
+TEST(one_above_that_is_gone_is_the_end_of_the_way)
 {
     make_tree();
-    on_other(NULL, all[2], ENL_LIFE_LINK);
-    enl_lives_linked(&lives, 2, on_other, NULL);
-    CHECK_UINT(changed, 1u << 4);
-    CHECK_UINT(lost, 1u << 5);
-    CHECK_PTR(enl_lives_carrier(&lives, all[4]), all[2]);
-    lost = 0;
+    all[2] = NULL;
+    CHECK_PTR(enl_lives_highest(&lives, all[4], 0), NULL);
+    CHECK_PTR(enl_lives_highest(&lives, all[4], 2), all[4]);
     enl_lives_closed(&lives, 1, on_other, NULL);
-    CHECK_UINT(lost, 1u << 2 | 1u << 3);
-    CHECK(enl_life_is_linked(all[2]) && all[4]->state == ENL_LIFE_UP);
+    CHECK_UINT(orphans, 1u << 3);
+    CHECK_UINT(lost, 0); /* 4 and 5 have lost it before */
 }
 
-TEST(a_host_whose_way_is_closed_leads_nowhere)
+TEST(what_is_lost_to_those_below_does_not_concern_one_that_is_over)
 {
     make_tree();
-    on_other(NULL, all[2], ENL_LIFE_PIPE_ENDS);
-    CHECK_INT(all[2]->state, ENL_LIFE_CLOSED);
-    CHECK_PTR(enl_lives_carrier(&lives, all[4]), NULL);
-    enl_lives_linked(&lives, 1, on_other, NULL);
-    CHECK_UINT(changed | lost, 1u << 3);
+    const struct enl_life_now now = at(1000);
+    enl_life_happens(all[4], ENL_LIFE_PIPE_ENDS, &now);
+    CHECK_INT(all[4]->state, ENL_LIFE_CLOSED);
+    enl_lives_closed(&lives, 1, on_other, NULL);
+    CHECK_UINT(lost & 1u << 4, 0);
+    enl_lives_closed(&lives, 2, on_other, NULL); /* but nobody tells of its command now */
+    CHECK_UINT(orphans & 1u << 4, 1u << 4);
+    CHECK_PTR(all[4], NULL);
 }

@@ -53,7 +53,7 @@
  *   reply         daemon   id status text? count? seg? cell? rings? archtype? team? folder?
  *
  * docs/protocol.md has what passes between daemons, and enl/README.md tells how a CCE starts. Between daemons any message may
- * have its number in `seq` (enl/tree/sequence.h), and `to` or `from`: it goes to that host, or comes from it, by way of others.
+ * have `to` or `from`: it goes to that host, or comes from it, by way of others.
  * A helper (enl/carry/proxy/) sends segment_fd, ps and way_next, which a way_state answers, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
@@ -142,9 +142,6 @@
     X(moves, U64, UINT64_MAX)                   \
     X(since, U64, UINT64_MAX)                   \
     X(turn, U32, UINT32_MAX)                    \
-    X(seq, U64, UINT64_MAX)                     \
-    X(had, U64, UINT64_MAX)                     \
-    X(had_output, U64, UINT64_MAX)              \
     X(clock, U64, UINT64_MAX)                   \
     X(public, BIN, BCRI_CONTROL_SECRET_MAX)     \
     X(target, BIN, BCRI_IDENTITY_BYTES)         \
@@ -241,8 +238,7 @@
     X(stop, K(id), 0, 0)                                                                                     \
     X(go_on, 0, 0, 0)                                                                                        \
     X(end, 0, 0, 0)                                                                                          \
-    X(beat, K(id), K(clock) | K(had) | K(had_output) | K(flags), 0)                                          \
-    X(resume, K(kind) | K(had) | K(had_output), 0, 0)                                                        \
+    X(beat, K(id), K(clock), 0)                                                                              \
     X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                              \
     X(want, K(host) | K(random), 0, 0)                                                                       \
     X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                      \
@@ -317,8 +313,7 @@ enum { BCRI_LOST_UNKNOWN = 1 };
 
 /* Of `flags` in start: other daemons are between the root's and this one; the root's processor does
  * AES-256-GCM (with `public`); SIGHUP is ignored. In begin: the host is `local`. In
- * closed: that daemon may live, and go on by another way. In ended: the command was ssh. In beat: none was answered for
- * half of hosttimeout. */
+ * closed: its pipe takes nothing more, but may bring something. In ended: the command was ssh. */
 enum {
     BCRI_START_DEEP = 2,
     BCRI_START_AES = 4,
@@ -326,8 +321,7 @@ enum {
     BCRI_BEGIN_LOCAL = 1,
     BCRI_BEGIN_PUSH = 2,
     BCRI_CLOSED_WRITE_FAILED = 1,
-    BCRI_ENDED_SSH = 1,
-    BCRI_BEAT_UNHEARD = 1
+    BCRI_ENDED_SSH = 1
 };
 
 /* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then; it is in a team, whose

@@ -58,8 +58,8 @@ struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread 
  * on after others have taken it for dead does nothing of these before the loop has looked. */
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns);
 
-/* The lanes: the orders of CCEs and their answers; the tree's, by which daemons say control messages when the
- * way between them is lost (below). */
+/* The lanes: the orders of CCEs and their answers; the tree's, by which the root's daemon and one that others have started
+ * say control messages (below). */
 enum { BCRI_LANE_ORDERS = 0, BCRI_LANE_TREE = 1 };
 
 /* What an introduction says of a host. Of its addresses all are tried until one has answered. If there is a
@@ -96,7 +96,8 @@ void bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question);
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
                             bool reserved);
 
-/* A link whose UDP path is silent or narrow goes on over the tree of daemons. The oldest packet that is to go
+/* A link whose UDP path is silent or narrow goes on over the tree of daemons; one of the tree's lane uses both until it hears by
+ * UDP. The oldest packet that is to go
  * there: its length, and the host that it is for; 0: there is none. */
 uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t *host_out,
                                       uint8_t packet_out[BCRI_TUNNELLED_MAX]);
@@ -112,7 +113,11 @@ bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, 
 /* Bytes of them that have not arrived yet: of all hosts; of one. */
 uint64_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread);
 uint32_t bcri_link_thread_lane_waits(const struct bcri_link_thread *thread, uint32_t host);
-/* The oldest that has come: its length, and the host that it is from; 0: there is none. */
+/* Puts a mark behind what has come of that host, and will be taken: so the end of a host, which is learned of in another way, is
+ * known to be behind what that has said. False: no memory. */
+bool bcri_link_thread_lane_mark(struct bcri_link_thread *thread, uint32_t host);
+#define BCRI_LANE_MARK UINT32_MAX
+/* The oldest that has come: its length, or BCRI_LANE_MARK, and the host that it is from; 0: there is none. */
 uint32_t bcri_link_thread_lane_take(struct bcri_link_thread *thread, uint32_t *host_out,
                                     uint8_t content_out[BCRI_LANE_BYTES_MAX]);
 
