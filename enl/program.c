@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "carry/carry.h"
+#include "conductor/tree.h"
 #include "debug/debug.h"
 #include "host/host.h"
 #include "host/output.h"
@@ -17,7 +18,6 @@
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
 #include "links/links.h"
-#include "tree/tree.h"
 #include "wire/wire.h"
 
 static bool thread_left; /* a thread is stuck: the process must end by _exit */

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #include "carry/carry.h"
+#include "conductor/child.h"
+#include "conductor/tree.h"
 #include "debug/debug.h"
 #include "host/host.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
 #include "links/links.h"
-#include "tree/child.h"
-#include "tree/tree.h"
 #include "wire/wire.h"
 
 static void on_end_due(struct enl_program *program)
@@ -122,7 +122,7 @@ static void send_down(const struct enl_program *program, const struct bcri_contr
             enl_child_send(child, message);
 }
 
-/* A host that comes up later is told then (enl/tree/child.c). */
+/* A host that comes up later is told then (enl/conductor/child.c). */
 static void freeze_all(struct enl_program *program)
 {
     const struct bcri_control message = {.type = BCRI_MSG_freeze};

@@ -22,13 +22,13 @@
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "carry/carry.h"
+#include "conductor/tree.h"
 #include "debug/debug.h"
 #include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
 #include "inspect/look/look.h"
 #include "links/links.h"
-#include "tree/tree.h"
 
 /* Open files: what the daemon and a root need, and what each further CCE needs, segments for its
  * cells and heap included. docs/man/enl.1 has the second number. */

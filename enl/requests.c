@@ -10,6 +10,7 @@
 
 #include "bcri/machine.h"
 #include "carry/carry.h"
+#include "conductor/tree.h"
 #include "debug/debug.h"
 #include "host/host.h"
 #include "host/worker.h"
@@ -17,7 +18,6 @@
 #include "job/job.h"
 #include "links/links.h"
 #include "program.h"
-#include "tree/tree.h"
 #include "wire/wire.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered

@@ -26,7 +26,7 @@ struct enl_self;
 struct enl_writer;
 struct enl_writer_hooks;
 
-/* How a daemon that another has started speaks to its user and to the root: by that one (tree/parent.c). */
+/* How a daemon that another has started speaks to its user and to the root: by that one (conductor/parent.c). */
 struct enl_upward {
     void (*send)(struct enl_program *program, const struct bcri_control *message);
     void (*report)(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length);

@@ -25,7 +25,7 @@ struct enl_session;
  *   runs          is started  killed     messages are written (report.c), then the loop stops
  *
  * RUNNING goes to ENDED without ENDING when the last CCE ends by itself. A daemon that another has
- * started (tree/parent.c) has no root: it begins to listen to its parent instead, and RUNNING also needs
+ * started (conductor/parent.c) has no root: it begins to listen to its parent instead, and RUNNING also needs
  * the parent to end. */
 enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
 

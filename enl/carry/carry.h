@@ -146,7 +146,7 @@ void enl_peer_acknowledged(struct enl_peer *peer);
 /* Whether something has come from there, or from a host that is reached by the same pipes, and is not read. */
 bool enl_peer_has_unread(struct enl_peer *peer);
 /* How it goes its type says: control at once; a CCE's output and the bytes of proxied streams behind what waits; a packet
- * of a link (tree/tunnelled.c) so, or not at all if much waits. */
+ * of a link (conductor/tunnelled.c) so, or not at all if much waits. */
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
 /* The same for the message that has just come from `from`, byte for byte. */
 void enl_peer_pass(struct enl_peer *peer, const struct enl_peer *from, enum bcri_control_type type);

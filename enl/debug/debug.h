@@ -170,7 +170,7 @@ int enl_where_parse(const char *text, enum enl_where *where_out, const char **va
  *
  * A CCE of another host has its debugger there, held by that host's daemon, which tells the root's of it (debugged);
  * windows and panes are on the root's host, and reach it by a proxied stream (reach.c). The options of the session go to each
- * daemon with the settings of the program (tree/setup.c). */
+ * daemon with the settings of the program (conductor/setup.c). */
 
 /* A debugger that runs or is about to. */
 struct enl_pane {

@@ -11,7 +11,7 @@
  *
  * What a CCE sent to the daemon before its end is read and done before its end is judged, and before the
  * worker repairs, as if it had been read in time; what a request gave goes with the CCE. Only a crash is
- * traced no more. Other daemons' frames are read to the end of their pipe (tree/child.c).
+ * traced no more. Other daemons' frames are read to the end of their pipe (conductor/child.c).
  *
  * The worker repairs what a dead CCE held, after the agent, if the CCE has ordered of it, has
  * forgotten the CCE. The loop stores DYING before that, so that CCEs that

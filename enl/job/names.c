@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c -- names of cells within the program (bcr_publish, bcr_find). The root's daemon has them all, and who waits for
- * one; other daemons pass requests on (tree/forward.c), and say when a CCE that has used names has ended. */
+ * one; other daemons pass requests on (conductor/forward.c), and say when a CCE that has used names has ended. */
 #include "job/job.h"
 
 #include <stdlib.h>

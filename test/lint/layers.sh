@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # layers.sh [FOLDER]: the parts of the daemon, folders of enl/ (or FOLDER), stand on each other: a part includes headers of those
 # parts only that its README names in the line "May use:", none of these uses leads in a circle, and each header is named with
-# its part ("tree/lease.h"). What does not keep to that yet stands in layers.exceptions, a line "FILE HEADER" each, and nothing
+# its part ("tree/lease.h"). A part whose README has a line "System headers:" includes no
+# others with <>. What does not keep to that yet stands in layers.exceptions, a line "FILE HEADER" each, and nothing
 # else may stand there. The last lines make sure that this script finds each of these faults.
 source "$(dirname "$0")/lint.sh"
 
@@ -43,7 +44,21 @@ includes() {
         done
 }
 
+# System headers that a part has and its README does not name.
+system_headers() {
+    local readme part named file header
+    for readme in "$enl"/*/README.md; do
+        named=$(grep -m 1 '^System headers:' "$readme" | grep -o '`[^`]*`' | tr -d '`') || continue
+        part=$(basename "$(dirname "$readme")")
+        grep -rHoE '^#include <[^>]*>' --include='*.[ch]' "$enl/$part" | sed 's/:#include </ /; s/>$//' |
+            while read -r file header; do
+                grep -qxF "$header" <<<"$named" || echo "$file: $part may not use <$header>"
+            done
+    done
+}
+
 faults() {
+    system_headers
     local allowed circle file header part used excepted seen=''
     allowed=$(uses)
     circle=$(tsort <<<"$allowed" 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z]*\)$/\1/p' | tr '\n' ' ')
@@ -80,12 +95,13 @@ must_see() {
 }
 mkdir -p "$spoiled/$enl/low" "$spoiled/$enl/high" "$spoiled/$(dirname "$exceptions")"
 echo '#include "high/high.h"' >"$spoiled/$enl/low/low.c"
-echo '#include "high.h"' >"$spoiled/$enl/high/high.c"
+printf '#include "high.h"\n#include <uv.h>\n' >"$spoiled/$enl/high/high.c"
 touch "$spoiled/$enl/high/high.h"
 echo 'May use: nothing.' >"$spoiled/$enl/low/README.md"
-echo 'May use: `low`.' >"$spoiled/$enl/high/README.md"
+printf 'May use: `low`.\nSystem headers: `stdint.h`.\n' >"$spoiled/$enl/high/README.md"
 echo "$enl/high/high.c low/low.h" >"$spoiled/$exceptions"
 must_see 'low may not use high'
+must_see 'high may not use <uv.h>'
 must_see 'high.h" by its part'
 must_see 'is no exception'
 echo 'May use: `high`.' >"$spoiled/$enl/low/README.md"

@@ -117,6 +117,10 @@ static void end(void)
         if (sim.hosts[i].life.state != ENL_LIFE_GONE)
             FAIL("host %u is %s when all is over (seed %#llx)", i,
                  enl_life_state_name(sim.hosts[i].life.state), (unsigned long long)sim.seed);
+        const enum enl_life_process process = sim.hosts[i].life.process;
+        if (sim.hosts[i].has_said_end && process != ENL_LIFE_SAID_END && process != ENL_LIFE_ENDED)
+            FAIL("host %u has said that it ends, and the root has not heard that (seed %#llx)", i,
+                 (unsigned long long)sim.seed);
         stopped += sim.hosts[i].runs && sim.hosts[i].is_stopped;
     }
     if (stopped != 0) /* they have lost all that could tell them that the program is over */
@@ -141,7 +145,7 @@ static void look_at_wishes(bool is_over)
 
 struct faults {
     unsigned kills, stops, cuts, blocks;
-    unsigned sleeps, sticks, suspends, wants, dismissals, nonsenses;
+    unsigned sleeps, sticks, suspends, wants, dismissals, nonsenses, quits;
     bool is_interrupted; /* Ctrl-C, while they happen */
 };
 
@@ -157,17 +161,11 @@ static void prepare(const struct faults *faults)
     const struct {
         enum kind kind;
         unsigned times;
-    } all[] = {{KILL, faults->kills},
-               {STOP, faults->stops},
-               {CUT, faults->cuts},
-               {BLOCK, faults->blocks},
-               {SLEEP, faults->sleeps},
-               {STICK, faults->sticks},
-               {SUSPEND, faults->suspends},
-               {WANT, faults->wants},
-               {DISMISS, faults->dismissals},
-               {NONSENSE, faults->nonsenses},
-               {INTERRUPT, faults->is_interrupted ? 2 : 0}};
+    } all[] = {
+        {KILL, faults->kills},         {STOP, faults->stops},   {CUT, faults->cuts},
+        {BLOCK, faults->blocks},       {SLEEP, faults->sleeps}, {STICK, faults->sticks},
+        {SUSPEND, faults->suspends},   {WANT, faults->wants},   {DISMISS, faults->dismissals},
+        {NONSENSE, faults->nonsenses}, {QUIT, faults->quits},   {INTERRUPT, faults->is_interrupted ? 2 : 0}};
     for (unsigned at = 0; at < sizeof all / sizeof all[0]; at++)
         for (unsigned i = 0; i < all[at].times; i++) {
             sim.has_faults = true;
@@ -234,7 +232,27 @@ TEST_TIMEOUT(whatever_happens_to_some_of_a_thousand_hosts_the_others_miss_nothin
                             .suspends = 1,
                             .wants = 10,
                             .dismissals = 5,
-                            .nonsenses = 5});
+                            .nonsenses = 5,
+                            .quits = 5});
+}
+
+/* All that the table has must happen, or what is said above is said of less. */
+static void look_at_what_has_happened(void)
+{
+    unsigned all = 0, missed = 0;
+    for (unsigned state = 0; state < ENL_LIFE_STATES; state++)
+        for (unsigned event = 0; event < ENL_LIFE_EVENTS; event++) {
+            const struct enl_life life = {.state = state};
+            if (!enl_life_takes(&life, event))
+                continue;
+            all++;
+            if (sim_happened[state][event] != 0)
+                continue;
+            missed++;
+            printf("%s never has %s\n", enl_life_state_name(state), enl_life_event_name(event));
+        }
+    printf("%u of %u that the table has have happened\n", all - missed, all);
+    CHECK(missed <= all / 6);
 }
 
 TEST_TIMEOUT(whatever_happens_to_some_of_eight_hosts_the_others_miss_nothing, 36000)
@@ -253,7 +271,9 @@ TEST_TIMEOUT(whatever_happens_to_some_of_eight_hosts_the_others_miss_nothing, 36
         faults.wants = (unsigned)test_rand_below(&random, 4);
         faults.dismissals = (unsigned)test_rand_below(&random, 6) / 4;
         faults.nonsenses = (unsigned)test_rand_below(&random, 6) / 4;
+        faults.quits = (unsigned)test_rand_below(&random, 6) / 5;
         faults.is_interrupted = test_rand_below(&random, 4) == 0;
         run(seed + i, 8, faults);
     }
+    look_at_what_has_happened();
 }

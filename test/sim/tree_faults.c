@@ -85,7 +85,7 @@ static void sleep_of_root(uint64_t for_ms)
 
 void fault_happens(enum kind kind)
 {
-    static const char *const names[] = {"kill", "stop", "sleep", "cut", "stick", "block"};
+    static const char *const names[] = {"kill", "stop", "sleep", "cut", "stick", "block", "quit"};
     struct host *host = &sim.hosts[1 + test_rand_below(&sim.random, sim.last_number)];
     const uint64_t for_ms = for_a_while();
     if (kind == SLEEP && test_rand_below(&sim.random, 4) == 0) {
@@ -109,6 +109,11 @@ void fault_happens(enum kind kind)
         host->is_excused |= !is_deep(host);
         if (host->has_pipe && host->is_up && !host->is_stuck)
             member_tells_of_stuck(host);
+        break;
+    case QUIT:
+        host->was_killed = true;
+        if (host->is_up && !host->is_stopped)
+            member_ends_in_order(host);
         break;
     case BLOCK: block(host, for_ms); break;
     case SLEEP: sleep_of(host, for_ms); break;

@@ -32,9 +32,18 @@ static struct link *link_of(struct ends *ends, uint32_t other)
 
 /* ---- what introductions ask of the daemon ---- */
 
+static bool is_gone(uint32_t number)
+{
+    return enl_lives_find(&sim.lives, number) == NULL;
+}
+
 static void send_to(void *owner, uint32_t host, const struct bcri_control *message)
 {
     const struct ends *ends = owner;
+    const bool introduces = message->type == BCRI_MSG_introduce || message->type == BCRI_MSG_introduced;
+    if (ends->number == 0 && ((introduces && message->host != 0 && is_gone(message->host)) || is_gone(host)))
+        FAIL("the root says %s of host %u to host %u, and one of them is gone",
+             bcri_control_name(message->type), message->host, host);
     if (ends->number == 0)
         root_says(&sim.hosts[host], *message);
     else

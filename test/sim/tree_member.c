@@ -191,8 +191,7 @@ void member_has_started(struct host *host)
 
 /* ---- what comes ---- */
 
-/* It ends when those have that it has begun, and the root has had what it has said. */
-static void take_end(struct host *host)
+void member_ends_in_order(struct host *host)
 {
     host->is_ending = true;
     host->is_stopped = false;
@@ -214,7 +213,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     case BCRI_MSG_start: take_start(host, message); break;
     case BCRI_MSG_begin: take_begin(host, message->host); break;
     case BCRI_MSG_cut: cut_branch(host, message->host); break;
-    case BCRI_MSG_end: take_end(host); break;
+    case BCRI_MSG_end: member_ends_in_order(host); break;
     case BCRI_MSG_beat: take_answer(host, message); break;
     case BCRI_MSG_stop: member_stops(host); break;
     case BCRI_MSG_go_on: member_goes_on(host); break;
@@ -283,6 +282,7 @@ void member_beats(struct host *host)
         return;
     }
     if (host->is_ending && !is_held) {
+        host->has_said_end = host->by_link && host->troubled_ms < sim.now_ms;
         if (host->by_link) /* nobody else may be left who tells it */
             member_says(host, ended_message(host->life.number));
         member_ends(host);

@@ -65,7 +65,8 @@ enum kind {
     SLEEP, /* a machine sleeps: its time goes on, and its timers are late; host 0 is the root's */
     CUT,
     STICK, /* a pipe takes nothing any more */
-    BLOCK  /* nothing passes one way for a while */
+    BLOCK, /* nothing passes one way for a while */
+    QUIT   /* a host ends by itself, in order */
 };
 
 /* One end. */
@@ -105,8 +106,9 @@ struct host {
     bool is_excused; /* it stood still, or what it says or is told was held up for long: it may be lost */
     bool was_spared; /* the command was killed, and hangs until then, or until it is killed again */
     uint64_t hangs_ms;
-    bool is_stuck;   /* its starter can write nothing to it */
-    bool is_stopped; /* by Ctrl-Z */
+    bool has_said_end; /* as the last of all, and nothing was in its way */
+    bool is_stuck;     /* its starter can write nothing to it */
+    bool is_stopped;   /* by Ctrl-Z */
     uint64_t stopped_ms;
     uint64_t resumes;                   /* it stands still until then */
     uint64_t beats_ms;                  /* the next beat */
@@ -162,9 +164,11 @@ struct tree_sim {
     unsigned stops;                          /* how often the program was stopped */
     unsigned untold;                         /* hosts that came up meanwhile, and were not told */
     unsigned ambushes; /* so many daemons more are killed while something passes through them */
-    unsigned up_count, deepest, rounds_ms, gone_count, lost_count, orphans, frames, events, acts;
+    unsigned up_count, deepest, rounds_ms, gone_count, lost_count, orphans, frames, acts;
 };
 extern struct tree_sim sim;
+/* What has happened to hosts of each state, as often, in all programs so far. */
+extern unsigned sim_happened[ENL_LIFE_STATES][ENL_LIFE_EVENTS];
 
 /* ---- tree_clock.c ---- */
 
@@ -244,6 +248,8 @@ void member_beats_after(struct host *host, uint64_t after_ms);
 /* Wants a link to one more, and prints. */
 void member_works(struct host *host);
 void member_ends(struct host *host);
+/* It ends when all has come that it has said. */
+void member_ends_in_order(struct host *host);
 /* The command by which it was begun is killed, or ends. `closes`: its starter finds the pipe closed. */
 void command_ends(struct host *host, bool closes);
 /* Who kills it has closed the pipes. Now and then it does not end by that. */

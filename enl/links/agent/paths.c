@@ -78,7 +78,7 @@ static void tell_way(struct bcri_link_thread *thread, struct path *path)
     }
 }
 
-/* The tree loses packets too, where it is congested: then daemons drop them (tree/tunnelled.c). */
+/* The tree loses packets too, where it is congested: then daemons drop them (conductor/tunnelled.c). */
 static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bcri_way why)
 {
     const struct bcri_link_carrier tree = {.packet_max = BCRI_TUNNELLED_MAX, .room = TREE_ROOM};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h: brings introductions.h together with the daemon's keys, links, parent or children, and its loop. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,13 +9,13 @@
 
 #include "base/writer.h"
 #include "bcri/archtype.h"
+#include "conductor/setup.h"
 #include "debug/debug.h"
 #include "host/host.h"
 #include "host/output.h"
 #include "inspect/crash/crash.h"
 #include "inspect/deadlock/deadlock.h"
 #include "job/job.h"
-#include "tree/setup.h"
 #include "wire/wire.h"
 
 /* So much output is let on at a time. */

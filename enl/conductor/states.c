@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include <stdio.h>
 #include <stdlib.h>

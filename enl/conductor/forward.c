@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See child.h. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See carry.h. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include "links/links.h"
 #include "wire/wire.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See setup.h. */
-#include "tree/setup.h"
+#include "conductor/setup.h"
 
 #include <string.h>
 

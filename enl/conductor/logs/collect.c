@@ -18,7 +18,7 @@
 
 #include "base/write_all.h"
 #include "bcri/refuse.h"
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #define WINDOW_STEP (ENL_WINDOW_BYTES / 4)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a request to enlist goes: which of the machines that the program may use a name means, and
  * whether one of them is the root's own, or one with another. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include <ifaddrs.h>
 #include <stdio.h>

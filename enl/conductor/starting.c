@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "base/report.h"
 #include "bcri/refuse.h"
-#include "tree/child.h"
+#include "conductor/child.h"
 #include "wire/wire.h"
 
 /* ---- beginning ---- */

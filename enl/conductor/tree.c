@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See tree.h: what concerns all hosts at once. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bcri/refuse.h"
-#include "tree/child.h"
+#include "conductor/child.h"
 #include "wire/wire.h"
 
 static const char *on_child_message(void *owner, const struct bcri_control *message)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See setup.h. Both sides are here, since they must agree. */
-#include "tree/setup.h"
+#include "conductor/setup.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,10 +4,10 @@
 #define ENL_CHILD_H
 
 #include "carry/carry.h"
+#include "conductor/tree.h"
 #include "tree/introductions.h"
 #include "tree/life.h"
 #include "tree/plan.h"
-#include "tree/tree.h"
 #include "wire/attached.h"
 
 /* forward.c -- Requests that this daemon passes on to a neighbour in the tree, and whose answers it passes back.

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree/child.h"
+#include "conductor/child.h"
 
 /* setup.c -- What a child daemon gets from its starter before it does anything: the settings that hold for the
  * whole program, the environment of CCEs, then `start` with the numbers, the working directory, the umask and the

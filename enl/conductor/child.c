@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See child.h: what happens to a child, and what is done about it, as life.h decides. */
-#include "tree/child.h"
+#include "conductor/child.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "base/boottime.h"
 #include "bcri/refuse.h"
+#include "conductor/setup.h"
 #include "host/output.h"
-#include "tree/setup.h"
 #include "wire/wire.h"
 
 static struct enl_life_now now_of(const struct enl_child *child)

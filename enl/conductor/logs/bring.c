@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/boottime.h"
-#include "tree/child.h"
+#include "conductor/child.h"
 
 enum { FRAME_BYTES = 2048, BRING_MSEC = 60000 };
 
