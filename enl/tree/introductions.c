@@ -88,8 +88,9 @@ const char *enl_member_link(struct enl_introductions *all, const struct enl_memb
                             bool listens)
 {
     const struct enl_keys *keys = all->keys;
-    const struct enl_keys_met met = {member->host, member->public, own_random, peer_random,
-                                     all->self.has_aes && member->has_aes};
+    const struct enl_keys_met met = {
+        member->host,          member->public, own_random, peer_random, all->self.has_aes && member->has_aes,
+        lane == BCRI_LANE_TREE};
     struct bcri_link_introduction *introduction = enl_secret_new(sizeof *introduction);
     if (introduction == NULL)
         return enl_no_memory_for_link;

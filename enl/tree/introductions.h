@@ -41,6 +41,7 @@ struct enl_keys_met {
     const uint8_t *peer_public;              /* BCRI_SEAL_KEY_BYTES, as the next two */
     const uint8_t *own_random, *peer_random; /* fresh, one of each host */
     bool both_have_aes;
+    bool must_encrypt; /* whatever `security` says: what daemons say to each other starts programs */
 };
 /* What the link to that host is sealed with. False: its public key is none. */
 bool enl_keys_agree(const struct enl_keys *keys, const struct enl_keys_met *met,

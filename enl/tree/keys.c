@@ -50,7 +50,7 @@ bool enl_keys_agree(const struct enl_keys *keys, const struct enl_keys_met *met,
         .higher_random = lower ? met->peer_random : met->own_random,
         .own_is_lower = lower,
         .both_have_aes = met->both_have_aes,
-        .encrypt = keys->encrypts,
+        .encrypt = keys->encrypts || met->must_encrypt,
     };
     return bcri_seal_agree(&introduction, secret_out) == 0;
 }

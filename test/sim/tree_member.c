@@ -282,7 +282,7 @@ void member_beats(struct host *host)
         return;
     }
     if (host->is_ending && !is_held) {
-        host->has_said_end = host->by_link && host->troubled_ms < sim.now_ms;
+        host->has_said_end = host->by_link && host->troubled_ms < sim.now_ms && enl_life_has_way(&host->life);
         if (host->by_link) /* nobody else may be left who tells it */
             member_says(host, ended_message(host->life.number));
         member_ends(host);

@@ -193,6 +193,8 @@ static void carry_out(struct host *host, unsigned actions)
 
 /* ---- what happens ---- */
 
+unsigned sim_happened[ENL_LIFE_STATES][ENL_LIFE_EVENTS];
+
 static struct enl_life_now now_of(void)
 {
     return (struct enl_life_now){
@@ -214,7 +216,7 @@ void root_happens(struct host *host, enum enl_life_event event)
     const enum enl_life_state before = host->life.state;
     const unsigned actions = enl_life_happens(&host->life, event, &now);
     const enum enl_life_state after = host->life.state;
-    sim.events++;
+    sim_happened[before][event]++;
     if (after != before)
         sim_trace("host %u (of %u): %s, %s: %s", host->life.number, host->life.starter,
                   enl_life_state_name(before), enl_life_event_name(event), enl_life_state_name(after));

@@ -126,13 +126,14 @@ static void act(struct event *event)
     free(event->bytes);
 }
 
-void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partners)
+void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partners, bool has_cheap_keys)
 {
     const uint32_t numbers = 4 * places + 256;
     sim = (struct tree_sim){.hosts = calloc(numbers, sizeof *sim.hosts),
                             .numbers = numbers,
                             .places = places,
                             .partners = partners,
+                            .has_cheap_keys = has_cheap_keys,
                             .seed = seed,
                             .random = seed};
     sim.wishes = calloc(numbers, sizeof *sim.wishes);

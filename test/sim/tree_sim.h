@@ -7,6 +7,7 @@
  *
  *   tree_clock.c    what is to happen, in order
  *   tree_ways.c     frames, and by whom they go
+ *   tree_keys.c     keys that cost nothing
  *   tree_links.c    what each daemon has of links and introductions
  *   tree_root.c     the root's daemon: what is done
  *   tree_comes.c    the same: what comes
@@ -155,7 +156,7 @@ struct tree_sim {
     unsigned places, partners, fanout;
     struct enl_lives lives; /* the root's */
     bool begins;            /* the plan may have something to begin */
-    bool has_faults, is_over;
+    bool has_faults, has_cheap_keys, is_over;
     struct enl_plan plan; /* the root's */
     struct ends root;
     uint64_t now_ms, quiet_ms, seed, random; /* no new keys are wanted from quiet_ms on */
@@ -287,7 +288,7 @@ bool is_ambushed(struct host *host, const struct bcri_control *message);
 
 /* ---- tree_sim.c ---- */
 
-void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partners);
+void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partners, bool has_cheap_keys);
 /* What is under way 10 s before comes to its end. */
 void tree_run_until(uint64_t end_ms);
 void tree_finish(void);

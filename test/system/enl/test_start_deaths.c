@@ -122,33 +122,3 @@ TEST(the_starters_daemon_killed_in_the_midst_of_a_start_leaves_the_program_in_or
     kill(daemon, SIGCONT);
     end_by_signal();
 }
-
-/* The kernel's list of processes has it. */
-static pid_t parent_of(pid_t pid)
-{
-    char path[64], text[4096];
-    int parent;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    run_read_file(path, text, sizeof text);
-    const char *at = strstr(text, "PPid:");
-    CHECK(at != NULL);
-    CHECK_INT(sscanf(at, "PPid: %d", &parent), 1); /* NOLINT(cert-err34-c) */
-    return parent;
-}
-
-TEST(a_host_whose_way_is_lost_in_the_midst_of_a_start_gets_the_rest_by_another)
-{
-    pid_t starter, above;
-    const pid_t daemon = stop_in_the_midst(START_DEEP, &starter, &above);
-    const pid_t between = parent_of(daemon);
-    CHECK(between != run.pid);
-    const int gone = run_watch(between);
-    kill(between, SIGKILL);
-    run_gone(gone);
-    kill(daemon, SIGCONT);
-    hear(3);
-    has("start 2 0");
-    has("1 stays");
-    has("2 stays");
-    end_by_signal();
-}

@@ -57,10 +57,10 @@ TEST(both_hosts_derive_what_the_protocol_says)
         make(&lower, LOWER, cases[i].encrypts);
         make(&higher, HIGHER, cases[i].encrypts);
         is_hex(lower.own_public, "358072d6365880d1aeea329adf9121383851ed21a28e3b75e965d0d2cd166254");
-        const struct enl_keys_met at_lower = {HIGHER, higher.own_public, random_lower, random_higher,
-                                              cases[i].both_have_aes};
-        const struct enl_keys_met at_higher = {LOWER, lower.own_public, random_higher, random_lower,
-                                               cases[i].both_have_aes};
+        const struct enl_keys_met at_lower = {HIGHER,        higher.own_public,      random_lower,
+                                              random_higher, cases[i].both_have_aes, false};
+        const struct enl_keys_met at_higher = {LOWER,        lower.own_public,       random_higher,
+                                               random_lower, cases[i].both_have_aes, false};
         CHECK(enl_keys_agree(&lower, &at_lower, &secret));
         CHECK_INT(secret.cipher, cases[i].cipher);
         CHECK_UINT(secret.token, cases[i].token);
@@ -72,6 +72,22 @@ TEST(both_hosts_derive_what_the_protocol_says)
     }
 }
 
+/* What daemons say to each other starts programs. */
+TEST(a_control_link_is_encrypted_also_without_encryption_of_data)
+{
+    struct enl_keys keys, other;
+    struct bcri_seal_secret secret;
+    uint8_t one[BCRI_SEAL_KEY_BYTES] = {1}, two[BCRI_SEAL_KEY_BYTES] = {2};
+    make(&keys, LOWER, false);
+    make(&other, HIGHER, false);
+    struct enl_keys_met met = {HIGHER, other.own_public, one, two, false, true};
+    CHECK(enl_keys_agree(&keys, &met, &secret));
+    CHECK_INT(secret.cipher, BCRI_CIPHER_CHACHA20POLY1305);
+    met.must_encrypt = false;
+    CHECK(enl_keys_agree(&keys, &met, &secret));
+    CHECK_INT(secret.cipher, BCRI_CIPHER_NONE);
+}
+
 TEST(a_public_key_of_low_order_is_no_key)
 {
     static const uint8_t low[][32] = {{0}, {1}};
@@ -80,7 +96,7 @@ TEST(a_public_key_of_low_order_is_no_key)
     CHECK(enl_keys_make(&keys, NULL));
     CHECK(enl_keys_accept(&keys, keys.own_public));
     for (size_t i = 0; i < sizeof low / sizeof low[0]; i++) {
-        const struct enl_keys_met met = {9, low[i], random_lower, random_higher, true};
+        const struct enl_keys_met met = {9, low[i], random_lower, random_higher, true, false};
         CHECK(!enl_keys_accept(&keys, low[i]));
         CHECK(!enl_keys_agree(&keys, &met, &secret));
     }
