@@ -63,7 +63,7 @@ const char *enl_forward_request(struct enl_conn *conn, const struct bcri_control
 const char *enl_forward_watched(struct enl_program *program, const struct bcri_control *message);
 const char *enl_forward_unstarted(struct enl_program *program, const struct bcri_control *message);
 
-/* child.c, child_begin.c, child_frames.c -- One daemon on another host, from the root's view: the process by which
+/* child.c, child_begin.c, child_frames.c, child_sentence.c -- One daemon on another host, from the root's view: the process by which
  * it was started (rshpath's, or for a host that is `local` the daemon itself), the pipes to it, and its stderr.
  * The process and the pipes may be another daemon's, its starter (tree.h), which tells of them and passes on what
  * the two say to each other. What follows of what happens to it life.h decides, and is carried out here. */
@@ -126,6 +126,8 @@ void enl_child_told(struct enl_child *child, const struct bcri_control *message)
 const char *enl_child_said_end(struct enl_child *child);
 /* That has happened to it: what follows of it is carried out, and it may be freed. */
 void enl_child_happens(struct enl_child *child, enum enl_life_event event);
+/* child_sentence.c: why it is GONE, "" if it was told to end. */
+void enl_child_sentence(struct enl_child *child, char *out, size_t size);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
 void enl_child_gets_more(void *child);
 /* A message of it has come in the control link (introductions.h); all has that it had said when its pipe ended. */
