@@ -244,34 +244,29 @@ static void fail_forwards(struct enl_child *child, const char *sentence)
     }
 }
 
-/* Whether another daemon may be able to start its host. The starter is lost, or has not got there: which may be
- * the starter's fault, since from there other machines can be reached, or by other names, than from here. Then this
- * daemon tries, too. */
 static bool begin_again(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
+    struct enl_plan *plan = &program->tree->plan;
     struct enl_place *place = place_of_child(child);
     char error[512];
-    const bool failed = child->life.starter != 0 && child->machine_id[0] == '\0';
-    const bool has_lost_starter = child->life.process == ENL_LIFE_NOBODY_TELLS;
-    if (child->life.was_up || child->life.is_told || program->self.phase != ENL_RUNNING ||
-        place->child != child)
+    const enum enl_life_again again = enl_life_again(&child->life, child->machine_id[0] != '\0');
+    if (program->self.phase != ENL_RUNNING || place->child != child)
         return false;
-    if (!has_lost_starter && !failed) {
-        if (child->blamed != 0) /* nor has this daemon got there */
-            enl_plan_distrust(&program->tree->plan, child->blamed, false);
-        return false;
-    }
-    if (!enl_tree_want(program, place, child->address, !has_lost_starter, error, sizeof error))
+    if (again == ENL_LIFE_NOT_AGAIN && child->blamed != 0 && !child->life.was_up &&
+        !child->life.is_told) /* nor has this daemon got there */
+        enl_plan_distrust(plan, child->blamed, false);
+    if (again == ENL_LIFE_NOT_AGAIN ||
+        !enl_tree_want(program, place, child->address, again == ENL_LIFE_AGAIN_BY_ROOT, error, sizeof error))
         return false;
     struct enl_child *next = place->child;
     program->tree->batch.hosts--; /* it is the same host */
     STAILQ_CONCAT(&next->forwards.all, &child->forwards.all);
     bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s; it is started by another daemon", sentence);
-    if (has_lost_starter)
-        return true;
-    next->blamed = child->life.starter;
-    enl_plan_distrust(&program->tree->plan, child->life.starter, true);
+    if (again == ENL_LIFE_AGAIN_BY_ROOT) {
+        next->blamed = child->life.starter;
+        enl_plan_distrust(plan, child->life.starter, true);
+    }
     return true;
 }
 

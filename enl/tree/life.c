@@ -199,3 +199,12 @@ uint64_t enl_life_lease_ms(const struct enl_life *life, bool is_sure, uint64_t h
                ? 0
                : life->heard_ms + enl_lease_patience(hosttimeout);
 }
+
+enum enl_life_again enl_life_again(const struct enl_life *life, bool has_spoken)
+{
+    if (life->was_up || life->is_told)
+        return ENL_LIFE_NOT_AGAIN;
+    if (life->process == ENL_LIFE_NOBODY_TELLS)
+        return ENL_LIFE_AGAIN_BY_ANY;
+    return life->starter != 0 && !has_spoken ? ENL_LIFE_AGAIN_BY_ROOT : ENL_LIFE_NOT_AGAIN;
+}

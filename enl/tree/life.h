@@ -141,6 +141,12 @@ static inline bool enl_life_has_way(const struct enl_life *life)
  * daemon. */
 uint64_t enl_life_lease_ms(const struct enl_life *life, bool is_sure, uint64_t hosttimeout);
 
+/* Whether one that is GONE, and is wanted still, is to be begun again, and by whom. Its starter is lost, or has not got there: which may be
+ * the starter's fault, since from there other machines can be reached, or by other names, than from the root's. `has_spoken`: it has
+ * said what machine it is. */
+enum enl_life_again { ENL_LIFE_NOT_AGAIN, ENL_LIFE_AGAIN_BY_ANY, ENL_LIFE_AGAIN_BY_ROOT };
+enum enl_life_again enl_life_again(const struct enl_life *life, bool has_spoken);
+
 /* lives.c -- All of them, by number. */
 struct enl_lives {
     struct enl_life **by_number; /* NULL: it is gone, or there has been none */
