@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of 8 and of 1,024 hosts in pretended time (tree_sim.h), of which any is killed or stands still at any time, loses its pipe, has
- * it blocked in one direction, cannot be begun, or takes too long; each wants links to others, and the root to all.
+/* Programs of 8 and of 1,024 hosts in pretended time (tree_sim.h), of which any is killed or
+ * stands still at any time, sleeps, loses its pipe, has it or UDP blocked or slow, cannot be
+ * begun, or takes too long; the program is stopped by Ctrl-Z, wants more hosts, ends single ones
+ * and gives others up; each host wants links to others, and the root to all.
  *
- * To hold: a host that was neither killed nor stood still goes on; all that the root and a host have said to each
- * other has come once and in order; the tree has three levels at most. Who wanted a link to a host that lives has it,
- * and both ends have the same keys; who wanted one to a host that does not live, or not yet, was told so, and once;
- * nobody is introduced to a host that it was told is lost; no host is lost to others before it has ended by itself.
- * When all is quiet nobody keeps anything of an introduction. What a host says grows with its partners, its children,
- * and what has died, and not with the number of hosts. When all are told to end, at whatever moment, no host is left
- * over at the root, and no daemon runs on. */
+ * To hold: each host that the program wants is up once, or it is said once that it cannot be. A
+ * host that was neither killed nor stood still goes on, unless what it says was held up on all its
+ * ways; all that it has said has come once and in order; nobody is given up for its silence whose
+ * lease holds; and no host is lost to others before it has ended by itself, nor spoken of by the
+ * root after it is gone. Each state of a host has a deadline, and the root hears of each end in
+ * order.
+ *
+ * Who wanted a link to a host that lives has it, and both ends have the same keys; who wanted one
+ * to a host that does not live, or not yet, was told so, and once; nobody is introduced to a host
+ * that it was told is lost. When all is quiet nobody keeps anything of an introduction. What a
+ * host says grows with its partners, its children, and what has died, and not with the number of
+ * hosts. When all are told to end, at whatever moment, no host is left over at the root, and no
+ * daemon runs on. */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +74,7 @@ static unsigned look_at_links(const struct ends *ends)
 }
 
 struct sums {
-    unsigned made, absent;
+    unsigned made, answered;
 };
 
 static struct sums sums_of(const struct ends *ends)
@@ -74,7 +82,7 @@ static struct sums sums_of(const struct ends *ends)
     struct sums sums = {0};
     for (unsigned i = 0; i < ends->count; i++) {
         sums.made += ends->links[i].made;
-        sums.absent += ends->links[i].absent;
+        sums.answered += ends->links[i].answered;
     }
     return sums;
 }
@@ -85,7 +93,7 @@ static void look_at_messages(const struct host *host)
     const struct sums sums = sums_of(&host->ends);
     const unsigned beats = (unsigned)sim.now_ms / (TIMEOUT / 4) + 1 + sim.stops; /* and one when it goes on */
     const unsigned tells = sim.stops + 2 * host->begun; /* that it has stopped, or what is pushed, or stuck */
-    const unsigned introduced = 2 * sums.made + sums.absent;
+    const unsigned introduced = 2 * sums.made + sums.answered;
     CHECK(host->begun <= sim.fanout + sim.gone_count);
     if (host->says > 3 + introduced + host->said + 2 * host->begun + beats + tells)
         FAIL(
@@ -102,13 +110,14 @@ static void look_at(struct host *host)
     const unsigned made = look_at_links(&host->ends);
     if (sim.places > 100) { /* else there may be nobody left to want */
         CHECK_UINT(host->wants, sim.partners);
-        if (made <= 1)
+        if (made <= 1 && sim.lost_count < sim.up_count / 4)
             FAIL("host %u has %u links (seed %#llx)", host->life.number, made, (unsigned long long)sim.seed);
     }
     look_at_messages(host);
 }
 
-/* All are told to end: nothing runs anywhere then, though one that stands still learns of it late, or by its lease. */
+/* All are told to end: nothing runs anywhere then, though one that stands still learns of it late,
+ * or by its lease. */
 static void end(void)
 {
     unsigned stopped = 0;
@@ -131,8 +140,8 @@ static void end(void)
             FAIL("host %u runs when all is over (seed %#llx)", i, (unsigned long long)sim.seed);
 }
 
-/* Each host that the program has asked for was up, or it was said once that it cannot be; `is_over`: or the program has ended
- * before. */
+/* Each host that the program has asked for was up, or it was said once that it cannot be;
+ * `is_over`: or the program has ended before. */
 static void look_at_wishes(bool is_over)
 {
     for (uint32_t i = 1; i <= sim.last_wish; i++) {
@@ -146,7 +155,7 @@ static void look_at_wishes(bool is_over)
 
 struct faults {
     unsigned kills, stops, cuts, blocks;
-    unsigned sleeps, sticks, suspends, wants, dismissals, nonsenses, quits;
+    unsigned sleeps, sticks, suspends, wants, dismissals, nonsenses, quits, lags;
     bool is_interrupted; /* Ctrl-C, while they happen */
     bool has_real_keys;  /* no fault */
 };
@@ -163,11 +172,19 @@ static void prepare(const struct faults *faults)
     const struct {
         enum kind kind;
         unsigned times;
-    } all[] = {
-        {KILL, faults->kills},         {STOP, faults->stops},   {CUT, faults->cuts},
-        {BLOCK, faults->blocks},       {SLEEP, faults->sleeps}, {STICK, faults->sticks},
-        {SUSPEND, faults->suspends},   {WANT, faults->wants},   {DISMISS, faults->dismissals},
-        {NONSENSE, faults->nonsenses}, {QUIT, faults->quits},   {INTERRUPT, faults->is_interrupted ? 2 : 0}};
+    } all[] = {{KILL, faults->kills},
+               {STOP, faults->stops},
+               {CUT, faults->cuts},
+               {BLOCK, faults->blocks},
+               {SLEEP, faults->sleeps},
+               {STICK, faults->sticks},
+               {SUSPEND, faults->suspends},
+               {WANT, faults->wants},
+               {DISMISS, faults->dismissals},
+               {NONSENSE, faults->nonsenses},
+               {QUIT, faults->quits},
+               {LAG, faults->lags},
+               {INTERRUPT, faults->is_interrupted ? 2 : 0}};
     for (unsigned at = 0; at < sizeof all / sizeof all[0]; at++)
         for (unsigned i = 0; i < all[at].times; i++) {
             sim.has_faults = true;
@@ -175,14 +192,14 @@ static void prepare(const struct faults *faults)
         }
 }
 
-/* Faults in the first minute; who stands still then goes on within another, or is lost. Then all comes to rest, and is
- * looked at. */
+/* Faults in the first minute; who stands still then goes on within another, or is lost. Then all
+ * comes to rest, and is looked at. */
 static void run(uint64_t seed, unsigned hosts, struct faults faults)
 {
     unsigned most = 0;
     tree_begin(seed, hosts, hosts < 100 ? 2 : 16, hosts < 100 ? 2 : 16, !faults.has_real_keys);
     prepare(&faults);
-    tree_run_until(sim.has_faults ? 300000 : 100000);
+    tree_run_until(sim.has_faults ? 320000 : 130000);
     look_at_wishes(faults.is_interrupted);
     if (faults.is_interrupted) {
         end();
@@ -229,13 +246,14 @@ TEST_TIMEOUT(whatever_happens_to_some_of_a_thousand_hosts_the_others_miss_nothin
                             .stops = 10,
                             .cuts = 10,
                             .blocks = 10,
-                            .sleeps = 5,
+                            .sleeps = 2,
                             .sticks = 5,
                             .suspends = 1,
                             .wants = 10,
                             .dismissals = 5,
                             .nonsenses = 5,
-                            .quits = 5});
+                            .quits = 5,
+                            .lags = 10});
 }
 
 static uint64_t all_acts; /* events of all programs */
@@ -277,6 +295,7 @@ TEST_TIMEOUT(whatever_happens_to_some_of_eight_hosts_the_others_miss_nothing, 36
         faults.dismissals = (unsigned)test_rand_below(&random, 6) / 4;
         faults.nonsenses = (unsigned)test_rand_below(&random, 6) / 4;
         faults.quits = (unsigned)test_rand_below(&random, 6) / 5;
+        faults.lags = (unsigned)test_rand_below(&random, 3);
         faults.is_interrupted = test_rand_below(&random, 4) == 0;
         run(seed + i, 8, faults);
         all_acts += sim.acts;

@@ -42,12 +42,21 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 /* ---- of a host that runs ---- */
 
 /* One that is reached by pipes alone may be lost by that. */
-static void block(struct host *host, uint64_t for_ms)
+static void block_one(struct host *host, struct way *way, uint64_t for_ms)
 {
-    struct way *way = &host->ways[test_rand_below(&sim.random, WAYS)];
     way->blocked_ms = later_of(way->blocked_ms, sim.now_ms + for_ms);
     host->is_excused |= !host->by_link && for_ms > HARMLESS;
     host->troubled_ms = later_of(host->troubled_ms, way->blocked_ms);
+}
+
+/* One direction, or all: a cable. */
+static void block(struct host *host, uint64_t for_ms)
+{
+    const bool is_cable = test_rand_below(&sim.random, 3) == 0;
+    const unsigned one = (unsigned)test_rand_below(&sim.random, WAYS);
+    for (unsigned way = 0; way < WAYS; way++)
+        if (is_cable || way == one)
+            block_one(host, &host->ways[way], is_cable ? for_a_while() : for_ms);
 }
 
 /* What waits keeps its order. */
@@ -83,9 +92,17 @@ static void sleep_of_root(uint64_t for_ms)
     }
 }
 
+/* So long that answers are on their way when something else goes wrong. */
+static void lag(struct host *host)
+{
+    for (unsigned way = 0; way < WAYS; way++)
+        host->ways[way].lag_ms = test_rand_below(&sim.random, TIMEOUT / 5);
+    host->troubled_ms = UINT64_MAX - END_MSEC;
+}
+
 void fault_happens(enum kind kind)
 {
-    static const char *const names[] = {"kill", "stop", "sleep", "cut", "stick", "block", "quit"};
+    static const char *const names[] = {"kill", "stop", "sleep", "cut", "stick", "lag", "block", "quit"};
     struct host *host = &sim.hosts[1 + test_rand_below(&sim.random, sim.last_number)];
     const uint64_t for_ms = for_a_while();
     if (kind == SLEEP && test_rand_below(&sim.random, 4) == 0) {
@@ -115,6 +132,7 @@ void fault_happens(enum kind kind)
         if (host->is_up && !host->is_stopped)
             member_ends_in_order(host);
         break;
+    case LAG: lag(host); break;
     case BLOCK: block(host, for_ms); break;
     case SLEEP: sleep_of(host, for_ms); break;
     default: stand_still(host, for_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cheap keys for tree_sim.h, in place of libsodium's, which take nine tenths of the time otherwise: two hosts still agree on the
- * same bytes, which are others for each pair, and for each two random numbers. Nothing is secret. The first test of test_tree
- * goes without them. */
+/* Cheap keys for tree_sim.h, in place of libsodium's, which take nine tenths of the time
+ * otherwise: two hosts still agree on the same bytes, which are others for each pair, and for each
+ * two random numbers. Nothing is secret. The first test of test_tree goes without them. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ int __wrap_crypto_kx_keypair(unsigned char *public, unsigned char *secret)
     return 0;
 }
 
-/* Of the client's and the server's secret or public key: what the one receives by, and the other sends by. */
+/* Of the client's and the server's secret or public key: what the one receives by, and the other
+ * sends by. */
 static void mix(unsigned char *out, const unsigned char *client, const unsigned char *server, uint64_t salt)
 {
     uint64_t a[KEY_WORDS], b[KEY_WORDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a daemon of tree_sim.h has of links: the product's introductions, and in place of a link thread the keys of each
- * link. Whatever holds at any moment is looked at here. */
+/* What a daemon of tree_sim.h has of links: the product's introductions, and in place of a link
+ * thread the keys of each link. Whatever holds at any moment is looked at here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +96,7 @@ static void absent(void *owner, uint32_t number, bool is_unknown)
     struct ends *ends = owner;
     struct link *link = link_of(ends, number);
     link->absent++;
+    link->answered += link->is_wanted;
     if (is_unknown) {
         CHECK(!link->is_made && !link->is_lost && link->is_wanted);
         member_is_refused(&sim.hosts[ends->number]);

@@ -28,7 +28,7 @@ static void take_begin(struct host *host, uint32_t number)
     CHECK(enl_routes_add(&host->routes, number, number));
     if (!fails(16)) {
         clock_later(LOGIN, number, login_ms());
-        clock_later(PUSHED, number, 50);
+        clock_later(PUSHED, number, test_rand_below(&sim.random, 2) == 0 ? 50 : CONNECT / 2);
         return;
     }
     branch->command_is_over = true;
@@ -82,10 +82,11 @@ void command_is_killed(struct host *host)
     }
     host->was_spared = true; /* the next one ends it */
     host->has_pipe = false;
-    host->hangs_ms = sim.now_ms + 3 * END_MSEC;
+    host->hangs_ms = is_deep(host) ? sim.now_ms + 3 * END_MSEC : UINT64_MAX;
     if (host->runs)
         clock_later(ENDED_PIPE, number, soon_ms());
-    clock_later(KILLED, number, 3 * END_MSEC);
+    if (is_deep(host)) /* nobody may kill it again */
+        clock_later(KILLED, number, 3 * END_MSEC);
 }
 
 /* Says it to the root, which is the starter itself, or not. */
@@ -108,7 +109,8 @@ void member_tells_of_closed(struct host *host)
     enl_routes_drop(&sim.hosts[host->life.starter].routes, host->life.number);
 }
 
-/* Nothing can be written to it, though it is heard. The root itself gives one up of which it finds that. */
+/* Nothing can be written to it, though it is heard. The root itself gives one up of which it finds
+ * that. */
 void member_tells_of_stuck(struct host *host)
 {
     struct bcri_control message = message_of(BCRI_MSG_closed, host->life.number);
@@ -168,6 +170,14 @@ void member_beats_after(struct host *host, uint64_t after_ms)
     clock_later(BEAT, host->life.number, after_ms);
 }
 
+uint64_t member_has_lease(struct host *host, uint64_t from_ms)
+{
+    const uint64_t until_ms = enl_lease_extend(&host->lease, from_ms, TIMEOUT);
+    if (from_ms + TIMEOUT > host->lease_ms)
+        host->lease_ms = from_ms + TIMEOUT;
+    return until_ms;
+}
+
 void member_has_started(struct host *host)
 {
     struct bcri_control announce = enl_introduced_announce(&host->ends.all);
@@ -184,7 +194,7 @@ void member_has_started(struct host *host)
     member_says(host,
                 (struct bcri_control){.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status)});
     host->is_up = true;
-    host->links_ms = enl_lease_extend(&host->lease, sim.now_ms, TIMEOUT);
+    host->links_ms = member_has_lease(host, sim.now_ms);
     member_beats_after(host, test_rand_below(&sim.random, TIMEOUT / 4));
     clock_later(WORK, host->life.number, test_rand_below(&sim.random, 2000));
 }
@@ -203,7 +213,7 @@ static void take_answer(struct host *host, const struct bcri_control *message)
 {
     uint64_t sent_ms;
     if (enl_lease_sent(&host->lease, message->id, &sent_ms))
-        host->links_ms = enl_lease_extend(&host->lease, sent_ms, TIMEOUT);
+        host->links_ms = member_has_lease(host, sent_ms);
 }
 
 static void dispatch(struct host *host, const struct bcri_control *message)
@@ -266,7 +276,7 @@ void member_passes_up(struct host *host, uint32_t from, struct bcri_control mess
 void member_beats(struct host *host)
 {
     const struct way *way = &host->ways[LINK_UP];
-    const bool is_held = way->came != way->posted || (sim.is_over && has_branches(host));
+    const bool is_held = way->came < way->words || (sim.is_over && has_branches(host));
     if (sim.now_ms < host->beats_ms)
         return; /* there is another */
     if (host->is_stopped && host->by_link && enl_lease_stopped_is_over(host->stopped_ms, sim.now_ms)) {
@@ -281,6 +291,9 @@ void member_beats(struct host *host)
         member_ends(host);
         return;
     }
+    if (sim.now_ms > host->lease_ms)
+        FAIL("host %u works on without a lease (seed %#llx)", host->life.number,
+             (unsigned long long)sim.seed);
     if (host->is_ending && !is_held) {
         host->has_said_end = host->by_link && host->troubled_ms < sim.now_ms && enl_life_has_way(&host->life);
         if (host->by_link) /* nobody else may be left who tells it */
@@ -301,7 +314,8 @@ static bool is_met(uint32_t number)
                                          sim.hosts[number].life.state == ENL_LIFE_ANNOUNCED);
 }
 
-/* Some of those that are asked for are about to be started, or not yet; some of the links get new keys. */
+/* Some of those that are asked for are about to be started, or not yet; some of the links get new
+ * keys. */
 static bool want_one(struct host *host)
 {
     uint32_t other = (uint32_t)test_rand_below(&sim.random, sim.last_number + 1);
@@ -314,7 +328,8 @@ static bool want_one(struct host *host)
            ends_want(&host->ends, other);
 }
 
-/* Its CCEs run when the root has asked for them, which it does when it has had the reply to `start`. */
+/* Its CCEs run when the root has asked for them, which it does when it has had the reply to
+ * `start`. */
 void member_works(struct host *host)
 {
     if (host->is_stopped || (host->by_link && host->ways[LINK_UP].came == 0)) {
@@ -326,7 +341,7 @@ void member_works(struct host *host)
     line.ordinal = host->said++;
     line.bytes = bcri_view_of("line");
     member_says(host, line);
-    if (host->wants < sim.partners && want_one(host))
+    if (host->wants < sim.partners && sim.now_ms < sim.quiet_ms && want_one(host))
         host->wants++;
     if (host->wants < sim.partners && sim.now_ms < sim.quiet_ms)
         clock_later(WORK, host->life.number, 200 + test_rand_below(&sim.random, 2000));
@@ -334,6 +349,8 @@ void member_works(struct host *host)
 
 void member_is_refused(struct host *host)
 {
+    if (sim.now_ms >= sim.quiet_ms)
+        return;
     if (host->wants == sim.partners)
         clock_later(WORK, host->life.number, 200 + test_rand_below(&sim.random, 2000));
     host->wants--;

@@ -25,24 +25,22 @@ void root_wants(uint32_t place)
     want(place, ++sim.last_wish, false);
 }
 
-/* As places.c: a host that is not up is begun again by others if its starter is lost, and by the root itself if its
- * starter has not got there. Else it is told that the host cannot be used. */
+/* As places.c: of a host that was not up, and is not begun again, it is told that it cannot be used. */
 static void want_again(const struct host *host)
 {
-    const bool failed = is_deep(host) && !host->has_spoken;
-    const bool has_lost_starter = host->life.process == ENL_LIFE_NOBODY_TELLS;
+    const enum enl_life_again again = enl_life_again(&host->life, host->has_spoken);
     if (host->is_dismissed && !host->life.was_up && !sim.is_over)
         sim.wishes[host->wish].told++;
     if (host->life.was_up || host->life.is_told || sim.is_over)
         return;
-    if (!has_lost_starter && !failed) {
+    if (again == ENL_LIFE_NOT_AGAIN) {
         if (host->blamed != 0)
             enl_plan_distrust(&sim.plan, host->blamed, false);
         sim.wishes[host->wish].told++;
         return;
     }
-    struct host *next = want(host->place, host->wish, !has_lost_starter);
-    if (has_lost_starter)
+    struct host *next = want(host->place, host->wish, again == ENL_LIFE_AGAIN_BY_ROOT);
+    if (again == ENL_LIFE_AGAIN_BY_ANY)
         return;
     next->blamed = host->life.starter;
     enl_plan_distrust(&sim.plan, next->blamed, true);
@@ -62,6 +60,7 @@ void root_begins(void)
         root_happens(host, ENL_LIFE_BEGIN);
         if (by == 0) {
             clock_later(LOGIN, number, login_ms());
+            clock_later(PUSHED, number, test_rand_below(&sim.random, 2) == 0 ? 50 : CONNECT / 2);
         } else {
             struct bcri_control begin = message_of(BCRI_MSG_begin, number);
             begin.present |= BCRI_HAS(machine) | BCRI_HAS(flags);
@@ -217,6 +216,8 @@ void root_happens(struct host *host, enum enl_life_event event)
     const unsigned actions = enl_life_happens(&host->life, event, &now);
     const enum enl_life_state after = host->life.state;
     sim_happened[before][event]++;
+    if (event == ENL_LIFE_MORE)
+        host->more_ms = sim.now_ms;
     if (after != before)
         sim_trace("host %u (of %u): %s, %s: %s", host->life.number, host->life.starter,
                   enl_life_state_name(before), enl_life_event_name(event), enl_life_state_name(after));
@@ -227,15 +228,21 @@ void root_happens(struct host *host, enum enl_life_event event)
     carry_out(host, actions);
 }
 
-/* Nobody is given up for his silence whose lease holds, or who says that he is there while he ends. */
+/* Nobody is given up for its silence whose lease holds, or who says that he is there while he
+ * ends. */
 static void look_whether_it_is_silent(const struct host *host)
 {
     const bool has_lease = host->life.state == ENL_LIFE_UP && host_works(host);
     const bool is_heard =
         host->life.state == ENL_LIFE_ENDING && host->runs && host->troubled_ms + END_MSEC < sim.now_ms;
-    if (has_lease || is_heard)
+    const bool gets_more =
+        host->life.state == ENL_LIFE_BEGUN && host->more_ms != 0 && host->more_ms + CONNECT > sim.now_ms;
+    if (has_lease || is_heard || gets_more)
         FAIL("host %u is given up for its silence, and %s (seed %#llx)", host->life.number,
-             has_lease ? "its lease holds" : "it has said that it ends", (unsigned long long)sim.seed);
+             has_lease   ? "its lease holds"
+             : gets_more ? "more is on its way there"
+                         : "it has said that it ends",
+             (unsigned long long)sim.seed);
 }
 
 void root_looks(struct host *host)

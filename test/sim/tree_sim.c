@@ -92,7 +92,8 @@ static void happen(struct event *event)
     }
 }
 
-/* Until when its actor stands still; what waits keeps its order, but the root reads what has come before it looks at deadlines. */
+/* Until when its actor stands still; what waits keeps its order, but the root reads what has come
+ * before it looks at deadlines. */
 static uint64_t stands_still_until(struct event *event, const struct host *by)
 {
     if (by != NULL)
@@ -150,7 +151,7 @@ void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partne
 void tree_run_until(uint64_t end_ms)
 {
     struct event event;
-    sim.quiet_ms = end_ms - 10000;
+    sim.quiet_ms = end_ms - 40000;
     while (clock_pop(end_ms, &event)) {
         sim.now_ms = event.at;
         act(&event);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A program on many hosts in pretended time: daemons start each other as the plan says, pass frames on by their
- * tables, are killed, stand still and lose their pipes at any time; hosts want links to each other, and new keys for those
- * that they have. What decides is the daemons' own code: life.c, lives.c, plan.c, routes.c, lease.h, introducer.c,
- * introductions.c, control_link.c, and the keys are theirs. What carries frames, and does what life.c decides, is written again
+/* A program on many hosts in pretended time: daemons start each other as the plan says, pass
+ * frames on by their tables, are killed, stand still and lose their pipes at any time; hosts want
+ * links to each other, and new keys for those that they have. What decides is the daemons' own
+ * code: life.c, lives.c, plan.c, routes.c, lease.h, introducer.c, introductions.c, control_link.c,
+ * and the keys are theirs. What carries frames, and does what life.c decides, is written again
  * here, after child.c, uplink.c and branch.c.
  *
  *   tree_clock.c    what is to happen, in order
@@ -30,8 +31,8 @@
 #include "tree/routes.h"
 
 enum { TIMEOUT = 30000, CONNECT = 20000, END_MSEC = 2000, END_BEAT_MSEC = 400 };
-/* So long may a host stand still, or what it says be held up, without harm: a lease is four beats long, and frames may
- * be held up in both directions, and again. */
+/* So long may a host stand still, or what it says be held up, without harm: a lease is four beats
+ * long, and frames may be held up in both directions, and again. */
 enum { HARMLESS = TIMEOUT / 8 };
 
 enum kind {
@@ -66,6 +67,7 @@ enum kind {
     SLEEP, /* a machine sleeps: its time goes on, and its timers are late; host 0 is the root's */
     CUT,
     STICK, /* a pipe takes nothing any more */
+    LAG,   /* all that a host says and is told takes long from now on */
     BLOCK, /* nothing passes one way for a while */
     QUIT   /* a host ends by itself, in order */
 };
@@ -75,6 +77,7 @@ struct link {
     uint32_t other;
     bool is_made, is_wanted, is_lost;
     struct bcri_seal_secret secret;
+    unsigned answered;     /* how many wants were answered by that there is no such host */
     unsigned made, absent; /* how often; how often it was told that there is no such host, or not yet */
 };
 
@@ -89,9 +92,11 @@ struct ends {
 
 /* One direction of the pipe to a host, or of its control link. */
 struct way {
+    uint64_t lag_ms;
     uint64_t blocked_ms;   /* until then nothing passes */
     uint64_t held_ms;      /* of a control link: until then a frame waits, and all behind it */
     uint64_t last_ms[2];   /* when the last frame comes, by row: none overtakes another */
+    unsigned words;        /* frames up to the last that was no beat */
     unsigned posted, came; /* frames; by a control link all come, or none any more */
     bool is_broken;        /* who has sent is gone, with what was on its way */
 };
@@ -115,6 +120,7 @@ struct host {
     uint64_t beats_ms;                  /* the next beat */
     uint32_t first_branch, next_branch; /* hosts that it has begun; its starter's next */
     struct enl_lease lease;
+    uint64_t lease_ms; /* when it must have ended, unless it is stopped */
     uint64_t links_ms; /* until when its link thread works */
     struct enl_routes routes;
     struct ends ends;
@@ -128,6 +134,7 @@ struct host {
     bool has_spoken, has_end; /* it has said what machine it is; there is an end for its control link */
     bool is_dismissed;        /* it alone is to end, or is not needed */
     bool stops, was_told;     /* it was told to stop, and has not answered; in this Ctrl-Z */
+    uint64_t more_ms;         /* it was last told that more of what is pushed is on its way */
     unsigned cuts;            /* that were sent to it twice */
     uint64_t looks_ms;        /* the next LOOK; UINT64_MAX: none */
     struct enl_control_link root_control_link;
@@ -135,7 +142,8 @@ struct host {
     unsigned root_heard, root_says;
 };
 
-/* A host that the program has asked for, under one number or, where it could not be begun, several. */
+/* A host that the program has asked for, under one number or, where it could not be begun,
+ * several. */
 struct wish {
     unsigned up, told; /* how often it was up at last; how often it was said that it cannot be, or need not */
 };
@@ -192,7 +200,8 @@ static inline bool is_deep(const struct host *host)
 
 /* A frame by the pipe of `host`, or by its control link. */
 void way_post(enum kind kind, uint32_t host, const struct bcri_control *message);
-/* A frame of a control link has come to its other end. False: not yet, or never; then it is put back or dropped. */
+/* A frame of a control link has come to its other end. False: not yet, or never; then it is put
+ * back or dropped. */
 bool way_is_through(struct event *event);
 /* What goes behind what is on its way to the reader. */
 uint64_t way_behind_ms(enum kind kind, const struct host *host);
@@ -205,8 +214,8 @@ struct bcri_control message_of(enum bcri_control_type type, uint32_t number);
 /* That daemon's, with the program's key (NULL: it makes that). */
 void ends_begin(struct ends *ends, uint32_t number, const uint8_t *program_key);
 void ends_end(struct ends *ends);
-/* Something is ordered there of that host: a link is wanted, unless there is one, or it is on its way. Returns whether
- * it is now. */
+/* Something is ordered there of that host: a link is wanted, unless there is one, or it is on its
+ * way. Returns whether it is now. */
 bool ends_want(struct ends *ends, uint32_t other);
 /* New keys are wanted, of a link that is there. */
 void ends_renew(struct ends *ends, struct link *link);
@@ -222,7 +231,8 @@ void root_wants(uint32_t place);
 void root_begins(void);
 /* That has happened to a host, as the root learns. */
 void root_happens(struct host *host, enum enl_life_event event);
-/* Whether the end of its command says that its daemon has ended, too: of some commands it never does. */
+/* Whether the end of its command says that its daemon has ended, too: of some commands it never
+ * does. */
 bool end_is_sure(const struct host *host);
 void root_looks(struct host *host);
 /* All are to end. */
@@ -244,6 +254,8 @@ void member_has_started(struct host *host);
 void member_takes(struct host *host, const struct bcri_control *message);
 /* A frame has come by the pipe of `from`, which it has begun. */
 void member_passes_up(struct host *host, uint32_t from, struct bcri_control message);
+/* It may work for hosttimeout from then on. Returns until when. */
+uint64_t member_has_lease(struct host *host, uint64_t from_ms);
 void member_beats(struct host *host);
 void member_beats_after(struct host *host, uint64_t after_ms);
 /* Wants a link to one more, and prints. */
@@ -251,7 +263,8 @@ void member_works(struct host *host);
 void member_ends(struct host *host);
 /* It ends when all has come that it has said. */
 void member_ends_in_order(struct host *host);
-/* The command by which it was begun is killed, or ends. `closes`: its starter finds the pipe closed. */
+/* The command by which it was begun is killed, or ends. `closes`: its starter finds the pipe
+ * closed. */
 void command_ends(struct host *host, bool closes);
 /* Who kills it has closed the pipes. Now and then it does not end by that. */
 void command_is_killed(struct host *host);
@@ -289,7 +302,7 @@ bool is_ambushed(struct host *host, const struct bcri_control *message);
 /* ---- tree_sim.c ---- */
 
 void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partners, bool has_cheap_keys);
-/* What is under way 10 s before comes to its end. */
+/* What is under way 40 s before comes to its end. */
 void tree_run_until(uint64_t end_ms);
 void tree_finish(void);
 

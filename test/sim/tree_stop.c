@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ctrl-Z in tree_sim.h, after tree.c and uplink.c: the root has all hosts stop, then stops itself, and goes on with all of them. */
+/* Ctrl-Z in tree_sim.h, after tree.c and uplink.c: the root has all hosts stop, then stops itself,
+ * and goes on with all of them. */
 #include "check.h"
 #include "tree_sim.h"
 
@@ -81,14 +82,14 @@ void member_stops(struct host *host)
                           .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = 2});
 }
 
-/* The root counts from when it sent this, which may be long ago: so the links rest until it has answered a beat that is sent
- * now. */
+/* The root counts from when it sent this, which may be long ago: so the links rest until it has
+ * answered a beat that is sent now. */
 void member_goes_on(struct host *host)
 {
     host->is_stopped = false;
     if (!host->is_up)
         return;
-    enl_lease_extend(&host->lease, sim.now_ms, TIMEOUT);
+    member_has_lease(host, sim.now_ms);
     host->links_ms = 0;
     host->beats_ms = UINT64_MAX;
     member_beats_after(host, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways of tree_sim.h: what the root and a host say to each other, the frames, and by whom they go. */
+/* The ways of tree_sim.h: what the root and a host say to each other, the frames, and by whom they
+ * go. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@ static const char *name_of(enum kind kind)
     return names[kind];
 }
 
-/* CCEs' output is overtaken by all else in pipes; in a control link either of the two rows may overtake the other, and what a
- * starter tells goes with output, behind what it follows from. */
+/* CCEs' output is overtaken by all else in pipes; in a control link either of the two rows may
+ * overtake the other, and what a starter tells goes with output, behind what it follows from. */
 static unsigned row_of(enum kind kind, enum bcri_control_type type)
 {
     const bool tells = type == BCRI_MSG_closed || type == BCRI_MSG_ended || type == BCRI_MSG_said;
@@ -31,7 +32,7 @@ void way_post(enum kind kind, uint32_t number, const struct bcri_control *messag
     struct host *host = &sim.hosts[number];
     struct way *way = &host->ways[kind];
     const unsigned row = row_of(kind, message->type);
-    uint64_t at = sim.now_ms + 1 + test_rand_below(&sim.random, 3);
+    uint64_t at = sim.now_ms + 1 + test_rand_below(&sim.random, 3) + way->lag_ms;
     if (kind < LINK_UP && (!host->has_pipe || (kind == DOWN && host->is_stuck)))
         return;
     const size_t length = bcri_control_encode(message, bytes, sizeof bytes);
@@ -42,6 +43,7 @@ void way_post(enum kind kind, uint32_t number, const struct bcri_control *messag
         at = later_of(later_of(at, way->last_ms[0]), way->blocked_ms);
     way->last_ms[row] = later_of(at, way->last_ms[row]);
     way->posted++;
+    way->words = message->type == BCRI_MSG_beat ? way->words : way->posted;
     struct event event = {.at = way->last_ms[row], .kind = kind, .host = number, .length = length};
     CHECK((event.bytes = malloc(length)) != NULL);
     memcpy(event.bytes, bytes, length);
@@ -58,7 +60,8 @@ uint64_t way_behind_ms(enum kind kind, const struct host *host)
 
 /* ---- control links ---- */
 
-/* When the pipes between that host and the root bring something in that direction, for all that is known. UINT64_MAX: never. */
+/* When the pipes between that host and the root bring something in that direction, for all that is
+ * known. UINT64_MAX: never. */
 static uint64_t pipes_bring_ms(const struct host *host, enum kind kind)
 {
     uint64_t at = sim.now_ms;
@@ -72,7 +75,8 @@ static uint64_t pipes_bring_ms(const struct host *host, enum kind kind)
     }
 }
 
-/* UDP brings the link's packets, or the pipes do where that is blocked. What is lost is sent again, unless the sender stands still. */
+/* UDP brings the link's packets, or the pipes do where that is blocked. What is lost is sent
+ * again, unless the sender stands still. */
 static uint64_t brings_ms(const struct host *host, enum kind kind)
 {
     const uint64_t blocked_ms = host->ways[kind].blocked_ms;
@@ -83,7 +87,8 @@ static uint64_t brings_ms(const struct host *host, enum kind kind)
     return later_of(least_ms, kind == LINK_UP ? host->resumes : sim.root_until_ms);
 }
 
-/* Whether the other end has been made, and speaks, or will: the root's end sends nothing before it has had something. */
+/* Whether the other end has been made, and speaks, or will: the root's end sends nothing before it
+ * has had something. */
 static bool has_ends(const struct host *host, enum kind kind)
 {
     return kind == LINK_UP ? host->has_end : host->ways[LINK_UP].came != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A host as the root's daemon sees it: the table of docs/states/host.md is the code's own, no state is waited in for ever, and what holds
- * of any order of events. */
+/* A host as the root's daemon sees it: the table of docs/states/host.md is the code's own, no
+ * state is waited in for ever, and what holds of any order of events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,7 +391,8 @@ static void on_other(void *owner, struct enl_life *life, enum enl_life_event eve
         all[life->number] = NULL;
 }
 
-/* 1 has begun 2 and 3, 2 has begun 4, and 4 has begun 5; 5 is coming, and 6 has been begun by the root. */
+/* 1 has begun 2 and 3, 2 has begun 4, and 4 has begun 5; 5 is coming, and 6 has been begun by the
+ * root. */
 static void make_tree(void)
 {
     static const uint32_t starters[] = {0, 0, 1, 1, 2, 4, 0};
@@ -439,4 +440,20 @@ TEST(what_is_lost_to_those_below_does_not_concern_one_that_is_over)
     enl_lives_closed(&lives, 2, on_other, NULL); /* but nobody tells of its command now */
     CHECK_UINT(orphans & 1u << 4, 1u << 4);
     CHECK_PTR(all[4], NULL);
+}
+
+TEST(a_host_is_begun_again_by_whom_can_get_there_unless_it_was_up_or_is_not_wanted)
+{
+    struct enl_life life = {.number = 4, .starter = 2, .process = ENL_LIFE_NOBODY_TELLS};
+    CHECK_INT(enl_life_again(&life, false), ENL_LIFE_AGAIN_BY_ANY);
+    CHECK_INT(enl_life_again(&life, true), ENL_LIFE_AGAIN_BY_ANY);
+    life.process = ENL_LIFE_ENDED;
+    CHECK_INT(enl_life_again(&life, false), ENL_LIFE_AGAIN_BY_ROOT);
+    CHECK_INT(enl_life_again(&life, true), ENL_LIFE_NOT_AGAIN); /* it has failed there */
+    life.starter = 0;
+    CHECK_INT(enl_life_again(&life, false), ENL_LIFE_NOT_AGAIN); /* nor has the root got there */
+    life = (struct enl_life){.number = 4, .process = ENL_LIFE_NOBODY_TELLS, .is_told = true};
+    CHECK_INT(enl_life_again(&life, false), ENL_LIFE_NOT_AGAIN);
+    life = (struct enl_life){.number = 4, .process = ENL_LIFE_NOBODY_TELLS, .was_up = true};
+    CHECK_INT(enl_life_again(&life, false), ENL_LIFE_NOT_AGAIN);
 }
