@@ -97,6 +97,7 @@ static uint32_t host_numbers(struct enl_program *program)
     return program->tree != NULL && !program->self.is_child ? program->tree->last_number + 1 : 1;
 }
 
+_Static_assert(ENL_ROW_PASSING == BCRI_LANE_PASSING, "what carry says links understand");
 static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_control_link_send,
                                                .control_link_waits = enl_links_control_link_waits,
                                                .control_link_mark = enl_links_control_link_mark,

@@ -24,8 +24,11 @@ struct enl_remote;
 /* carry -- What carries bytes between this daemon and others: what all of it owns, and what it asks of the rest of
  * the daemon. */
 
+enum { ENL_ROW_PASSING = 2 };
+
 struct enl_carry_ops {
-    /* The control link to a host (bcri/link_thread.h): sends; how much waits to be sent. */
+    /* The control link to a host (bcri/link_thread.h): sends, in row 0 or 1; how much waits to be sent, without what was sent with
+     * ENL_ROW_PASSING beside the row. */
     bool (*control_link_send)(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                               uint32_t bytes);
     uint32_t (*control_link_waits)(const struct enl_links *links, uint32_t host);

@@ -78,7 +78,8 @@ static enum enl_haste haste_of(const struct enl_peer *peer, enum bcri_control_ty
 static void send_in_control_link(struct enl_peer *peer, enum bcri_control_type type, const uint8_t *frame,
                                  size_t length, enum enl_haste haste)
 {
-    const unsigned row = haste == ENL_AT_ONCE ? 0 : 1;
+    /* A daemon that ends says beats until all else has arrived; if these counted, a long way would never be done. */
+    const unsigned row = type == BCRI_MSG_beat ? ENL_ROW_PASSING : haste == ENL_AT_ONCE ? 0 : 1;
     if (length == 0 || !peer->carry->ops->control_link_send(peer->carry->self->links, peer->to, row,
                                                             frame + BCRI_FRAME_HEAD_BYTES,
                                                             (uint32_t)(length - BCRI_FRAME_HEAD_BYTES)))

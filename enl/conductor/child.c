@@ -14,6 +14,9 @@
 #include "host/output.h"
 #include "wire/wire.h"
 
+/* A timer that is met so much too late was not looked at: this process stood still, or its machine slept. */
+enum { LATE_MSEC = 200 };
+
 static struct enl_life_now now_of(const struct enl_child *child)
 {
     const struct bcri_config *config = &child->program->self.config;
@@ -300,6 +303,11 @@ static void on_child_timer(uv_timer_t *timer)
     }
     if (!enl_life_is_silent(&child->life, now.ms)) { /* the loop's time was old when the timer was set */
         arm(child, now.ms);
+        return;
+    }
+    if (now.ms > child->life.until_ms + LATE_MSEC && child->late_until_ms != child->life.until_ms) {
+        child->late_until_ms = child->life.until_ms;
+        uv_timer_start(timer, on_child_timer, LATE_MSEC, 0); /* what its control link brings is read first */
         return;
     }
     say_silent(child);

@@ -131,6 +131,10 @@ bool enl_child_listen(struct enl_child *child)
 
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)
 {
-    if (child->conn != NULL && child->life.starter != 0 && child->life.state >= ENL_LIFE_ANNOUNCED)
-        enl_peer_came(child->conn->peer, content, bytes);
+    if (child->conn == NULL || child->life.starter == 0 || child->life.state < ENL_LIFE_ANNOUNCED)
+        return;
+    if (child->life.state ==
+        ENL_LIFE_ANNOUNCED) /* output may overtake the reply, before which nothing is said */
+        enl_child_happens(child, ENL_LIFE_STARTS);
+    enl_peer_came(child->conn->peer, content, bytes);
 }

@@ -61,7 +61,7 @@ const struct enl_life_rule enl_life_rules[] = {
     {COMING, ON(CUT), TO(FAILED), KILL | CLOSE},
     {COMING, ON(END), TO(FAILED), KILL | CLOSE},
     /* at work, or told to end */
-    {UP, ON(END), TO(ENDING), TELL},
+    {UP, ON(END), TO(ENDING), IDLE | TELL},
     {ENDING, ON(END), TO(SAME), TELL},
     {ENDING, ON(SPEAKS), TO(SAME), 0},
     {WAS_UP, ON(BEATS), TO(SAME), 0},

@@ -263,6 +263,29 @@ TEST(the_last_word_of_a_host_is_acknowledged_though_its_link_goes_at_once)
     pair_end();
 }
 
+/* Or a daemon that says beats until all has arrived would never end over a long way. */
+TEST(what_is_said_in_passing_is_not_counted_among_what_waits)
+{
+    const uint8_t content[100] = {0};
+    pair_begin();
+    introduce_lane();
+    atomic_store(&sockets.is_cut, true);
+    CHECK(bcri_link_thread_lane_send(hosts[0].thread, 2, BCRI_LANE_PASSING, content, sizeof content));
+    CHECK_UINT(bcri_link_thread_lane_bytes(hosts[0].thread), 0);
+    say(0, 1, 0, 100);
+    CHECK_UINT(bcri_link_thread_lane_waits(hosts[0].thread, 2), 100);
+    atomic_store(&sockets.is_cut, false);
+    for (int i = 0; i < 2; i++) {
+        uint8_t came[BCRI_LANE_BYTES_MAX];
+        uint32_t host;
+        while (bcri_link_thread_lane_take(hosts[1].thread, &host, came) == 0)
+            sched_yield();
+    }
+    while (bcri_link_thread_lane_bytes(hosts[0].thread) != 0)
+        sched_yield();
+    pair_end();
+}
+
 static _Atomic bool carries;
 static _Atomic unsigned tunnelled;
 

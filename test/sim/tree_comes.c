@@ -91,12 +91,12 @@ static void take_told(struct host *host, const struct bcri_control *message)
         take_closed(other);
 }
 
-/* To `start` or `stop`. */
-static void take_reply(struct host *host)
+/* To `start` (1) or `stop` (2). */
+static void take_reply(struct host *host, uint32_t id)
 {
-    if (host->life.state == ENL_LIFE_ANNOUNCED)
+    if (id == 1 && host->life.state == ENL_LIFE_ANNOUNCED)
         root_happens(host, ENL_LIFE_STARTS);
-    else if (host->stops)
+    else if (id == 2 && host->stops)
         root_has_stopped(host);
 }
 
@@ -113,7 +113,7 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     switch (message->type) {
     case BCRI_MSG_present: take_present(host); break;
     case BCRI_MSG_announce: take_announce(host, message); break;
-    case BCRI_MSG_reply: take_reply(host); break;
+    case BCRI_MSG_reply: take_reply(host, message->id); break;
     case BCRI_MSG_beat: take_beat(host, message); break;
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: CHECK_PTR(enl_introducer_take(&sim.root.all, number, message), NULL); break;
@@ -145,5 +145,7 @@ void root_takes(uint32_t by, const struct bcri_control *message)
 void root_takes_of_link(struct host *host, const struct bcri_control *message)
 {
     CHECK(is_deep(host) && host->has_end && host->life.state >= ENL_LIFE_ANNOUNCED);
+    if (host->life.state == ENL_LIFE_ANNOUNCED) /* output may overtake the reply */
+        root_happens(host, ENL_LIFE_STARTS);
     dispatch(host, message);
 }

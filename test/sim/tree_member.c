@@ -191,8 +191,8 @@ void member_has_started(struct host *host)
     host->by_link = host->control_link != NULL;
     host->ways[UP].last_ms[0] +=
         test_rand_below(&sim.random, 50); /* two frames, between which others may come */
-    member_says(host,
-                (struct bcri_control){.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status)});
+    member_says(host, (struct bcri_control){
+                          .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = 1});
     host->is_up = true;
     host->links_ms = member_has_lease(host, sim.now_ms);
     member_beats_after(host, test_rand_below(&sim.random, TIMEOUT / 4));
@@ -332,7 +332,7 @@ static bool want_one(struct host *host)
  * `start`. */
 void member_works(struct host *host)
 {
-    if (host->is_stopped || (host->by_link && host->ways[LINK_UP].came == 0)) {
+    if (host->is_stopped) {
         clock_later(WORK, host->life.number, 200);
         return;
     }

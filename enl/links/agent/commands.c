@@ -51,8 +51,9 @@ struct parcel *bcri_parcel_new(uint32_t host, uint32_t row, const void *content,
 
 void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel)
 {
-    atomic_fetch_sub(&thread->lane_bytes, parcel->bytes);
-    atomic_fetch_sub(&thread->lane_waits[parcel->command.number], parcel->bytes);
+    const uint32_t counted = parcel->is_passing ? 0 : parcel->bytes;
+    atomic_fetch_sub(&thread->lane_bytes, counted);
+    atomic_fetch_sub(&thread->lane_waits[parcel->command.number], counted);
     free(parcel);
 }
 
@@ -61,8 +62,11 @@ bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, 
 {
     const bool fits = bytes <= BCRI_LANE_BYTES_MAX && host <= BCRI_HOST_NUMBER_MAX &&
                       atomic_load(&thread->lane_waits[host]) <= BCRI_LANE_WAITS_MAX - bytes;
-    struct parcel *parcel = fits ? bcri_parcel_new(host, row, content, bytes) : NULL;
-    if (parcel != NULL) {
+    const bool is_passing = (row & BCRI_LANE_PASSING) != 0;
+    struct parcel *parcel = fits ? bcri_parcel_new(host, row & ~BCRI_LANE_PASSING, content, bytes) : NULL;
+    if (parcel != NULL && is_passing)
+        parcel->is_passing = true;
+    else if (parcel != NULL) {
         atomic_fetch_add(&thread->lane_bytes, bytes);
         atomic_fetch_add(&thread->lane_waits[host], bytes);
     }

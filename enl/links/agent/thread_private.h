@@ -40,6 +40,7 @@ struct lines_command {
 struct parcel {
     struct command command; /* LANE */
     uint32_t row, bytes;
+    bool is_passing; /* nobody waits until it has arrived */
     uint8_t content[];
 };
 

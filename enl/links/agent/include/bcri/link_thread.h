@@ -110,6 +110,8 @@ void bcri_link_thread_tunnelled(struct bcri_link_thread *thread, const void *pac
  * or too much waits for that host. Unlike orders these messages go, and come, while the lease is over: the loop looks at that itself. */
 bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, unsigned row,
                                 const void *content, uint32_t bytes);
+/* Beside the row: it is not counted below, since it is said again and again. */
+#define BCRI_LANE_PASSING 2u
 /* Bytes of them that have not arrived yet: of all hosts; of one. */
 uint64_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread);
 uint32_t bcri_link_thread_lane_waits(const struct bcri_link_thread *thread, uint32_t host);
