@@ -100,6 +100,7 @@ static uint32_t host_numbers(struct enl_program *program)
 _Static_assert(ENL_ROW_PASSING == BCRI_LANE_PASSING, "what carry says links understand");
 static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_control_link_send,
                                                .control_link_waits = enl_links_control_link_waits,
+                                               .control_link_tell_empty = enl_links_control_link_tell_empty,
                                                .control_link_mark = enl_links_control_link_mark,
                                                .daemon_of = daemon_of,
                                                .host_numbers = host_numbers,
@@ -183,6 +184,7 @@ static const struct enl_links_ops links_ops = {.host_name = enl_introduce_name,
                                                .send_packet = enl_tunnelled_send,
                                                .came_in_control_link = on_control_link,
                                                .control_link_is_read = on_control_link_read,
+                                               .control_links_moved = enl_parent_control_link_moved,
                                                .is_quiet = on_quiet};
 
 /* ---- jobs (job/job.h) ---- */

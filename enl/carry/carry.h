@@ -32,6 +32,8 @@ struct enl_carry_ops {
     bool (*control_link_send)(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                               uint32_t bytes);
     uint32_t (*control_link_waits)(const struct enl_links *links, uint32_t host);
+    /* From now on the owner of the peer is to call enl_peer_moved when nothing waits there any more. */
+    void (*control_link_tell_empty)(struct enl_links *links);
     /* Tells, by enl_child_control_link_is_read, when what has come by it so far has been taken. */
     bool (*control_link_mark)(struct enl_links *links, uint32_t host);
     /* The connection to the daemon of that host; NULL: it is not up, or not known here. */
@@ -143,9 +145,8 @@ struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t 
 int enl_peer_read(struct bcri_frames *frames, int fd, const char **why_out);
 /* A message has come from it in the control link. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
-/* By the control link: what was sent before something that has been answered has arrived, mostly. Looks whether enl_peer_flush is
- * done. */
-void enl_peer_acknowledged(struct enl_peer *peer);
+/* By the control link: perhaps nothing waits there any more. Looks whether enl_peer_flush is done. */
+void enl_peer_moved(struct enl_peer *peer);
 /* Whether something has come from there, or from a host that is reached by the same pipes, and is not read. */
 bool enl_peer_has_unread(struct enl_peer *peer);
 /* How it goes its type says: control at once; a CCE's output and the bytes of proxied streams behind what waits; a packet
@@ -159,7 +160,7 @@ bool enl_peer_mark(const struct enl_peer *peer);
  * the pipe has taken them; with false, and for the last time, if it does not or the peer is closed. */
 void enl_peer_send_raw(struct enl_peer *peer, const char *bytes, size_t length,
                        void (*written)(void *data, bool goes_on), void *data);
-/* Calls `done` when all is written (by the control link: when the other side has it; that is looked at when an answer comes), or
+/* Calls `done` when all is written (by the control link: when the other side has it), or
  * cannot be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data);
 /* Closes the pipes. Neither ops nor `done` is called any more. */

@@ -112,7 +112,7 @@ void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
                    haste_of(peer, message->type));
 }
 
-void enl_peer_acknowledged(struct enl_peer *peer)
+void enl_peer_moved(struct enl_peer *peer)
 {
     look_whether_flushed(peer);
 }
@@ -126,6 +126,8 @@ void enl_peer_flush(struct enl_peer *peer, void (*done)(void *data), void *data)
 {
     peer->flush_data = data;
     peer->flushed = done;
+    if (peer->by_control_link)
+        peer->carry->ops->control_link_tell_empty(peer->carry->self->links);
     look_whether_flushed(peer);
 }
 

@@ -181,6 +181,9 @@ struct enl_tree {
     uint32_t last_number;
     uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
     size_t arch_room;
+    uint32_t *
+        firsts; /* likewise: the host that the root has started itself by whose pipes it is reached; itself, mostly */
+    size_t first_room;
     struct enl_plan plan;
     struct enl_batch batch;
     uv_timer_t lease;  /* the next of those that are gone is lost (introduce.c) */
@@ -209,11 +212,12 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
 void enl_tree_met(struct enl_child *child);
 void enl_tree_up(struct enl_child *child);
 void enl_tree_gone(struct enl_child *child);
-/* The pipes of the root's that lead to that child; NULL: they are closed. */
-static inline struct enl_peer *enl_tree_pipes(const struct enl_child *child)
+/* The pipes of the root's that lead to that host, or led there until it was gone; NULL: they are closed. */
+static inline struct enl_peer *enl_tree_pipes(const struct enl_program *program, uint32_t number)
 {
-    const struct enl_life *top = enl_lives_highest(&child->program->tree->lives, &child->life, 0);
-    const struct enl_child *first = top != NULL ? enl_tree_child(child->program, top->number) : NULL;
+    const struct enl_tree *tree = program->tree;
+    const struct enl_child *first =
+        tree != NULL && number <= tree->last_number ? enl_tree_child(program, tree->firsts[number]) : NULL;
     return first != NULL && first->conn != NULL ? first->conn->peer : NULL;
 }
 /* Tells its starter to end its process. */

@@ -80,7 +80,7 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
 {
     struct enl_program *program = child->program;
     const struct enl_host *host = child->host;
-    struct enl_peer *pipes = enl_tree_pipes(starter);
+    struct enl_peer *pipes = enl_tree_pipes(program, starter->life.number);
     struct enl_peer *peer =
         pipes != NULL ? enl_peer_new_by(&program->carry, pipes, child->life.number) : NULL;
     child->conn = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_CHILD, peer) : NULL;
@@ -96,6 +96,7 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
     add_field(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
     add_field(&begin, BCRI_HAS(object), &begin.object, host->enl);
     child->life.starter = starter->life.number;
+    program->tree->firsts[child->life.number] = program->tree->firsts[starter->life.number];
     child->by = starter->host;
     (void)enl_said_begin(&child->said, &program->self, host->name, -1);
     enl_child_happens(child, ENL_LIFE_BEGIN);

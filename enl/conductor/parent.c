@@ -227,17 +227,40 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
 
 static void on_parent_ended(void *owner, const char *why)
 {
-    static const char plain[] = "its pipe has ended"; /* else it talks nonsense */
-    if (strcmp(why, plain) != 0 || !enl_uplink_leave_pipes(owner))
+    enl_uplink_lost(owner, why);
+}
+
+/* Beside a control link the pipes carry packets of links, and frames for hosts below this one. What else came by them would be said by
+ * who is only on the way. */
+static const char *on_pipes_message(void *owner, const struct bcri_control *message)
+{
+    struct enl_program *program = owner;
+    if ((message->present & BCRI_HAS(to)) != 0 && message->to != program->self.host_number)
+        enl_branch_pass_down(program, message);
+    else if (message->type == BCRI_MSG_carry)
+        return enl_tunnelled_of_parent(program, message);
+    return NULL;
+}
+
+static void on_pipes_ended(void *owner, const char *why)
+{
+    if (!enl_uplink_leave_pipes(owner))
         enl_uplink_lost(owner, why);
 }
 
+static const struct enl_peer_ops pipes_ops = {.came = on_pipes_message, .ended = on_pipes_ended};
 static const struct enl_peer_ops parent_ops = {.came = on_parent_message, .ended = on_parent_ended};
 
 void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
     if (program->parent != NULL && program->control_link != NULL)
         enl_peer_came(program->parent->peer, content, bytes);
+}
+
+void enl_parent_control_link_moved(struct enl_program *program)
+{
+    if (program->parent != NULL && program->control_link != NULL)
+        enl_peer_moved(program->parent->peer);
 }
 
 /* Answers `start`: by the pipes if these lead to the root, else by the control link, as all from then on. */
@@ -257,8 +280,8 @@ bool enl_parent_open(struct enl_program *program)
 {
     char error[512];
     struct enl_greeting *greeting = &parent.greeting;
-    struct enl_peer *peer =
-        enl_peer_new(&program->carry, greeting->in, greeting->out, greeting->frames, &parent_ops, program);
+    struct enl_peer *peer = enl_peer_new(&program->carry, greeting->in, greeting->out, greeting->frames,
+                                         program->control_link != NULL ? &pipes_ops : &parent_ops, program);
     greeting->in = greeting->out = -1;
     program->parent = peer != NULL ? enl_conn_of_peer(&program->conns, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {

@@ -305,9 +305,9 @@ void enl_places_gone(struct enl_child *child, const char *sentence)
         enl_states_gone(child, sentence);
     if (blamed && below != 0 && !ends)
         enl_report(&program->self, BCRI_LOG_WARN,
-                   "%u host%s that %s started through host %s go%s on over %s to this one", below,
+                   "%u host%s that %s started through host %s go%s on by %s to this one", below,
                    below == 1 ? "" : "s", below == 1 ? "was" : "were", child->host->name,
-                   below == 1 ? "es" : "", below == 1 ? "a link" : "links");
+                   below == 1 ? "es" : "", below == 1 ? "its own link" : "their own links");
     uint8_t host[BCRI_IDENTITY_BYTES] = {0};
     bcri_identity_name(host, child->life.number, 0);
     enl_names_ended(&program->jobs.names, host, true);

@@ -140,6 +140,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
         .number = number, .sshd = place->sshd, .near = host->local, .direct = direct};
     struct enl_child *child =
         enl_grow(&tree->archtypes, &tree->arch_room, number + 1ul, sizeof(uint32_t)) &&
+                enl_grow(&tree->firsts, &tree->first_room, number + 1ul, sizeof(uint32_t)) &&
                 enl_grow(&tree->lives.by_number, &tree->lives.room, number + 1ul, sizeof(struct enl_life *))
             ? enl_child_new(program, host, address, number)
             : NULL;
@@ -149,6 +150,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
     }
     tree->last_number = number;
+    tree->firsts[number] = number;
     tree->lives.by_number[number] = &child->life;
     place->child = child;
     LIST_INSERT_HEAD(&tree->children, child, entry);
@@ -212,11 +214,9 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
     if (message->from == 0 || message->from > program->tree->last_number)
         return "it speaks for a host that there is not";
     if (other == NULL || other->conn == NULL)
-        return NULL;                                /* it has been given up */
-    if (enl_tree_pipes(other) != child->conn->peer) /* those between may be gone */
-        return enl_lives_highest(&program->tree->lives, &other->life, 0) == NULL
-                   ? NULL
-                   : "it speaks for a host that is not below it";
+        return NULL; /* it has been given up */
+    if (enl_tree_pipes(program, message->from) != child->conn->peer)
+        return "it speaks for a host that is not below it";
     if (message->type == BCRI_MSG_carry)
         return enl_tunnelled_of_child(other, message);
     if (other->life.state > ENL_LIFE_MET)

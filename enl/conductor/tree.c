@@ -290,6 +290,7 @@ static void on_tree_closed(uv_handle_t *handle)
         free(program->tree->places[i].failed);
     free(program->tree->places);
     free(program->tree->archtypes);
+    free(program->tree->firsts);
     free(program->tree);
     program->tree = NULL;
 }

@@ -107,6 +107,8 @@ bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request, s
 void enl_parent_forget(const struct enl_conn *conn);
 /* A message of the root's has come in the control link: see introductions.h. */
 void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes);
+/* Perhaps nothing waits there any more. */
+void enl_parent_control_link_moved(struct enl_program *program);
 /* The loop ends. */
 void enl_parent_close(struct enl_program *program);
 

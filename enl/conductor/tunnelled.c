@@ -5,15 +5,14 @@
 #include "links/links.h"
 #include "wire/wire.h"
 
-/* To a child of this daemon, by the pipes; nowhere if these are closed. */
+/* To another host, by the pipes; nowhere if these are closed. It may be gone, and wait for the acknowledgement of its last word. */
 static void send_down(struct enl_program *program, const struct bcri_control *message)
 {
-    const struct enl_child *child = enl_tree_child(program, message->host);
-    struct enl_peer *pipes = child != NULL && enl_life_has_way(&child->life) ? enl_tree_pipes(child) : NULL;
+    struct enl_peer *pipes = enl_tree_pipes(program, message->host);
     struct bcri_control routed = *message;
     if (pipes == NULL)
         return;
-    if (child->life.starter != 0) {
+    if (program->tree->firsts[message->host] != message->host) {
         routed.present |= BCRI_HAS(to);
         routed.to = message->host;
     }

@@ -11,7 +11,7 @@
 #include "wire/wire.h"
 
 /* At its end a daemon says more often that it is there: its parent waits for 2 s. */
-enum { END_BEAT_MSEC = 400 };
+enum { END_BEAT_MSEC = 400, LAST_MSEC = 1000 };
 
 static struct {
     void (*flushed)(struct enl_program *program);
@@ -61,22 +61,43 @@ static void tell_end(struct enl_program *program)
     enl_uplink_send(program, &ended);
 }
 
+static void finish(struct enl_program *program)
+{
+    void (*done)(struct enl_program *) = uplink.flushed;
+    uplink.flushed = NULL;
+    if (done != NULL)
+        done(program);
+}
+
+static void on_last_timer(uv_timer_t *timer)
+{
+    finish(timer->data);
+}
+
+static void on_told_end(void *data)
+{
+    finish(data);
+}
+
+/* All but the last word has arrived. That may never be acknowledged, since the root may have gone at once. */
 static void on_flushed(void *data)
 {
     struct enl_program *program = data;
-    void (*done)(struct enl_program *) = uplink.flushed;
-    uplink.flushed = NULL;
-    if (done != NULL && uplink.by_control_link && program->parent != NULL)
-        tell_end(program);
-    if (done != NULL)
-        done(program);
+    if (uplink.flushed == NULL || !uplink.by_control_link || program->parent == NULL) {
+        finish(program);
+        return;
+    }
+    tell_end(program);
+    uv_timer_start(&uplink.timer, on_last_timer, LAST_MSEC, 0);
+    enl_peer_flush(program->parent->peer, on_told_end, program);
 }
 
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     uplink.flushed = done;
     if (uplink.by_control_link)
-        uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC); /* answers say that all has come */
+        uv_timer_start(&uplink.timer, on_uplink_timer, 0,
+                       END_BEAT_MSEC); /* the root is patient while it hears */
     enl_peer_flush(program->parent->peer, on_flushed, program);
 }
 
@@ -118,6 +139,9 @@ bool enl_uplink_leave_pipes(struct enl_program *program)
 /* The parent has ended, or must not be listened to any more. */
 void enl_uplink_lost(struct enl_program *program, const char *why)
 {
+    const char *who = uplink.by_control_link && !uplink.suspended
+                          ? "the program's root does not answer"
+                          : "the daemon that started this one is gone";
     enl_conn_close(program->parent);
     close_pipes(program);
     enl_branches_leave();
@@ -128,13 +152,11 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
         return;
     }
     if (program->here.alive == 0 && STAILQ_EMPTY(&program->jobs.queue)) {
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "the daemon that started this one is gone (%s)",
-                       why);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s (%s)", who, why);
         enl_program_check_end(program);
         return;
     }
-    enl_report(&program->self, BCRI_LOG_WARN,
-               "the daemon that started this one is gone (%s); the CCEs here are killed", why);
+    enl_report(&program->self, BCRI_LOG_WARN, "%s (%s); the CCEs here are killed", who, why);
     enl_program_abort(program, 1);
 }
 
@@ -173,7 +195,7 @@ static void extend_lease(struct enl_program *program, uint64_t from_ms)
     enl_links_lease(&program->links, uplink.suspended ? UINT64_MAX : until_ms);
 }
 
-static const char *take_beat(struct enl_program *program, const struct bcri_control *message)
+const char *enl_uplink_answered(struct enl_program *program, const struct bcri_control *message)
 {
     uint64_t sent_ms;
     if (message->id > uplink.lease.beat)
@@ -186,13 +208,6 @@ static const char *take_beat(struct enl_program *program, const struct bcri_cont
     if (enl_lease_sent(&uplink.lease, message->id, &sent_ms))
         extend_lease(program, sent_ms);
     return NULL;
-}
-
-const char *enl_uplink_answered(struct enl_program *program, const struct bcri_control *message)
-{
-    const char *wrong = take_beat(program, message);
-    enl_peer_acknowledged(program->parent->peer);
-    return wrong;
 }
 
 void enl_uplink_suspend(struct enl_program *program)

@@ -198,6 +198,8 @@ static void on_told(uv_async_t *told)
             links->ops->came_in_control_link(program, host, bytes, count);
         else
             links->ops->control_link_is_read(program, host);
+    if (links->thread != NULL)
+        links->ops->control_links_moved(program);
 }
 
 /* On the link thread. */
@@ -327,6 +329,12 @@ bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigne
                                  uint32_t bytes)
 {
     return links->thread != NULL && bcri_link_thread_lane_send(links->thread, host, row, content, bytes);
+}
+
+void enl_links_control_link_tell_empty(struct enl_links *links)
+{
+    if (links->thread != NULL)
+        bcri_link_thread_lane_tell_empty(links->thread);
 }
 
 bool enl_links_control_link_mark(struct enl_links *links, uint32_t host)

@@ -42,6 +42,8 @@ struct enl_links_ops {
                                  uint32_t bytes);
     /* All has been taken that it had said when enl_links_control_link_mark was called. */
     void (*control_link_is_read)(struct enl_program *program, uint32_t host);
+    /* Perhaps nothing waits in one any more (enl_links_control_link_tell_empty). */
+    void (*control_links_moved)(struct enl_program *program);
     /* The answer to bcri_link_thread_quiet. */
     void (*is_quiet)(struct enl_program *program, uint32_t question, bool quiet, uint64_t messages);
 };
@@ -82,6 +84,8 @@ bool enl_links_introduce(struct enl_links *links, struct bcri_link_introduction 
 bool enl_links_control_link_send(struct enl_links *links, uint32_t host, unsigned row, const void *content,
                                  uint32_t bytes);
 uint32_t enl_links_control_link_waits(const struct enl_links *links, uint32_t host);
+/* From now on the op control_links_moved is called when nothing waits there for a host any more. */
+void enl_links_control_link_tell_empty(struct enl_links *links);
 /* The op control_link_is_read is called when what has come there so far has been taken. False: no memory, or no thread. */
 bool enl_links_control_link_mark(struct enl_links *links, uint32_t host);
 

@@ -59,7 +59,8 @@ static bool is_lost(const struct sockaddr *to, size_t bytes)
     const size_t most = atomic_load(&sockets.most);
     return atomic_load(&sockets.is_cut) || (most != 0 && bytes > most) ||
            (family != 0 && to != NULL && (family == AF_INET) == is_ipv4) ||
-           (is_ipv4 && at->sin6_port == atomic_load(&sockets.cut_port));
+           ((is_ipv4 || (to != NULL && to->sa_family == AF_INET)) &&
+            at->sin6_port == atomic_load(&sockets.cut_port)); /* where sin_port is, too */
 }
 
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,

@@ -335,9 +335,19 @@ TEST(the_trees_lane_goes_over_the_tree_too_while_nothing_comes_by_udp)
             exchange(number++);
     } while (atomic_load(&tunnelled) != before);
     atomic_store(&sockets.is_cut, true); /* the cable is pulled in the midst of it */
-    exchange(number++);
+    for (unsigned i = 0; i < 10; i++)
+        exchange(number++);
     CHECK(atomic_load(&tunnelled) != before);
     atomic_store(&sockets.is_cut, false);
+    for (int to = 0; to < 2; to++) { /* one direction is blocked, and the sender hears the other by UDP */
+        const struct bcri_link_address at = bcri_link_thread_address(hosts[to].thread);
+        for (unsigned i = 0; i < 20; i++)
+            exchange(number++);
+        atomic_store(&sockets.cut_port, ((const struct sockaddr_in *)(const void *)&at.at)->sin_port);
+        for (unsigned i = 0; i < 10; i++)
+            exchange(number++);
+        atomic_store(&sockets.cut_port, 0);
+    }
     atomic_store(&carries, false);
     CHECK_INT(pthread_join(tree, NULL), 0);
     pair_end();

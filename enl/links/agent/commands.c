@@ -53,7 +53,9 @@ void bcri_lane_gone(struct bcri_link_thread *thread, struct parcel *parcel)
 {
     const uint32_t counted = parcel->is_passing ? 0 : parcel->bytes;
     atomic_fetch_sub(&thread->lane_bytes, counted);
-    atomic_fetch_sub(&thread->lane_waits[parcel->command.number], counted);
+    const uint32_t before = atomic_fetch_sub(&thread->lane_waits[parcel->command.number], counted);
+    if (counted != 0 && before == counted && atomic_load(&thread->tells_empty))
+        thread->config.told(thread->config.owner);
     free(parcel);
 }
 
@@ -71,6 +73,11 @@ bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, 
         atomic_fetch_add(&thread->lane_waits[host], bytes);
     }
     return send_command(thread, (struct command *)parcel);
+}
+
+void bcri_link_thread_lane_tell_empty(struct bcri_link_thread *thread)
+{
+    atomic_store(&thread->tells_empty, true);
 }
 
 bool bcri_link_thread_lane_mark(struct bcri_link_thread *thread, uint32_t host)

@@ -53,7 +53,9 @@ void bcri_packets_take_tunnelled(struct bcri_link_thread *thread)
         if (path != NULL && (is_tree || !thread->over) &&
             bcri_link_receive(path->link, parcel->content, parcel->bytes, thread->now)) {
             path->listens = false;
-            if (!is_tree)
+            if (is_tree)
+                path->heard = false; /* its copy by UDP has not come; if it comes later, that says so */
+            else
                 bcri_path_came_by_tree(thread, path, heard_at);
         }
         free(parcel);

@@ -6,6 +6,9 @@
 
 #include "links/agent/thread_private.h"
 
+/* Of the silence that is told: hosttimeout / 32. */
+enum { UNANSWERED = 16, LAST_PACKETS = 4 };
+
 /* Sends the packet that is in `space`, the socket's. Until the host has answered, it goes to all
  * addresses where it may be, and was: what comes twice does no harm. */
 static void send_packet(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
@@ -60,23 +63,29 @@ static bool send_by_tree(struct bcri_link_thread *thread, struct path *path)
     }
 }
 
-/* A packet of a link of the tree's lane: over the tree, too, as long as nothing comes by UDP. */
-static void send_of_lane(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
-                         size_t bytes)
+/* A packet of a link of the tree's lane goes over the tree, too, as long as nothing comes by UDP, and for a while after what was sent
+ * there had no answer: one direction may be blocked, and neither side sees both. */
+static void send_of_lane(struct bcri_link_thread *thread, struct path *path, const uint8_t *space,
+                         size_t bytes, bool is_last)
 {
-    if ((!path->heard || bcri_link_is_narrow(path->link)) && bytes <= BCRI_TUNNELLED_MAX &&
-        bcri_tunnelled_has_room(thread))
+    const uint64_t waits = bcri_link_waits_since(path->link);
+    if (waits != BCRI_LINK_NEVER && thread->now > waits + thread->config.silence_ns / UNANSWERED)
+        path->doubts_until = thread->now + thread->config.silence_ns;
+    const bool doubts = !path->heard || thread->now < path->doubts_until || bcri_link_is_narrow(path->link);
+    if ((is_last || doubts) && bytes <= BCRI_TUNNELLED_MAX && bcri_tunnelled_has_room(thread))
         bcri_tunnelled_send(thread, path->host, space, (uint32_t)bytes);
     send_packet(thread, path, space, bytes);
 }
 
 void bcri_packets_send_last(struct bcri_link_thread *thread, struct path *path)
 {
+    uint8_t *space;
+    size_t bytes;
     bcri_link_ping(path->link);
-    uint8_t *space = bcri_udp_space(thread->udp);
-    const size_t bytes = space != NULL ? bcri_link_fill(path->link, space, thread->now) : 0;
-    if (bytes != 0)
-        send_of_lane(thread, path, space, bytes);
+    for (int i = 0; i < LAST_PACKETS && (space = bcri_udp_space(thread->udp)) != NULL &&
+                    (bytes = bcri_link_fill(path->link, space, thread->now)) != 0;
+         i++)
+        send_of_lane(thread, path, space, bytes, true); /* the first may be one that tries a larger size */
 }
 
 static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
@@ -94,7 +103,7 @@ static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
         if (bytes == 0)
             return sends;
         if (path->lane == BCRI_LANE_TREE)
-            send_of_lane(thread, path, space, bytes);
+            send_of_lane(thread, path, space, bytes, false);
         else
             send_packet(thread, path, space, bytes);
         thread->gathers_orders |= path->lane == BCRI_LANE_ORDERS;

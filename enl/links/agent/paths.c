@@ -227,14 +227,27 @@ static void ask_for_keys(struct bcri_link_thread *thread, struct path *path)
     bcri_thread_note(thread, path->host, sentence);
 }
 
+/* Nothing has come by UDP for long: another of its addresses may work, or the tree; the user may mend it. */
+static void look_after_lane(struct bcri_link_thread *thread, struct path *path)
+{
+    const uint64_t silence_ns = thread->config.silence_ns;
+    if (has_waited(thread, path, silence_ns / 2))
+        path->heard = false;
+    if (path->heard || path->changed_at == 0)
+        path->changed_at = thread->now;
+    const bool is_silent = silence_ns != 0 && thread->now > path->changed_at + silence_ns;
+    path->way = is_silent ? BCRI_WAY_SILENT : path->heard ? BCRI_WAY_USUAL : path->way;
+    if (path->way != path->told)
+        tell_way(thread, path);
+}
+
 /* A firewall that stops packets, a cable, or a tunnel. Probes bring the thread here meanwhile. */
 void bcri_paths_look_after(struct bcri_link_thread *thread)
 {
     struct path *path;
     LIST_FOREACH (path, &thread->paths, entry) {
         if (path->lane == BCRI_LANE_TREE) {
-            if (has_waited(thread, path, thread->config.silence_ns / 2))
-                path->heard = false; /* another of its addresses may work, or the tree */
+            look_after_lane(thread, path);
             continue;
         }
         if (!path->on_tree && has_waited(thread, path, thread->config.silence_ns))

@@ -41,6 +41,8 @@ static bool send_in_lane(struct bcri_link_thread *thread, struct parcel *parcel)
     const uint32_t host = parcel->command.number;
     struct path *path = bcri_path_find(thread, host, BCRI_LANE_TREE);
     if (parcel->bytes == 0) {
+        if (path != NULL && path->paused != 0)
+            return false; /* not before what the loop holds up */
         bcri_lane_came(thread, parcel);
         return true;
     }
@@ -277,6 +279,8 @@ static void *run_link_thread(void *arg)
         uint32_t question =
             atomic_load(&thread->quiet); /* commands given before it are executed before its answer */
         execute_all(thread);             /* the loop waits for that even when it ends this host */
+        if (thread->lingers_until != 0 && bcri_link_thread_lane_bytes(thread) == 0)
+            continue; /* what it lingered for is gone */
         thread->over = bcri_thread_lease_is_over(thread);
         bcri_packets_take_tunnelled(thread);
         if (thread->over) {

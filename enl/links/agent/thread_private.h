@@ -75,6 +75,7 @@ struct path {
     bool heard;                     /* `found` works: packets go there alone */
     bool on_tree;                   /* UDP is silent or narrow: packets go over the tree */
     bool blocked;                   /* they wait until the loop has taken some */
+    uint64_t doubts_until;          /* the tree's lane: what was sent by UDP had no answer not long ago */
     enum bcri_way way;              /* what is known of it now */
     enum bcri_way told;             /* what was told of it, with the size of packets */
     uint32_t told_bytes;
@@ -124,6 +125,8 @@ struct bcri_link_thread {
     _Atomic uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
     atomic_bool out_full;   /* the thread waits until the loop has taken some */
     atomic_bool stop;
+    atomic_bool
+        tells_empty; /* config.told is called when nothing waits in the tree's lane to a host any more */
     _Atomic uint32_t lane_in_bytes;
     _Atomic uint64_t lane_bytes; /* to be sent, or under way */
     _Atomic uint32_t

@@ -354,7 +354,7 @@ TEST(a_cce_of_a_host_whose_starter_is_lost_ends_the_program)
     CHECK(daemon != 0);
     CHECK_INT(kill(daemon, SIGKILL), 0);
     run_gone(watches[1]);
-    run_wait_for_text(log_of_root(), "goes on over a link to this one");
+    run_wait_for_text(log_of_root(), "goes on by its own link to this one");
     run_go();
     run_ends(&run, 5, "host local1 is lost");
     run_gone(watches[0]);

@@ -115,6 +115,8 @@ bool bcri_link_thread_lane_send(struct bcri_link_thread *thread, uint32_t host, 
 /* Bytes of them that have not arrived yet: of all hosts; of one. */
 uint64_t bcri_link_thread_lane_bytes(const struct bcri_link_thread *thread);
 uint32_t bcri_link_thread_lane_waits(const struct bcri_link_thread *thread, uint32_t host);
+/* From now on `told` is called, too, when nothing waits for a host any more. */
+void bcri_link_thread_lane_tell_empty(struct bcri_link_thread *thread);
 /* Puts a mark behind what has come of that host, and will be taken: so the end of a host, which is learned of in another way, is
  * known to be behind what that has said. False: no memory. */
 bool bcri_link_thread_lane_mark(struct bcri_link_thread *thread, uint32_t host);
