@@ -176,11 +176,11 @@ static const char *on_branch_message(void *owner, const struct bcri_control *mes
     struct enl_peer *pipes = branch->program->pipes;
     const bool is_own = (message->present & BCRI_HAS(from)) == 0;
     const uint32_t leads_by = is_own ? branch->host : enl_routes_find(&branches.routes, message->from);
-    /* A host speaks first by saying what it is: so the way to it becomes known here. */
-    if (leads_by == 0 && message->type == BCRI_MSG_present &&
-        !enl_routes_add(&branches.routes, message->from, branch->host))
+    /* A host speaks first by saying what it is: so the way to it becomes known here. Whether it is below that branch the root knows. */
+    const bool is_first = leads_by == 0 && message->type == BCRI_MSG_present && message->from != 0;
+    if (is_first && !enl_routes_add(&branches.routes, message->from, branch->host))
         return NULL;
-    if (leads_by != branch->host && (leads_by != 0 || message->type != BCRI_MSG_present))
+    if (leads_by != branch->host && !is_first)
         return "it speaks for a host that is not below it";
     if (is_own && pipes != NULL) {
         struct bcri_control own = *message;

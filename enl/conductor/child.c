@@ -71,7 +71,7 @@ static void end_process(const struct enl_child *child)
         kill(-child->process, SIGKILL);
         kill(child->process, SIGKILL);
     } else if (child->life.starter != 0 && child->life.process != ENL_LIFE_ENDED) {
-        enl_tree_cut_child(child); /* one that is cut off itself learns of it by another way */
+        enl_tree_cut_child(child);
     }
 }
 

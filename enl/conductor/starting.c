@@ -215,8 +215,9 @@ const char *enl_tree_passes(struct enl_child *child, const struct bcri_control *
         return "it speaks for a host that there is not";
     if (other == NULL || other->conn == NULL)
         return NULL; /* it has been given up */
-    if (enl_tree_pipes(program, message->from) != child->conn->peer)
-        return "it speaks for a host that is not below it";
+    if (enl_tree_pipes(program, message->from) !=
+        child->conn->peer) /* of present another daemon below may have made it believe so */
+        return message->type == BCRI_MSG_present ? NULL : "it speaks for a host that is not below it";
     if (message->type == BCRI_MSG_carry)
         return enl_tunnelled_of_child(other, message);
     if (other->life.state > ENL_LIFE_MET)

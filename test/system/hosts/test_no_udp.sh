@@ -11,7 +11,7 @@ fi
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export BCR_CONNECTTIMEOUT=60000 BCR_HOSTTIMEOUT=6000 BCR_TEMPDIR=$folder
+export BCR_CONNECTTIMEOUT=60000 BCR_HOSTTIMEOUT=3000 BCR_TEMPDIR=$folder
 export SYS_GO=$folder/go SYS_TELL=$folder/tell SYS_CHILD="tell wait out hello"
 mkfifo "$SYS_GO" "$SYS_TELL"
 exec 5<> "$SYS_TELL" 6<> "$SYS_GO"
@@ -45,7 +45,7 @@ try() {
         case $line in enlist*) ;; *) told=$((told + 1)) ;; esac
     done
     [ "$when" = before ] || tell_cables "$@"
-    sleep 14
+    sleep 7
     printf '    ' >&6
     wait $enl || fail "status $?"
     [ "$(sort "$folder/out" | tr '\n' ' ')" = "[1] hello [2] hello [3] hello " ] || fail "$(cat "$folder/out")"
