@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -167,4 +168,45 @@ void *__wrap_calloc(size_t count, size_t bytes)
         return __real_calloc(count, bytes);
     atomic_fetch_sub(&pair.callocs_to_fail, 1);
     return NULL;
+}
+
+/* ---- the tree of daemons ---- */
+
+static struct {
+    pthread_t thread;
+    _Atomic bool carries;
+    _Atomic unsigned packets;
+} tree;
+
+static void *carry(void *arg)
+{
+    uint8_t packet[BCRI_TUNNELLED_MAX];
+    uint32_t host, bytes;
+    while (atomic_load(&tree.carries)) {
+        for (uint32_t i = 0; i < 2; i++)
+            while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
+                CHECK_UINT(host, 2 - i);
+                atomic_fetch_add(&tree.packets, 1);
+                bcri_link_thread_tunnelled(hosts[1 - i].thread, packet, bytes);
+            }
+        usleep(100);
+    }
+    return arg;
+}
+
+void pair_tree_begins(void)
+{
+    atomic_store(&tree.carries, true);
+    CHECK_INT(pthread_create(&tree.thread, NULL, carry, NULL), 0);
+}
+
+void pair_tree_ends(void)
+{
+    atomic_store(&tree.carries, false);
+    CHECK_INT(pthread_join(tree.thread, NULL), 0);
+}
+
+unsigned pair_tree_packets(void)
+{
+    return atomic_load(&tree.packets);
 }

@@ -56,5 +56,10 @@ void pair_leave(struct host *host);
 /* The next that the link thread tells. */
 struct bcri_link_news pair_news(struct host *host);
 void pair_own_memory(void);
+/* Two daemons with pipes between them: what one link thread gives out for the tree the other gets, until pair_tree_ends. How many packets
+ * have passed there, in all. */
+void pair_tree_begins(void);
+void pair_tree_ends(void);
+unsigned pair_tree_packets(void);
 
 #endif

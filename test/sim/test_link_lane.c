@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree's lane: what daemons say to each other beside the orders of their CCEs. */
 #include <netinet/in.h>
-#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -286,25 +285,6 @@ TEST(what_is_said_in_passing_is_not_counted_among_what_waits)
     pair_end();
 }
 
-static _Atomic bool carries;
-static _Atomic unsigned tunnelled;
-
-/* Two daemons with pipes between them. */
-static void *carry(void *arg)
-{
-    uint8_t packet[BCRI_TUNNELLED_MAX];
-    uint32_t host, bytes;
-    while (atomic_load(&carries)) {
-        for (uint32_t i = 0; i < 2; i++)
-            while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
-                atomic_fetch_add(&tunnelled, 1);
-                bcri_link_thread_tunnelled(hosts[1 - i].thread, packet, bytes);
-            }
-        sched_yield();
-    }
-    return arg;
-}
-
 /* A message there and one back. */
 static void exchange(unsigned number)
 {
@@ -317,27 +297,25 @@ static void exchange(unsigned number)
 
 TEST(the_trees_lane_goes_over_the_tree_too_while_nothing_comes_by_udp)
 {
-    pthread_t tree;
     unsigned number = 0, before;
     pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
     atomic_store(&sockets.is_cut, true);
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_tree_begins();
     introduce_lane();
     while (number < 50)
         exchange(number++);
-    CHECK(atomic_load(&tunnelled) >= 100);
+    CHECK(pair_tree_packets() >= 100);
     atomic_store(&sockets.is_cut, false);
     do {
-        before = atomic_load(&tunnelled);
+        before = pair_tree_packets();
         for (unsigned i = 0; i < 20; i++)
             exchange(number++);
-    } while (atomic_load(&tunnelled) != before);
+    } while (pair_tree_packets() != before);
     atomic_store(&sockets.is_cut, true); /* the cable is pulled in the midst of it */
     for (unsigned i = 0; i < 10; i++)
         exchange(number++);
-    CHECK(atomic_load(&tunnelled) != before);
+    CHECK(pair_tree_packets() != before);
     atomic_store(&sockets.is_cut, false);
     for (int to = 0; to < 2; to++) { /* one direction is blocked, and the sender hears the other by UDP */
         const struct bcri_link_address at = bcri_link_thread_address(hosts[to].thread);
@@ -348,7 +326,6 @@ TEST(the_trees_lane_goes_over_the_tree_too_while_nothing_comes_by_udp)
             exchange(number++);
         atomic_store(&sockets.cut_port, 0);
     }
-    atomic_store(&carries, false);
-    CHECK_INT(pthread_join(tree, NULL), 0);
+    pair_tree_ends();
     pair_end();
 }

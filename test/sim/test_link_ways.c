@@ -2,7 +2,6 @@
 /* Hosts between which no packet passes: one is told of it, orders go over the tree of daemons, or by another address, and
  * come back. */
 #include <netinet/in.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,26 +30,6 @@ TEST(a_host_from_which_nothing_comes_is_told_once)
     pair_end();
 }
 
-static _Atomic bool carries;
-static _Atomic unsigned tunnelled;
-
-/* Two daemons: what one link thread gives out for the tree the other gets. */
-static void *carry(void *arg)
-{
-    uint8_t packet[BCRI_TUNNELLED_MAX];
-    uint32_t host, bytes;
-    while (atomic_load(&carries)) {
-        for (uint32_t i = 0; i < 2; i++)
-            while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
-                CHECK_UINT(host, 2 - i);
-                atomic_fetch_add(&tunnelled, 1);
-                bcri_link_thread_tunnelled(hosts[1 - i].thread, packet, bytes);
-            }
-        usleep(100);
-    }
-    return arg;
-}
-
 static void expect_told_once(void)
 {
     unsigned told_of[2] = {0, 0};
@@ -63,29 +42,26 @@ static void expect_told_once(void)
 
 TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
 {
-    pthread_t tree;
     pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
     atomic_store(&sockets.is_cut, true);
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_tree_begins();
     pair_introduce();
     for (int i = 0; i < 100; i++) {
         CHECK_INT(bcr_put(1, number(i), pair.there, pair.cell, bcr_FREE), 0);
         CHECK_INT(value_of(bcr_get(1, pair.there, pair.cell, bcr_BLOCK)), i);
     }
-    CHECK(atomic_load(&tunnelled) > 100);
+    CHECK(pair_tree_packets() > 100);
     expect_told_once();
     atomic_store(&sockets.is_cut, false);
     unsigned before;
     do {
-        before = atomic_load(&tunnelled);
+        before = pair_tree_packets();
         for (int i = 0; i < 10; i++)
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
         usleep(10000);
-    } while (atomic_load(&tunnelled) != before);
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
+    } while (pair_tree_packets() != before);
+    pair_tree_ends();
     pair_end();
 }
 
@@ -113,32 +89,29 @@ static void put_and_get(unsigned regions, int bytes)
 TEST_TIMEOUT(hosts_between_which_the_least_packets_do_not_pass_go_on_over_the_tree_and_come_back_when_they_do,
              120)
 {
-    pthread_t tree;
     pair.most_bytes = 1400;
     pair.silence_ns = UINT64_C(3600) * 1000000000; /* a loaded machine is silent for a while */
     pair_begin();
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_tree_begins();
     pair_introduce();
     put_and_get(10, 6000);
-    CHECK_UINT(atomic_load(&tunnelled), 0);
+    CHECK_UINT(pair_tree_packets(), 0);
     atomic_store(&sockets.most, 700);
     put_and_get(10, 6000);
     expect_way(BCRI_WAY_LOW);
-    CHECK_UINT(atomic_load(&tunnelled), 0);
+    CHECK_UINT(pair_tree_packets(), 0);
     atomic_store(&sockets.most, BCRI_LINK_PACKET_MIN - 1);
     put_and_get(10, 6000);
     expect_way(BCRI_WAY_NARROW);
-    CHECK(atomic_load(&tunnelled) > 0);
+    CHECK(pair_tree_packets() > 0);
     atomic_store(&sockets.most, 0);
     unsigned before;
     do {
-        before = atomic_load(&tunnelled);
+        before = pair_tree_packets();
         put_and_get(2, 6000);
         usleep(10000);
-    } while (atomic_load(&tunnelled) != before);
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
+    } while (pair_tree_packets() != before);
+    pair_tree_ends();
     pair_end();
 }
 
@@ -153,26 +126,22 @@ static bool has_ipv6(void)
 }
 
 /* The two hosts have addresses of both families, and talk by IPv4, since IPv6 is cut. */
-static pthread_t begin_with_two_ways(void)
+static void begin_with_two_ways(void)
 {
-    pthread_t tree;
     if (!has_ipv6())
         SKIP("this machine has no IPv6");
     sockets.has_two_ways = true;
     pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_tree_begins();
     atomic_store(&sockets.cut_family, AF_INET6);
     pair_introduce();
     CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
-    return tree;
 }
 
-static void end_with_two_ways(pthread_t tree)
+static void end_with_two_ways(void)
 {
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
+    pair_tree_ends();
     pair_end();
     sockets.has_two_ways = false;
 }
@@ -180,50 +149,48 @@ static void end_with_two_ways(pthread_t tree)
 /* After a while on the tree. */
 TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
 {
-    const pthread_t tree = begin_with_two_ways();
+    begin_with_two_ways();
     atomic_store(&sockets.cut_family, AF_INET); /* that was the way */
-    const unsigned first = atomic_load(&tunnelled);
+    const unsigned first = pair_tree_packets();
     unsigned before;
     do {
-        before = atomic_load(&tunnelled);
+        before = pair_tree_packets();
         for (int call = 0; call < 10; call++)
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
         usleep(10000);
-    } while (before == first || atomic_load(&tunnelled) != before);
+    } while (before == first || pair_tree_packets() != before);
     atomic_store(&sockets.cut_family, 0);
-    end_with_two_ways(tree);
+    end_with_two_ways();
 }
 
 /* The host that is not heard by IPv4 hears the other one by it, while both are on the tree. */
 TEST_TIMEOUT(a_way_that_works_in_one_direction_is_left_for_another_address, 120)
 {
     enum { CALLS = 200 };
-    const pthread_t tree = begin_with_two_ways();
+    begin_with_two_ways();
     const struct bcri_link_address here = bcri_link_thread_address(hosts[1].thread);
     atomic_store(&sockets.cut_port, ((const struct sockaddr_in6 *)(const void *)&here.at)->sin6_port);
     atomic_store(&sockets.cut_family, 0);
     /* A link on a way that is no good is back on the tree after at most a second. */
-    const unsigned first = atomic_load(&tunnelled);
+    const unsigned first = pair_tree_packets();
     unsigned before;
     do {
-        before = atomic_load(&tunnelled);
+        before = pair_tree_packets();
         for (int call = 0; call < CALLS; call++) {
             CHECK_INT(bcr_celllen(pair.there, pair.cell), 0);
             usleep(10000);
         }
-    } while (before == first || atomic_load(&tunnelled) != before);
+    } while (before == first || pair_tree_packets() != before);
     atomic_store(&sockets.cut_port, 0);
-    end_with_two_ways(tree);
+    end_with_two_ways();
 }
 
 TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
 {
     enum { REGIONS = 80, BYTES = 6000 };
-    pthread_t tree;
     pair.silence_ns = PAIR_SILENCE_NS;
     pair_begin();
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    pair_tree_begins();
     pair_introduce();
     for (int i = 0; i < REGIONS; i++) {
         atomic_store(&sockets.is_cut, i >= REGIONS / 4);
@@ -240,10 +207,9 @@ TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
                 CHECK_INT(at[byte], i);
         CHECK_INT(bcr_rgfree(region), 0);
     }
-    CHECK(atomic_load(&tunnelled) > 100);
+    CHECK(pair_tree_packets() > 100);
     expect_told_once();
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
+    pair_tree_ends();
     atomic_store(&sockets.is_cut, false);
     pair_end();
 }
