@@ -17,7 +17,6 @@
 #include "hosts/hosts.h"
 #include "wire/wire.h"
 
-struct enl_child;
 struct enl_peer;
 struct enl_remote;
 
@@ -72,31 +71,6 @@ bool enl_launch(struct enl_launch *launch_out, struct enl_carry *carry, const st
 bool enl_launch_command(struct enl_launch *launch_out, const struct enl_remote *remote,
                         const struct enl_host *host, char *const *environment,
                         const struct enl_inherited *inherited, char *error, size_t error_size);
-
-/* logs/bring.c -- A host's log on its way to the root (README.md): this host's side, at its daemon's end. */
-
-/* The status of a relay_end of relay 0: this host has no log, and has told why when it began. */
-enum { ENL_BRING_NO_LOG = 2 };
-
-/* Sends the log to the root if it wants logs, and calls `done` then: when it is sent, when the root
- * wants no more of it or is gone, or when that takes too long. Nothing that is logged later is sent. */
-void enl_bring_log(struct enl_carry *carry, void (*done)(struct enl_program *program));
-/* relay_window or relay_end of relay 0, of the root. Returns NULL, or what is wrong with it. */
-const char *enl_bring_heard(struct enl_carry *carry, const struct bcri_control *message);
-/* The root cannot be reached any more. */
-void enl_bring_give_up(struct enl_carry *carry);
-
-/* logs/collect.c -- The logs of all hosts in one directory at the root (README.md): the root's side. */
-
-/* Opens logdir, if there is one. Returns 0, or -1 with a sentence. */
-int enl_collect_open(struct enl_carry *carry, char *error, size_t error_size);
-/* Bytes or the end of a host's log: relay_bytes and relay_end of relay 0. Returns NULL, or what is
- * wrong with them. */
-const char *enl_collect_take(struct enl_child *child, const struct bcri_control *message);
-/* That host is gone. Tells if its log has not come. */
-void enl_collect_gone(struct enl_child *child);
-/* The root's own log, which is complete now. */
-void enl_collect_own(struct enl_carry *carry);
 
 /* peer.c -- The two pipes to a neighbour in the tree of daemons: the one that has started this one, or one
  * that this one has started. What they carry is in frames (bcri/frames.h).
