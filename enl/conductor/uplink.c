@@ -61,12 +61,12 @@ static void tell_end(struct enl_program *program)
     enl_uplink_send(program, &ended);
 }
 
-static void finish(struct enl_program *program)
+static void finish(void *data)
 {
     void (*done)(struct enl_program *) = uplink.flushed;
     uplink.flushed = NULL;
     if (done != NULL)
-        done(program);
+        done(data);
 }
 
 static void on_last_timer(uv_timer_t *timer)
@@ -74,22 +74,17 @@ static void on_last_timer(uv_timer_t *timer)
     finish(timer->data);
 }
 
-static void on_told_end(void *data)
-{
-    finish(data);
-}
-
 /* All but the last word has arrived. That may never be acknowledged, since the root may have gone at once. */
 static void on_flushed(void *data)
 {
     struct enl_program *program = data;
-    if (uplink.flushed == NULL || !uplink.by_control_link || program->parent == NULL) {
+    if (!uplink.by_control_link) {
         finish(program);
         return;
     }
     tell_end(program);
     uv_timer_start(&uplink.timer, on_last_timer, LAST_MSEC, 0);
-    enl_peer_flush(program->parent->peer, on_told_end, program);
+    enl_peer_flush(program->parent->peer, finish, program);
 }
 
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program))
@@ -148,7 +143,7 @@ void enl_uplink_lost(struct enl_program *program, const char *why)
     uv_timer_stop(&uplink.timer);
     if (program->self.phase == ENL_ENDED) {
         enl_bring_give_up(&program->carry);
-        on_flushed(program);
+        finish(program);
         return;
     }
     if (program->here.alive == 0 && STAILQ_EMPTY(&program->jobs.queue)) {
