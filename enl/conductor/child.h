@@ -174,16 +174,20 @@ struct enl_batch {
     uv_timer_t timer;        /* nothing is told for a second */
 };
 
+/* What is known of a host by its number, also when it is gone. */
+struct enl_numbered {
+    uint32_t archtype; /* 0: it has not presented itself yet */
+    uint32_t
+        first; /* the host of the root's own whose pipes lead there: itself, unless another has begun it */
+};
+
 struct enl_tree {
     struct enl_place *places; /* one for each of program->hosts */
     LIST_HEAD(, enl_child) children;
     struct enl_lives lives; /* of the children */
     uint32_t last_number;
-    uint32_t *archtypes; /* by the hosts' numbers, below arch_room; 0: it has not presented itself yet */
-    size_t arch_room;
-    uint32_t *
-        firsts; /* likewise: the host that the root has started itself by whose pipes it is reached; itself, mostly */
-    size_t first_room;
+    struct enl_numbered *numbered; /* up to last_number */
+    size_t numbered_room;
     struct enl_plan plan;
     struct enl_batch batch;
     uv_timer_t lease;  /* the next of those that are gone is lost (introduce.c) */
@@ -216,8 +220,9 @@ void enl_tree_gone(struct enl_child *child);
 static inline struct enl_peer *enl_tree_pipes(const struct enl_program *program, uint32_t number)
 {
     const struct enl_tree *tree = program->tree;
-    const struct enl_child *first =
-        tree != NULL && number <= tree->last_number ? enl_tree_child(program, tree->firsts[number]) : NULL;
+    const struct enl_child *first = tree != NULL && number <= tree->last_number
+                                        ? enl_tree_child(program, tree->numbered[number].first)
+                                        : NULL;
     return first != NULL && first->conn != NULL ? first->conn->peer : NULL;
 }
 /* Tells its starter to end its process. */

@@ -96,7 +96,8 @@ static bool begin_by(struct enl_child *child, struct enl_child *starter, char *e
     add_field(&begin, BCRI_HAS(ccename), &begin.ccename, host->login);
     add_field(&begin, BCRI_HAS(object), &begin.object, host->enl);
     child->life.starter = starter->life.number;
-    program->tree->firsts[child->life.number] = program->tree->firsts[starter->life.number];
+    struct enl_numbered *numbered = program->tree->numbered;
+    numbered[child->life.number].first = numbered[starter->life.number].first;
     child->by = starter->host;
     (void)enl_said_begin(&child->said, &program->self, host->name, -1);
     enl_child_happens(child, ENL_LIFE_BEGIN);

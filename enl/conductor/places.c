@@ -207,7 +207,7 @@ bool enl_places_met(struct enl_child *child)
 {
     const struct enl_tree *tree = child->program->tree;
     struct enl_place *place = place_of_child(child);
-    tree->archtypes[child->life.number] = child->archtype;
+    tree->numbered[child->life.number].archtype = child->archtype;
     enl_tree_met(child);
     if (child->host->local || child->machine_id[0] == '\0')
         return true;

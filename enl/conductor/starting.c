@@ -139,8 +139,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
     const struct enl_plan_host wanted = {
         .number = number, .sshd = place->sshd, .near = host->local, .direct = direct};
     struct enl_child *child =
-        enl_grow(&tree->archtypes, &tree->arch_room, number + 1ul, sizeof(uint32_t)) &&
-                enl_grow(&tree->firsts, &tree->first_room, number + 1ul, sizeof(uint32_t)) &&
+        enl_grow(&tree->numbered, &tree->numbered_room, number + 1ul, sizeof(struct enl_numbered)) &&
                 enl_grow(&tree->lives.by_number, &tree->lives.room, number + 1ul, sizeof(struct enl_life *))
             ? enl_child_new(program, host, address, number)
             : NULL;
@@ -150,7 +149,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
     }
     tree->last_number = number;
-    tree->firsts[number] = number;
+    tree->numbered[number].first = number;
     tree->lives.by_number[number] = &child->life;
     place->child = child;
     LIST_INSERT_HEAD(&tree->children, child, entry);

@@ -66,7 +66,7 @@ uint32_t enl_tree_arch(const struct enl_program *program, uint32_t number)
     const struct enl_tree *tree = program->tree;
     if (number == program->self.host_number)
         return (uint32_t)bcri_archtype_native();
-    return tree != NULL && number < tree->arch_room ? tree->archtypes[number] : 0;
+    return tree != NULL && number <= tree->last_number ? tree->numbered[number].archtype : 0;
 }
 
 void enl_tree_send(struct enl_program *program, uint32_t number, const struct bcri_control *message)
@@ -289,8 +289,7 @@ static void on_tree_closed(uv_handle_t *handle)
     for (size_t i = 0; i < program->hosts.count; i++)
         free(program->tree->places[i].failed);
     free(program->tree->places);
-    free(program->tree->archtypes);
-    free(program->tree->firsts);
+    free(program->tree->numbered);
     free(program->tree);
     program->tree = NULL;
 }

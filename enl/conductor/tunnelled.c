@@ -12,7 +12,7 @@ static void send_down(struct enl_program *program, const struct bcri_control *me
     struct bcri_control routed = *message;
     if (pipes == NULL)
         return;
-    if (program->tree->firsts[message->host] != message->host) {
+    if (program->tree->numbered[message->host].first != message->host) {
         routed.present |= BCRI_HAS(to);
         routed.to = message->host;
     }
