@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -31,9 +32,18 @@ static void grow_at_once(struct host *host)
         }
 }
 
+/* Two daemons with pipes between them. */
+static struct {
+    pthread_t thread;
+    sem_t told; /* by a link thread, or at the end */
+    _Atomic bool carries;
+    _Atomic unsigned packets;
+} tree;
+
 static void told(void *owner)
 {
     atomic_fetch_add(&((struct host *)owner)->told, 1);
+    sem_post(&tree.told);
     if (atomic_load(&pair.grows_at_once))
         grow_at_once(owner);
 }
@@ -82,6 +92,7 @@ static void set_loopback(struct bcri_link_address *address, const char *text)
 
 void pair_begin(void)
 {
+    CHECK_INT(sem_init(&tree.told, 0, 0), 0);
     for (uint32_t i = 0; i < 2; i++)
         open_host(&hosts[i], i + 1);
     for (uint32_t i = 0; i < 2; i++) {
@@ -172,12 +183,6 @@ void *__wrap_calloc(size_t count, size_t bytes)
 
 /* ---- the tree of daemons ---- */
 
-static struct {
-    pthread_t thread;
-    _Atomic bool carries;
-    _Atomic unsigned packets;
-} tree;
-
 static void *carry(void *arg)
 {
     uint8_t packet[BCRI_TUNNELLED_MAX];
@@ -189,7 +194,8 @@ static void *carry(void *arg)
                 atomic_fetch_add(&tree.packets, 1);
                 bcri_link_thread_tunnelled(hosts[1 - i].thread, packet, bytes);
             }
-        usleep(100);
+        while (sem_wait(&tree.told) != 0)
+            ;
     }
     return arg;
 }
@@ -203,6 +209,7 @@ void pair_tree_begins(void)
 void pair_tree_ends(void)
 {
     atomic_store(&tree.carries, false);
+    sem_post(&tree.told);
     CHECK_INT(pthread_join(tree.thread, NULL), 0);
 }
 

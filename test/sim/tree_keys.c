@@ -75,14 +75,21 @@ static void check_pair(const unsigned char *public, const unsigned char *secret)
         CHECK_UINT(public[i] ^ secret[i], 255);
 }
 
+/* What the client receives by the server sends by. */
+static void agree(unsigned char *to_client, unsigned char *to_server, const unsigned char *client,
+                  const unsigned char *server)
+{
+    mix(to_client, client, server, 1);
+    mix(to_server, client, server, 2);
+}
+
 int __wrap_crypto_kx_client_session_keys(unsigned char *rx, unsigned char *tx, const unsigned char *public,
                                          const unsigned char *secret, const unsigned char *peer)
 {
     if (!sim.has_cheap_keys)
         return __real_crypto_kx_client_session_keys(rx, tx, public, secret, peer);
     check_pair(public, secret);
-    mix(rx, public, peer, 1);
-    mix(tx, public, peer, 2);
+    agree(rx, tx, public, peer);
     return 0;
 }
 
@@ -92,8 +99,7 @@ int __wrap_crypto_kx_server_session_keys(unsigned char *rx, unsigned char *tx, c
     if (!sim.has_cheap_keys)
         return __real_crypto_kx_server_session_keys(rx, tx, public, secret, peer);
     check_pair(public, secret);
-    mix(tx, peer, public, 1);
-    mix(rx, peer, public, 2);
+    agree(tx, rx, peer, public);
     return 0;
 }
 
