@@ -119,16 +119,18 @@ int bcr_idle(int how)
     struct bcri_ctx *const ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    if (how != 0 && how != bcr_IDLE_WAITING)
+    if (how != 0 && how != bcr_IDLE_WAITING && how != bcr_IDLE_SERVER)
         return bcri_fail(bcrE_ARG);
     const uint64_t done = count_done(ctx);
-    if (how != 0 && ctx->idle.declared && done == ctx->idle.done) {
+    if (how == bcr_IDLE_WAITING && ctx->idle.declared && done == ctx->idle.done) {
         bcri_idle_answer(ctx);
         return 0;
     }
     bcri_idle_ends(ctx);
-    if (how == 0)
+    if (how != bcr_IDLE_WAITING) {
+        bcri_store(&ctx->record->idle.server, how == bcr_IDLE_SERVER);
         return 0;
+    }
     ctx->idle.declared = true;
     ctx->idle.done = done;
     bcri_store_release(&ctx->record->idle.period, bcri_load(&ctx->record->idle.period) + 1);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The layers of docs/architecture.md: a folder includes headers of those below it, never of those above, and
-# adapters and examples include public headers only.
+# adapters and examples include public headers only. Of the adapters, Earl knows BCR in its targets alone, and its front ends
+# know nothing but earl.h.
 source "$(dirname "$0")/lint.sh"
 
 declare -A layer=([core]=0 [copydesc]=1 [transports]=1 [cells]=2 [handlers]=3 [enl]=4 [adapters]=4 [examples]=5 [test]=5)
@@ -21,6 +22,16 @@ while IFS=: read -r file line text; do
     included=${BASH_REMATCH[1]}
     top=${file%%/*}
     [ -n "${layer[$top]-}" ] || continue
+    case $file in
+    adapters/nx/* | adapters/pvm[23]/*)
+        # Their own headers, those of the system, and Earl's public ones.
+        if [[ $included == bcr* ]] || { [[ $text == *\"* ]] && [[ $included != earl*.h ]] && [ ! -e "${file%/*}/$included" ]; }; then
+            complain "$file:$line: a front end of Earl sees earl.h only, not $included"
+        fi ;;
+    adapters/earl/targets/*) ;;
+    adapters/earl/*)
+        [[ $included != bcr* ]] || complain "$file:$line: Earl sees BCR in its targets only: $included" ;;
+    esac
     case $included in
     *.c)
         complain "$file:$line: includes a .c file" ;;

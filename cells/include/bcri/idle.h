@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A CCE that only looks for regions: bcr_idle.
+/* A CCE that only looks for regions, or is a server: bcr_idle.
  *
  * It spins, or sleeps with a time limit, so the search for deadlocks cannot see from outside that it has nothing to
  * find: while it looks, its journal is open, and a region that it has taken may be counted later. So the daemon asks
@@ -8,7 +8,10 @@
  *
  * A period begins with bcr_idle, and ends with the first region that the CCE gets, with a handler that begins, or with
  * anything else that it does. So an answer is about all of the time since `period` changed. docs/states/deadlock.md has
- * what follows from that. */
+ * what follows from that.
+ *
+ * That a CCE is a server is one more word, which the daemon reads when the CCE rests, so it need not be asked for. It
+ * changes between periods only: a host that has told of a period tells anew. */
 #ifndef BCRI_IDLE_H
 #define BCRI_IDLE_H
 

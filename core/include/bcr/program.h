@@ -46,7 +46,8 @@ enum bcr_group {
 
 /* What a CCE says of itself: bcr_idle. */
 enum bcr_idleness {
-    bcr_IDLE_WAITING = 1 /* it only looks for regions */
+    bcr_IDLE_WAITING = 1, /* it only looks for regions */
+    bcr_IDLE_SERVER = 2   /* it serves the others */
 };
 
 /* bcr_rgkind -- tell what a region is: data of a CCE, or news from BCR itself.
@@ -402,7 +403,7 @@ BCR_API int bcr_outdone(int msec);
  * Crash: the directory stays until the program ends. */
 BCR_API int bcr_tempdir(char *path, size_t length);
 
-/* bcr_idle -- say that this CCE only looks for regions from now on, so that a deadlock can be found.
+/* bcr_idle -- say that this CCE only looks for regions from now on, or is a server: for the search for deadlocks.
  * The daemons find out when no CCE of a program can go on (ondeadlock in bcrrc), but a CCE that looks
  * again and again, with the time 0 or another, seems to compute. With bcr_IDLE_WAITING it says that it
  * only looks: until it has found something, none of its threads, handlers and signal handlers does
@@ -417,10 +418,16 @@ BCR_API int bcr_tempdir(char *path, size_t length);
  * bcr_rgwaitm or bcr_idle, and there is nothing in its cells of kind in and in/out, in cell 0, and in its
  * requests. While it sleeps in another call, as poll(2), nobody can tell.
  *
+ * With bcr_IDLE_SERVER it says that it serves the others: when nobody asks it for anything, it waits, and that
+ * is no fault. So it is no part of a deadlock: one is reported if all CCEs wait, and one of them at least is
+ * no server; a program in which only servers wait is left alone. A server that does anything else keeps
+ * deadlocks from being found, as every CCE does. It stays a server until it calls bcr_idle(0); if it looks
+ * again and again, it calls bcr_idle(bcr_IDLE_WAITING), too, after that.
+ *
  * If a CCE of the program has asked for bcr_passsignals, SIGHUP is what follows from a deadlock unless
  * ondeadlock says otherwise.
  * Returns: 0.
- * Errors: bcrE_ARG     how is neither bcr_IDLE_WAITING nor 0.
+ * Errors: bcrE_ARG     how is none of bcr_IDLE_WAITING, bcr_IDLE_SERVER and 0.
  * Blocks: no. May run handlers.
  * Crash: what the CCE has said ends with it. */
 BCR_API int bcr_idle(int how);

@@ -251,11 +251,11 @@ struct bcri_sleep_shm {
 #define BCRI_SLEEPS_FOR_TEAM 0xfffeu
 static_assert(sizeof(struct bcri_sleep_shm) == 32, "docs/layout/record.md");
 
-/* Whether the CCE only looks for regions (cells/include/bcri/idle.h). */
+/* Whether the CCE only looks for regions, or is a server (cells/include/bcri/idle.h). */
 struct bcri_idle_shm {
     _Atomic uint64_t period; /* counts its changes, by the CCE: odd while it only looks */
     _Atomic uint32_t asked;  /* the daemon's last question */
-    uint32_t pad0;
+    _Atomic uint32_t server; /* 1: it serves the others, by the CCE */
 };
 static_assert(sizeof(struct bcri_idle_shm) == 16, "docs/layout/record.md");
 

@@ -182,6 +182,20 @@ static void bound_text(struct enl_deadlock *deadlock)
     explained(deadlock);
 }
 
+/* The sentence with which the report of a deadlock begins. */
+static void begin_text(struct enl_explanation *text, uint32_t count, bool servers)
+{
+    char all[48] = "the program's only CCE";
+    if (count != 1)
+        snprintf(all, sizeof all, "all %u CCEs of the program", count);
+    snprintf(text->bytes, sizeof text->bytes,
+             "deadlock: %s%s wait%s without a time limit, and nothing is on its way.\n", all,
+             !servers     ? ""
+             : count == 1 ? " that is no server"
+                          : " that are no servers",
+             count == 1 ? "s" : "");
+}
+
 /* Starts a process that looks, and says why the CCEs wait: `count` of them in a deadlock, or 0 in a circle of locks. Returns
  * whether it runs. */
 static bool explain(struct enl_deadlock *deadlock, uint32_t count)
@@ -193,14 +207,8 @@ static bool explain(struct enl_deadlock *deadlock, uint32_t count)
     int pair[2];
     drop_text(text);
     text->whole = count != 0;
-    if (count == 1)
-        strcpy(text->bytes,
-               "deadlock: the program's only CCE waits without a time limit, and nothing is on its way.\n");
-    else if (count != 0)
-        snprintf(
-            text->bytes, sizeof text->bytes,
-            "deadlock: all %u CCEs of the program wait without a time limit, and nothing is on its way.\n",
-            count);
+    if (count != 0)
+        begin_text(text, count, enl_root_detector_servers(&deadlock->root_detector));
     text->length = text->own = strlen(text->bytes);
     if (pipe2(pair, O_CLOEXEC) != 0)
         return false;
@@ -228,13 +236,15 @@ static void tell_root(struct enl_deadlock *deadlock)
     const struct enl_stillness *told = &deadlock->host_detector.last;
     const struct bcri_control message = {.type = BCRI_MSG_still,
                                          .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count) |
-                                                    BCRI_HAS(who) | BCRI_HAS(moves) | BCRI_HAS(since),
+                                                    BCRI_HAS(who) | BCRI_HAS(moves) | BCRI_HAS(since) |
+                                                    BCRI_HAS(flags),
                                          .id = deadlock->host_detector.round,
                                          .status = told->still,
                                          .count = told->count,
                                          .who = told->who,
                                          .moves = told->moves,
-                                         .since = told->since};
+                                         .since = told->since,
+                                         .flags = told->servers};
     if (deadlock->self->upward != NULL)
         deadlock->self->upward->send(deadlock->self->program, &message);
     else
@@ -334,8 +344,8 @@ static void on_deadlock_timer(uv_timer_t *timer)
     if (deadlock->self->phase != ENL_RUNNING)
         return;
     const struct enl_stillness seen = look_at_records(deadlock, false, &lookers, &lockers);
-    bcri_log_write(&deadlock->self->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
-                   ++deadlock->count, seen.count,
+    bcri_log_write(&deadlock->self->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs%s rest, %s",
+                   ++deadlock->count, seen.count, seen.servers ? " and servers" : "",
                    seen.still ? "and nothing else is under way" : "others do not");
     bound_text(deadlock);
     suspect_circle(deadlock, lockers);
@@ -357,7 +367,8 @@ void enl_deadlock_of_host(struct enl_deadlock *deadlock, uint32_t host, const st
                                        .count = message->count,
                                        .who = message->who,
                                        .moves = message->moves,
-                                       .since = message->since};
+                                       .since = message->since,
+                                       .servers = (message->flags & 1) != 0};
     if (deadlock->looks && know_hosts(deadlock))
         act_on_verdict(deadlock, enl_root_detector_hear(&deadlock->root_detector, host, message->id, &told));
 }

@@ -22,18 +22,20 @@
 
 struct enl_stillness {
     bool still;     /* no CCE here can go on by itself, and nothing is under way */
-    uint32_t count; /* CCEs that rest */
+    uint32_t count; /* CCEs that rest and are no servers */
     uint64_t
         who; /* which they are, and how each rests: a sum of parts of their identities, which are random */
     uint64_t
         moves; /* their sleeps or periods, and the agent's messages, so far: while `who` stays, it only grows */
     uint64_t since; /* the sum of when their waits began: signals that interrupt a wait do not change it */
+    bool servers;   /* servers rest beside them, which are in `who`, `moves` and `since`, too */
 };
 
 /* A look at one CCE. */
 struct enl_rest {
     bool rests;    /* it sleeps without a time limit, and was not rung since it looked; or it looks */
     bool looks;    /* it only looks for regions (bcr_idle), as it says: it is to be asked */
+    bool server;   /* it says so (bcr_idle), and is no part of a deadlock */
     bool may_lock; /* it sleeps for one request, and has had write locks */
     uint64_t who, since;
     uint64_t moves; /* the number of its sleep, or of the period in which it only looks */
@@ -45,7 +47,8 @@ struct enl_rest enl_rest_of(const struct bcri_record_shm *record);
 /* Adds a CCE that rests. */
 static inline void enl_stillness_add(struct enl_stillness *stillness, const struct enl_rest *rest)
 {
-    stillness->count++;
+    stillness->count += !rest->server;
+    stillness->servers |= rest->server;
     stillness->who += rest->who;
     stillness->moves += rest->moves;
     stillness->since += rest->since;
@@ -65,7 +68,9 @@ static inline bool enl_stillness_same(const struct enl_stillness *one, const str
  *                                      +------------------+  one answers something else, comes or goes
  *
  * The second look of each host begins when it is asked, which is after the first look of every host
- * has ended. docs/states/deadlock.md tells why two equal looks in this order are a proof. */
+ * has ended. docs/states/deadlock.md tells why two equal looks in this order are a proof.
+ *
+ * Servers must rest like all others, but a standstill of servers alone is no deadlock. */
 
 struct enl_checked_host {
     uint32_t number;
@@ -95,8 +100,10 @@ enum enl_verdict enl_root_detector_hear(struct enl_root_detector *detector, uint
                                         const struct enl_stillness *stillness);
 /* Once in a while. ENL_ASK: all hosts are to be asked, with detector->round. */
 enum enl_verdict enl_root_detector_tick(struct enl_root_detector *detector);
-/* How many CCEs are in it. */
+/* How many CCEs are in it: all but servers. */
 uint32_t enl_root_detector_count(const struct enl_root_detector *detector);
+/* Whether servers wait beside them. */
+bool enl_root_detector_servers(const struct enl_root_detector *detector);
 void enl_root_detector_fini(struct enl_root_detector *detector);
 
 /* When a host looks at itself, and what of it is worth telling the root.

@@ -34,6 +34,7 @@ struct enl_rest enl_rest_of(const struct bcri_record_shm *record)
                  rests == (rest.moves << 32 | bell);
     rest.may_lock = rest.may_lock && rest.rests;
     const uint64_t period = bcri_load_acquire(&record->idle.period);
+    rest.server = bcri_load(&record->idle.server) != 0;
     if (rest.rests || state != BCRI_CCE_ALIVE || period % 2 == 0)
         return rest;
     rest.rests = rest.looks = true;
@@ -201,6 +202,14 @@ uint32_t enl_root_detector_count(const struct enl_root_detector *detector)
     for (size_t i = 0; i < detector->count; i++)
         count += detector->hosts[i].stillness.count;
     return count;
+}
+
+bool enl_root_detector_servers(const struct enl_root_detector *detector)
+{
+    bool servers = false;
+    for (size_t i = 0; i < detector->count; i++)
+        servers |= detector->hosts[i].stillness.servers;
+    return servers;
 }
 
 void enl_root_detector_fini(struct enl_root_detector *detector)

@@ -39,7 +39,7 @@
  *       counters as in trace.h; `used` and `limit` are bytes of regions in its heap; of the `moves`, those puts, gets
  *       and reads that its trace still has, the regions have `moved` bytes; `traced_ns` is the time of the oldest
  *       operation in its trace, 0 if that has all; `outside` is enum look_outside: where it sleeps outside BCR;
- *       `idle` is odd while it only looks for regions (bcr_idle)
+ *       `idle` is odd while it only looks for regions, `server` 1 if it is a server (bcr_idle)
  * AREA  what one bcr_cagrow of `owner` has made
  * CELL  one of its cells that was used: `flags` as in cell.h; `locker` has a write lock (tag);
  *       `head_lock` and `tail_lock` are tags; `requests` of its handler; `high` and `oldest_ns` are 0 in a snapshot: struct look_seen
@@ -62,7 +62,7 @@
     N(host) N(index) N(identity0) N(identity1) N(ordinal) N(pid) N(state) N(process) N(asleep)   \
     N(bell) N(holder) N(call) N(slept) N(since_ns) N(deadline_ns) N(waiting_for) N(news)                 \
     N(allocs) N(frees) N(puts) N(gets) N(reads) N(zaps) N(timeouts) N(fulls) N(copies) N(waits)  \
-    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) N(traced_ns) N(outside) N(idle) T(name)
+    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) N(traced_ns) N(outside) N(idle) N(server) T(name)
 #define LOOK_AREA(N, T)                                                                          \
     N(host) N(owner) N(base) N(cells) N(regions) N(bytes) N(pool) N(putters)
 #define LOOK_CELL(N, T)                                                                          \
@@ -309,7 +309,7 @@ int enl_command_top(const char *name);
  * Those blocked CCEs that have no way out are stuck: nothing in the program can wake any of them. A
  * CCE that runs, starts, is stopped or traced, or waits with a time limit, for a descriptor or for
  * enl, is never blocked. So one CCE that only computes keeps all from being accused, except those
- * in a circle of locks.
+ * in a circle of locks. A server (bcr_idle) that is stuck has nothing to do; it is told, and not counted among them.
  *
  * A pure function of a view and that before it, taken one shortly after the other: what slept in both without having
  * been awake between is asleep. */
@@ -344,6 +344,7 @@ struct look_why {
     const struct look_wait **waits;        /* of all, by CCE */
     size_t count, stuck, blocked, running; /* `running`: those TIMED too */
     size_t stopped;
+    size_t servers;   /* that wait as if they were stuck, which they are not */
     size_t in_flight; /* puts to other hosts that are on their way */
     bool partial;     /* not all CCEs of the program were seen: others may run */
     bool all_stuck;   /* every CCE of the program is */

@@ -82,6 +82,7 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     for (unsigned i = 0; i <= BCRI_COUNT_UNTOLD; i++)
         counters[i] = bcri_load(&record->counters[i]);
     cce->idle = bcri_load(&record->idle.period);
+    cce->server = bcri_load(&record->idle.server);
     cce->limit = look_at_areas(look, index, record);
     look_at_ids(look, cce, record);
     look_at_trace(look, record, cce);

@@ -139,6 +139,12 @@ static bool has_way_out(const struct look_why *why, const struct look_why_cce *o
     return false;
 }
 
+/* Where a stuck one is counted. */
+static size_t *stuck_count(struct look_why *why, const struct look_why_cce *one)
+{
+    return one->cce->server != 0 ? &why->servers : &why->stuck;
+}
+
 /* Takes those away that have a way out, until none has. */
 static void find_stuck(struct look_why *why)
 {
@@ -149,7 +155,7 @@ static void find_stuck(struct look_why *why)
             if (one->fate != LOOK_STUCK || !has_way_out(why, one))
                 continue;
             one->fate = LOOK_BLOCKED;
-            why->stuck--;
+            *stuck_count(why, one) -= 1;
             why->blocked++;
             changed = true;
         }
@@ -260,7 +266,7 @@ static struct look_why_cce *likely_server(const struct look_why *why, struct loo
     struct look_why_cce *other = NULL;
     if (one->cce->holder != 0)
         return find_cce(why, one->cce->host, one->cce->holder - 1);
-    if (one->wait_count == 0)
+    if (one->wait_count == 0 || one->cce->server != 0) /* a server waits for all others */
         return NULL;
     const struct look_wait *wait = one->waits[0];
     if ((other = locker_of(why, wait)) != NULL && other != one) {
@@ -322,7 +328,7 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
                              (one->wait_count != 0 || cce->holder != 0 || look_sleeps_for(cce) != NULL);
         const bool stopped = is_stopped(cce);
         one->fate = blocked ? LOOK_STUCK : stopped ? LOOK_STOPPED : LOOK_RUNS;
-        why_out->stuck += blocked;
+        *stuck_count(why_out, one) += blocked;
         why_out->stopped += stopped;
         why_out->running += !blocked && !stopped && !has_ended(cce);
         if (one->fate == LOOK_RUNS && !has_ended(cce))

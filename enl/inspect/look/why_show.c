@@ -16,6 +16,12 @@ static const char *name_of_cce(const struct look_why *why, const struct look_why
     return look_say_cce(why->view, one->cce->host, one->cce->index);
 }
 
+/* It, and that it is a server. */
+static const char *say_subject(const struct look_why *why, const struct look_why_cce *one)
+{
+    return look_text("%s%s", name_of_cce(why, one), one->cce->server != 0 ? ", a server," : "");
+}
+
 static bool waits(const struct look_why_cce *one)
 {
     return one->fate == LOOK_STUCK || one->fate == LOOK_BLOCKED;
@@ -47,7 +53,7 @@ static bool only_looks(const struct look_why_cce *one)
 
 static void say_looks(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
-    fprintf(out, "%s only looks for regions, again and again (bcr_idle).\n", name_of_cce(why, one));
+    fprintf(out, "%s only looks for regions, again and again (bcr_idle).\n", say_subject(why, one));
 }
 
 /* Those that wait in vain again and again, and those that a person holds: they keep others from being accused. */
@@ -99,7 +105,7 @@ static void say_hope(FILE *out, const struct look_why *why, const struct look_wh
 static void say_cce(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
     const struct look_cce *cce = one->cce;
-    fprintf(out, "%s ", name_of_cce(why, one));
+    fprintf(out, "%s ", say_subject(why, one));
     if (cce->holder != 0) {
         fprintf(out, "waits inside a call until %s releases a lock.\n",
                 look_say_cce(why->view, cce->host, cce->holder - 1));
@@ -174,7 +180,8 @@ static void say_missing(FILE *out, const struct look_why *why)
 {
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
-        if (one->fate != LOOK_STUCK || one->in_cycle || one->next != SIZE_MAX || one->wait_count == 0)
+        if (one->fate != LOOK_STUCK || one->cce->server != 0 || one->in_cycle || one->next != SIZE_MAX ||
+            one->wait_count == 0)
             continue;
         const bool get = look_wait_is_get(one->waits[0]);
         fprintf(out,
@@ -231,11 +238,12 @@ void look_why_text(FILE *out, const struct look_why *why)
     say_cycles(out, why);
     say_missing(out, why);
     if (why->all_stuck && why->stuck == 1)
-        fprintf(out, "deadlock: the program's only CCE waits for itself, and nothing is on its way.\n");
+        fprintf(out, "deadlock: the program's only CCE%s waits for itself, and nothing is on its way.\n",
+                why->servers != 0 ? " that is no server" : "");
     else if (why->all_stuck)
         fprintf(out,
-                "deadlock: all %zu CCEs of the program wait for each other, and nothing is on its way.\n",
-                why->stuck);
+                "deadlock: all %zu CCEs of the program%s wait for each other, and nothing is on its way.\n",
+                why->stuck, why->servers != 0 ? " that are no servers" : "");
     else if (why->stuck != 0)
         fprintf(out, "%zu CCEs wait for CCEs that wait themselves; %zu run or can go on.\n", why->stuck,
                 why->running + why->blocked);
@@ -243,6 +251,9 @@ void look_why_text(FILE *out, const struct look_why *why)
         fprintf(out, "%zu CCEs wait; %zu run and could end that.\n", why->blocked, why->running);
     else
         fprintf(out, "no CCE waits without a time limit; %zu run, or wait for a time.\n", why->running);
+    if (why->servers != 0)
+        fprintf(out, "%zu server%s, which %s no part of a deadlock.\n", why->servers,
+                why->servers == 1 ? " waits" : "s wait", why->servers == 1 ? "is" : "are");
     if (why->stopped != 0)
         fprintf(out, "%zu %s stopped.\n", why->stopped, why->stopped == 1 ? "is" : "are");
     if (why->in_flight != 0)
@@ -298,7 +309,8 @@ void look_why_json(FILE *out, const struct look_why *why)
             continue;
         fprintf(out, "%s{\"cce\":", between);
         json_cce(out, one);
-        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s", fates[one->fate], JSON_BOOL(one->in_cycle));
+        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s,\"server\":%s", fates[one->fate],
+                JSON_BOOL(one->in_cycle), JSON_BOOL(one->cce->server != 0));
         if (one->wait_count != 0)
             fprintf(out,
                     ",\"want\":%" PRIu64 ",\"cell\":%" PRIu64 ",\"owner_host\":%" PRIu64 ",\"owner\":%" PRIu64

@@ -92,8 +92,8 @@ static const char *const *with_hosts_there(const char *const *words)
         fprintf(file,
                 "local%d local enl=%s/enl/enl "
                 "path=%s/test/system/enl:%s/test/system/crash:%s/test/adapters/lfc:%s/test/adapters/pm:"
-                "%s/test/adapters/score:%s/examples\n",
-                i, there, there, there, there, there, there, there);
+                "%s/test/adapters/score:%s/test/adapters/nx:%s/examples\n",
+                i, there, there, there, there, there, there, there, there);
     CHECK_INT(fclose(file), 0);
     changed[at] = "--hosts";
     changed[at + 1] = "hosts-there";

@@ -26,6 +26,7 @@
  *   busy     all put and get without end
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
+ * SYS_SERVERS, if it is there, is how many of them, from CCE 0 on, say that they are servers (bcr_idle).
  * SYS_FLAGS are those of bcr_init. "Runs" is a pause outside BCR. Each tells just before it does what it does. */
 #include <fcntl.h>
 #include <poll.h>
@@ -276,6 +277,9 @@ int main(int argc, char **argv)
     signal(SIGALRM, on_alarm);
     MUST(cces > 0 && cces <= CCES_MAX);
     meet(argv[0]);
+    const char *servers = getenv("SYS_SERVERS");
+    if (servers != NULL && bcr_cceord < strtol(servers, NULL, 10))
+        MUST(bcr_idle(bcr_IDLE_SERVER) == 0);
     perform(setting("SYS_MODE"));
     return 0;
 }

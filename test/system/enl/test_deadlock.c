@@ -280,6 +280,42 @@ TEST_TIMEOUT(cces_that_only_look_are_not_accused_while_a_region_is_there, 300)
     }
 }
 
+static void start_with_servers(int i, const char *hosts, const char *mode, const char *cces,
+                               const char *servers)
+{
+    setenv("SYS_SERVERS", servers, 1);
+    start(i, hosts, mode, cces, "--");
+    unsetenv("SYS_SERVERS");
+}
+
+TEST_TIMEOUT(servers_are_no_part_of_a_deadlock, 300)
+{
+    start_with_servers(0, "1", "missing", "3", "1");
+    start_with_servers(1, "2", "missing", "2", "1"); /* CCE 1 is alone on its host, and CCE 0 on the root's */
+    start_with_servers(2, "1", "idle", "5", "2");    /* those that only look may be servers, too */
+    start_with_servers(3, "2", "missing", "3", "3");
+    start_with_servers(4, "1", "slow", "3", "1"); /* a server that does something */
+    wait_for_log(3, "0 CCEs and servers rest, and nothing else is under way");
+    wait_for_looks(3, 4);
+    wait_for_looks(4, 4);
+    for (int i = 0; i <= 2; i++)
+        wait_for_log(i, ", a server, ");
+    for (int i = 0; i <= 4; i++)
+        end(i);
+    has(0, "deadlock: all 2 CCEs of the program that are no servers wait without a time limit");
+    has(0, "CCE 0, a server, waits for a region from cell 1 of CCE 0");
+    has(0, "a put is missing: CCE 1 waits for one into cell 1 of CCE 1");
+    lacks(0, "a put is missing: CCE 0 ");
+    has(1, "deadlock: the program's only CCE that is no server waits without a time limit");
+    has(1, "CCE 1 on local1 waits for ");
+    has(2, "deadlock: all 3 CCEs of the program that are no servers");
+    has(2, "CCE 0, a server, only looks for regions");
+    for (int i = 0; i <= 2; i++)
+        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+    lacks(3, "deadlock");
+    lacks(4, "deadlock");
+}
+
 TEST_TIMEOUT(hangup_follows_where_signals_are_passed_unless_another_choice_was_made, 300)
 {
     char flags[16];

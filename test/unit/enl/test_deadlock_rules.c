@@ -88,7 +88,29 @@ TEST(only_who_has_had_a_write_lock_and_waits_for_one_thing_may_be_in_a_circle)
 
 static struct enl_stillness still(uint32_t count, uint64_t who, uint64_t moves, uint64_t since)
 {
-    return (struct enl_stillness){true, count, who, moves, since};
+    return (struct enl_stillness){.still = true, .count = count, .who = who, .moves = moves, .since = since};
+}
+
+TEST(a_server_rests_like_others_and_is_not_counted)
+{
+    sleeps();
+    const struct enl_rest other = enl_rest_of(&record);
+    bcri_store(&record.idle.server, 1);
+    const struct enl_rest server = enl_rest_of(&record);
+    CHECK(server.rests && server.server && !other.server);
+    struct enl_stillness seen = still(0, 0, 0, 0);
+    enl_stillness_add(&seen, &server);
+    CHECK_UINT(seen.count, 0);
+    CHECK_UINT(seen.moves, 4);
+    CHECK(seen.servers);
+    enl_stillness_add(&seen, &other);
+    CHECK_UINT(seen.count, 1);
+    CHECK_UINT(seen.moves, 8);
+    CHECK(seen.servers);
+    bcri_store(&record.bell.sleeping, BCRI_AWAKE);
+    CHECK(!rests());
+    bcri_store(&record.idle.period, 7);
+    CHECK(enl_rest_of(&record).looks && enl_rest_of(&record).server);
 }
 
 TEST(looks_are_the_same_if_nobody_has_come_gone_or_slept_again)

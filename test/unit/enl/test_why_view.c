@@ -104,6 +104,33 @@ TEST(one_that_runs_keeps_all_from_being_stuck)
     CHECK_UINT(why.blocked, 2);
 }
 
+TEST(a_server_that_waits_is_no_part_of_a_deadlock)
+{
+    begin(3);
+    for (size_t i = 0; i < 3; i++)
+        sleeps(i, BCRI_ORDER_TAKE, i, 5);
+    cces[0].server = 1;
+    think(NULL);
+    CHECK(why.all_stuck);
+    CHECK_UINT(why.stuck, 2);
+    CHECK_UINT(why.servers, 1);
+    says("CCE 0, a server, waits for a region from cell 5 of CCE 0");
+    says("deadlock: all 2 CCEs of the program that are no servers wait for each other");
+    says("1 server waits, which is no part of a deadlock.");
+    CHECK(strstr(text, "missing: CCE 0") == NULL);
+    cces[1].server = cces[2].server = 1;
+    think(NULL);
+    CHECK(!why.all_stuck);
+    CHECK_UINT(why.stuck, 0);
+    CHECK_UINT(why.servers, 3);
+    CHECK(strstr(text, "deadlock:") == NULL);
+    cces[0].asleep = BCRI_AWAKE; /* it does something, so the others may be helped */
+    cces[1].server = 0;
+    think(NULL);
+    CHECK_UINT(why.stuck + why.servers, 0);
+    CHECK_UINT(why.blocked, 2);
+}
+
 TEST(where_not_all_cces_were_seen_nothing_is_called_a_deadlock)
 {
     for (int which = 0; which < 3; which++) {

@@ -78,9 +78,35 @@ TEST(only_a_cce_that_has_said_so_answers)
     ask();
     looks_in_vain(IN);
     CHECK_UINT(heard.answers, 0);
-    FAILS(bcr_idle(2), bcrE_ARG);
+    FAILS(bcr_idle(3), bcrE_ARG);
     FAILS(bcr_idle(-1), bcrE_ARG);
     CHECK_INT(bcr_idle(0), 0);
+    CHECK_UINT(period() % 2, 0);
+    end();
+}
+
+static bool is_server(void)
+{
+    return bcri_load(&one->record->idle.server) != 0;
+}
+
+TEST(a_server_is_one_until_it_says_otherwise_and_may_look)
+{
+    start();
+    CHECK(!is_server());
+    const uint64_t first = period();
+    CHECK_INT(bcr_idle(bcr_IDLE_SERVER), 0);
+    CHECK(is_server());
+    CHECK_UINT(period(), first + 1); /* who has told of the period hears that it has ended */
+    ask();
+    looks_in_vain(IN);
+    CHECK_UINT(heard.answers, 0);
+    CHECK_INT(bcr_idle(bcr_IDLE_WAITING), 0);
+    CHECK(is_server() && is_idle());
+    const bcr_region region = bcr_rgalloc(8, 0);
+    CHECK(is_server() && region != NULL && bcr_rgfree(region) == 0);
+    CHECK_INT(bcr_idle(0), 0);
+    CHECK(!is_server());
     CHECK_UINT(period() % 2, 0);
     end();
 }

@@ -246,7 +246,7 @@
     X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                     \
     X(lost, K(host), K(flags), 0)                                                                            \
     X(carry, K(host) | K(bytes), 0, 0)                                                                       \
-    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)                              \
+    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), K(flags), 0)                       \
     X(look, K(id), 0, 0)                                                                                     \
     X(deadlock, K(kind), 0, 0)                                                                               \
     X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                           \

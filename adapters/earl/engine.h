@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of one process, and what the engine's files have for each other. Public routines look the state up once (public.c);
+ * all below have it as argument, so that tests have several in one process.
+ *
+ * The main flow waits in target->take alone, where all that comes is taken in. Whatever else has to wait (a full inbox, memory)
+ * does so in work of its own, by target->later; so nobody who waits to send keeps others from sending to him. Such work runs
+ * within calls of the target only: it touches the peers' outgoing queues and open sends, and never the matching. */
+#ifndef EARL_ENGINE_H
+#define EARL_ENGINE_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "match.h"
+#include "packet.h"
+#include "pool.h"
+#include "target.h"
+
+/* A message longer than WHOLE_MAX goes in several packets: each side copies while the other does, and a packet fits a cache.
+ * UNASKED bytes of a message go before a receive has got hold of it, if the sender does not wait. Up to COPIED_MAX bytes are
+ * copied out of a packet that no receive wanted, so that its memory is the sender's again. */
+enum {
+    EARL_WHOLE_MAX = 8192,
+    EARL_PART_SMALL = 8192,
+    EARL_PART_LARGE = 65536,
+    EARL_PART_LIMIT = 256 << 10, /* of a message: from here on its parts are large */
+    EARL_UNASKED = 256 << 10,
+    EARL_COPIED_MAX = 960
+};
+
+/* Bytes of a message that nobody has received: a packet that was kept, from `offset` on. */
+struct earl_piece {
+    struct earl_piece *next;
+    earl_packet packet;
+    const unsigned char *data;
+    size_t length;
+};
+
+/* A message that has come, or is coming, and has no receive yet; or one that is still coming and has one. */
+struct earl_incoming {
+    struct earl_message message; /* first; in the match tables while it has no receive and is not claimed */
+    struct earl_incoming *next;  /* of its source, while parts are to come */
+    struct earl_open *receive;
+    struct earl_piece *pieces, *last;
+    unsigned char *copy; /* instead of pieces: behind this struct, or pages of their own */
+    size_t arrived;
+    uint32_t id;
+    uint8_t pool; /* which pool this is from */
+    bool is_synchronous, is_complete;
+};
+
+enum earl_open_kind { EARL_OPEN_RECEIVE, EARL_OPEN_SEND, EARL_OPEN_CLAIM };
+
+/* An open operation: a request, or that of a routine that waits. */
+struct earl_open {
+    struct earl_receive receive; /* first; of a receive */
+    struct earl_envelope envelope;
+    enum earl_open_kind kind;
+    bool is_done;
+    earl_request request; /* 0: it has no number */
+    void (*then)(const struct earl_envelope *envelope, void *argument);
+    void *argument;
+    struct earl_open *next_due; /* of those whose `then` is to be called */
+    /* of a receive */
+    unsigned char *buffer;
+    size_t room;
+    /* of a claim */
+    struct earl_incoming *claimed;
+    /* of a send */
+    const unsigned char *data;
+    size_t length, sent;
+    int process;
+    bool is_synchronous, is_matched, is_queued;
+    bool is_copy;      /* data are pages of Earl's */
+    bool is_abandoned; /* nobody asks for it: it is over when it is done */
+};
+
+/* What waits to go to a process: a packet, or the rest of a send. */
+struct earl_outgoing {
+    struct earl_outgoing *next;
+    earl_packet packet;
+    struct earl_open *send;
+};
+
+struct earl_peer {
+    struct earl_outgoing *first, *last;
+    uint64_t queued, served; /* packets and sends that have been, since the start */
+    struct earl_incoming *arriving;
+    struct earl *earl;
+    bool is_served; /* work for it has begun */
+    bool has_ended;
+    bool is_watched;
+    unsigned watch_context;
+    int watch_tag;
+};
+
+enum { EARL_POOLS = 3 };
+
+struct earl {
+    const struct earl_target *target;
+    void *self; /* of the target */
+    const char *name;
+    int process, count;
+    struct earl_peer *peers;
+    struct earl_match match;
+    struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing;
+    size_t copied, copied_limit; /* bytes out of packets */
+    struct earl_slot *slots;
+    uint32_t slot_room, slot_free, slot_used;
+    struct earl_open *first_due, **last_due;
+    uint64_t strange; /* packets that made no sense, and were dropped */
+    unsigned empty;   /* looks in a row that found nothing */
+
+    /* interrupts.c: the thread's and its signal handler's */
+    volatile sig_atomic_t inside, pending, masked, in_signal, in_then;
+    struct earl_interrupts *interrupts;
+    bool is_armed;
+};
+
+/* ---- progress.c ---- */
+
+/* Takes in one packet, with EARL_WAIT waiting for one or for news of earlier work. `current`, unless NULL, is a receive that is not
+ * posted, and the last to be asked. Returns 1 if there was a packet, 0 if not, or a code. */
+int earl_step(struct earl *earl, struct earl_open *current, enum earl_patience patience);
+/* Takes in all that is there. Returns how many packets, or a code. */
+int earl_look(struct earl *earl);
+/* What a packet says. */
+void earl_dispatch(struct earl *earl, earl_packet packet, struct earl_open *current);
+
+/* ---- incoming.c ---- */
+
+/* Gives a receive its message, which is out of the tables. */
+void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, struct earl_open *receive);
+/* Lets go of a message and all its bytes. */
+void earl_incoming_free(struct earl *earl, struct earl_incoming *incoming);
+/* A message of this process to itself, in no packet; id: of its send, if that is to be told when a receive has got hold of it. */
+void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
+                       uint32_t id);
+/* A whole message has come; returns whether the packet is kept. */
+bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
+                         const unsigned char *data, struct earl_open *current);
+bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
+                         const unsigned char *data, size_t length, struct earl_open *current);
+bool earl_incoming_more(struct earl *earl, int source, uint32_t id, earl_packet packet,
+                        const unsigned char *data, size_t length);
+
+/* ---- outgoing.c ---- */
+
+/* Hands a packet over, or has it go later. Returns a code. With waits it returns when the packet has gone. */
+int earl_outgoing_put(struct earl *earl, int process, earl_packet packet, bool waits);
+/* The same with a packet that need not keep the order, and is the caller's still: it goes to several. */
+int earl_outgoing_share(struct earl *earl, int process, earl_packet packet);
+/* Waits until all has gone that the process is to get by now. */
+int earl_outgoing_wait(struct earl *earl, int process);
+/* Answers with a packet of a head alone, which need not keep the order. */
+int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t id);
+/* Has the rest of a send go when its turn comes. */
+int earl_outgoing_queue(struct earl *earl, struct earl_open *send);
+/* Memory for a packet, for which it waits. NULL: there is none for one so long. */
+earl_packet earl_outgoing_memory(struct earl *earl, size_t length);
+void earl_outgoing_end(struct earl *earl);
+
+/* ---- send.c ---- */
+
+int earl_do_send(struct earl *earl, int process, unsigned context, int tag, const void *data, size_t length,
+                 bool is_synchronous);
+int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned context, int tag,
+                  const void *data, size_t length);
+earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int tag, const void *data,
+                           size_t length, bool is_synchronous);
+/* The receiver has got hold of a message. */
+void earl_send_matched(struct earl *earl, int process, uint32_t id);
+/* That process has ended: sends to it are over. */
+void earl_send_ended(struct earl *earl, int process);
+/* Goes on with a send, in work of its own, to its end. */
+void earl_send_rest(struct earl *earl, struct earl_open *send);
+
+/* ---- receive.c ---- */
+
+int earl_do_receive(struct earl *earl, const struct earl_wanted *wanted, void *buffer, size_t room,
+                    struct earl_envelope *envelope);
+earl_request earl_do_ireceive(struct earl *earl, const struct earl_wanted *wanted, void *buffer, size_t room);
+int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                  struct earl_envelope *envelope);
+earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                           struct earl_envelope *envelope);
+int earl_do_claimed(struct earl *earl, earl_request request, void *buffer, size_t room);
+
+/* ---- requests.c ---- */
+
+/* A new open operation with a number. NULL: no memory. */
+struct earl_open *earl_open_new(struct earl *earl, enum earl_open_kind kind);
+/* Which one has the number. NULL: none. */
+struct earl_open *earl_open_of(struct earl *earl, earl_request request);
+void earl_open_free(struct earl *earl, struct earl_open *open);
+/* It is done, and its envelope is set. */
+void earl_open_done(struct earl *earl, struct earl_open *open);
+int earl_do_test(struct earl *earl, earl_request request, bool waits, struct earl_envelope *envelope);
+int earl_do_waitsome(struct earl *earl, int count, earl_request *requests, bool waits, int *done,
+                     struct earl_envelope *envelopes);
+int earl_do_cancel(struct earl *earl, earl_request request);
+void earl_requests_end(struct earl *earl);
+
+/* ---- groups.c ---- */
+
+int earl_do_barrier(struct earl *earl, const struct earl_group *group);
+int earl_do_broadcast(struct earl *earl, const struct earl_group *group, int root, void *data, size_t length);
+int earl_do_reduce(struct earl *earl, const struct earl_group *group, void *data, size_t length,
+                   void (*combine)(void *into, const void *from, void *argument), void *argument);
+int earl_do_collect(struct earl *earl, const struct earl_group *group, const void *data,
+                    const size_t *lengths, void *into);
+
+/* ---- interrupts.c ---- */
+
+int earl_do_then(struct earl *earl, earl_request request,
+                 void (*routine)(const struct earl_envelope *envelope, void *argument), void *argument);
+int earl_do_mask(struct earl *earl, int state);
+/* Calls what is due. */
+void earl_interrupts_serve(struct earl *earl);
+void earl_interrupts_end(struct earl *earl);
+/* Nothing more is there to be taken in: the helper is told of what comes from now on. */
+void earl_interrupts_arm(struct earl *earl);
+void earl_leave_slowly(struct earl *earl);
+
+/* Each public routine begins and ends with them. */
+static inline void earl_enter(struct earl *earl)
+{
+    earl->inside++;
+}
+static inline void earl_leave(struct earl *earl)
+{
+    if (earl->first_due != NULL || earl->interrupts != NULL)
+        earl_leave_slowly(earl);
+    else
+        earl->inside--;
+}
+
+/* ---- process.c ---- */
+
+/* Makes *earl one process of that target. Returns a code. */
+int earl_process_begin(struct earl *earl, const struct earl_target *target, void *self, const char *name);
+void earl_process_end(struct earl *earl);
+/* This process, for the public routines; NULL before earl_begin and after earl_end. */
+extern struct earl *earl_own;
+
+static inline bool earl_is_process(const struct earl *earl, int process)
+{
+    return process >= 0 && process < earl->count;
+}
+
+#endif

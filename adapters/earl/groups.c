@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* groups.c -- what all processes of a group do together, by messages in a context of Earl's own.
+ *
+ * Members have places 0, 1, …. Up to FLAT members the one of place 0 receives from all and sends to all, which takes fewest turns
+ * where processes share cores; more form a binomial tree, whose parts are runs of places, so results are combined in the order of
+ * places either way. Nothing overtakes between two members, so calls in the same order need no numbers. */
+#include "engine.h"
+
+enum { FLAT = 16 };
+enum { TAG_UP, TAG_DOWN, TAG_COLLECT };
+
+struct members {
+    const int *processes; /* NULL: 0, 1, … */
+    unsigned context;
+    int count, place;
+};
+
+static int process_at(const struct members *members, int place)
+{
+    return members->processes == NULL ? place : members->processes[place];
+}
+
+static int find_members(struct earl *earl, const struct earl_group *group, struct members *members)
+{
+    *members = (struct members){NULL, EARL_CONTEXTS, earl->count, earl->process};
+    if (group == NULL)
+        return EARL_OK;
+    if (group->count < 1 || group->processes == NULL || group->context >= EARL_CONTEXTS)
+        return EARL_E_ARG;
+    *members = (struct members){group->processes, EARL_CONTEXTS + 1 + group->context, group->count, -1};
+    for (int i = 0; i < group->count; i++) {
+        if (!earl_is_process(earl, group->processes[i]))
+            return EARL_E_PROCESS;
+        if (group->processes[i] == earl->process)
+            members->place = i;
+    }
+    return members->place < 0 ? EARL_E_ARG : EARL_OK;
+}
+
+static int send_to(struct earl *earl, const struct members *members, int place, int tag, const void *data,
+                   size_t length)
+{
+    return earl_do_send(earl, process_at(members, place), members->context, tag, data, length, false);
+}
+
+static int receive_from(struct earl *earl, const struct members *members, int place, int tag, void *data,
+                        size_t length)
+{
+    const struct earl_wanted wanted = {members->context, process_at(members, place), tag, NULL, NULL};
+    struct earl_envelope envelope;
+    const int code = earl_do_receive(earl, &wanted, data, length, &envelope);
+    return code == EARL_OK && (size_t)envelope.length != length ? EARL_E_CUT : code;
+}
+
+typedef void combine(void *into, const void *from, void *argument);
+
+/* Combines what the members have at place 0, or at each place of the tree on the way there. */
+static int combine_up(struct earl *earl, const struct members *members, void *data, size_t length,
+                      combine *routine, void *argument)
+{
+    int code = EARL_OK;
+    void *other = length == 0 ? NULL : earl_pages(length);
+    if (length != 0 && other == NULL)
+        return EARL_E_MEMORY;
+    if (members->count <= FLAT) {
+        if (members->place != 0)
+            code = send_to(earl, members, 0, TAG_UP, data, length);
+        for (int i = 1; i < members->count && members->place == 0 && code == EARL_OK; i++) {
+            code = receive_from(earl, members, i, TAG_UP, other, length);
+            if (code == EARL_OK && routine != NULL)
+                routine(data, other, argument);
+        }
+    } else {
+        for (int step = 1; step < members->count && code == EARL_OK; step *= 2) {
+            if ((members->place & step) != 0) {
+                code = send_to(earl, members, members->place - step, TAG_UP, data, length);
+                break;
+            }
+            if (members->place + step >= members->count)
+                continue;
+            code = receive_from(earl, members, members->place + step, TAG_UP, other, length);
+            if (code == EARL_OK && routine != NULL)
+                routine(data, other, argument);
+        }
+    }
+    earl_pages_free(other, length);
+    return code;
+}
+
+/* Brings the bytes of place `root` to all. */
+static int spread(struct earl *earl, const struct members *members, int root, void *data, size_t length)
+{
+    const int count = members->count, place = (members->place - root + count) % count;
+    if (count == 1)
+        return EARL_OK;
+    if (count <= FLAT) {
+        int others[FLAT], many = 0;
+        if (place != 0)
+            return receive_from(earl, members, root, TAG_DOWN, data, length);
+        for (int i = 0; i < count; i++)
+            if (i != root)
+                others[many++] = process_at(members, i);
+        return earl_do_sendm(earl, many, others, members->context, TAG_DOWN, data, length);
+    }
+    int step = 1, code = EARL_OK;
+    while (step < count && (place & step) == 0)
+        step *= 2;
+    if (place != 0)
+        code = receive_from(earl, members, (place - step + root) % count, TAG_DOWN, data, length);
+    while ((step /= 2) >= 1 && code == EARL_OK)
+        if (place + step < count)
+            code = send_to(earl, members, (place + step + root) % count, TAG_DOWN, data, length);
+    return code;
+}
+
+int earl_do_reduce(struct earl *earl, const struct earl_group *group, void *data, size_t length,
+                   combine *routine, void *argument)
+{
+    struct members members;
+    int code = find_members(earl, group, &members);
+    if (code == EARL_OK && length != 0 && (data == NULL || routine == NULL))
+        code = EARL_E_ARG;
+    if (code == EARL_OK)
+        code = combine_up(earl, &members, data, length, routine, argument);
+    return code == EARL_OK ? spread(earl, &members, 0, data, length) : code;
+}
+
+int earl_do_barrier(struct earl *earl, const struct earl_group *group)
+{
+    return earl_do_reduce(earl, group, NULL, 0, NULL, NULL);
+}
+
+int earl_do_broadcast(struct earl *earl, const struct earl_group *group, int root, void *data, size_t length)
+{
+    struct members members;
+    const int code = find_members(earl, group, &members);
+    if (code != EARL_OK)
+        return code;
+    if (root < 0 || root >= members.count || (data == NULL && length != 0))
+        return EARL_E_ARG;
+    return spread(earl, &members, root, data, length);
+}
+
+int earl_do_collect(struct earl *earl, const struct earl_group *group, const void *data,
+                    const size_t *lengths, void *into)
+{
+    struct members members;
+    int code = find_members(earl, group, &members);
+    size_t total = 0;
+    if (code != EARL_OK)
+        return code;
+    if (lengths == NULL)
+        return EARL_E_ARG;
+    for (int i = 0; i < members.count; i++)
+        if (lengths[i] > INT64_MAX - total)
+            return EARL_E_ARG;
+        else
+            total += lengths[i];
+    if (total != 0 && (into == NULL || (data == NULL && lengths[members.place] != 0)))
+        return EARL_E_ARG;
+    if (members.place != 0)
+        code = send_to(earl, &members, 0, TAG_COLLECT, data, lengths[members.place]);
+    unsigned char *at = into;
+    for (int i = 0; i < members.count && members.place == 0 && code == EARL_OK; i++) {
+        if (i != 0)
+            code = receive_from(earl, &members, i, TAG_COLLECT, at, lengths[i]);
+        else if (lengths[0] != 0)
+            memmove(at, data, lengths[0]);
+        at += lengths[i];
+    }
+    return code == EARL_OK ? spread(earl, &members, 0, into, total) : code;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* outgoing.c -- packets on their way to a process whose inbox is full, and memory for packets.
+ *
+ * Each process has a queue. While it is empty, packets are put at once. One that finds the inbox full goes into it, and work begins
+ * (target->later) that puts one after the other, waiting for room, until the queue is empty; what is sent meanwhile queues up
+ * behind. So order is kept, sends to other processes go on, and so does the taking in of what comes. */
+#include "engine.h"
+
+static struct earl_outgoing *append(struct earl *earl, struct earl_peer *peer, earl_packet packet,
+                                    struct earl_open *send)
+{
+    struct earl_outgoing *item = earl_pool_take(&earl->outgoing);
+    if (item == NULL)
+        return NULL;
+    *item = (struct earl_outgoing){NULL, packet, send};
+    if (peer->first == NULL)
+        peer->first = item;
+    else
+        peer->last->next = item;
+    peer->last = item;
+    peer->queued++;
+    return item;
+}
+
+static void serve_item(struct earl *earl, int process, const struct earl_outgoing *item)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    if (item->packet == NULL) {
+        earl_send_rest(earl, item->send);
+        return;
+    }
+    if (peer->has_ended ||
+        earl->target->put(earl->self, process, item->packet, false, EARL_WAIT) != EARL_PUT_DONE) {
+        peer->has_ended = true;
+        earl->target->release(earl->self, item->packet);
+    }
+}
+
+/* Work: empties a queue. What it serves stays first in it until it is done, so that nothing overtakes. */
+static void serve(void *argument)
+{
+    struct earl_peer *peer = argument;
+    struct earl *earl = peer->earl;
+    while (peer->first != NULL) {
+        struct earl_outgoing *item = peer->first;
+        serve_item(earl, (int)(peer - earl->peers), item);
+        peer->first = item->next;
+        peer->served++;
+        earl_pool_give(&earl->outgoing, item);
+        earl->target->wake(earl->self);
+    }
+    peer->is_served = false;
+}
+
+static int begin(struct earl *earl, struct earl_peer *peer)
+{
+    if (peer->is_served)
+        return EARL_OK;
+    peer->is_served = true;
+    if (earl->target->later(earl->self, serve, peer))
+        return EARL_OK;
+    peer->is_served = false;
+    return EARL_E_MEMORY;
+}
+
+static int wait_for(struct earl *earl, const struct earl_peer *peer, uint64_t ticket)
+{
+    int code = EARL_OK;
+    if (earl->in_signal) /* work does not run in a signal handler; the packet has all that it needs */
+        return EARL_OK;
+    while (code >= 0 && peer->served < ticket)
+        code = earl_step(earl, NULL, EARL_WAIT);
+    return code < 0 ? code : peer->has_ended ? EARL_E_ENDED : EARL_OK;
+}
+
+/* What a refusal means. */
+static int refused(struct earl_peer *peer, enum earl_put put)
+{
+    if (put == EARL_PUT_FAILED)
+        return EARL_E_SYSTEM;
+    peer->has_ended = true;
+    return EARL_E_ENDED;
+}
+
+static int put_later(struct earl *earl, struct earl_peer *peer, earl_packet packet)
+{
+    if (append(earl, peer, packet, NULL) != NULL)
+        return begin(earl, peer);
+    earl->target->release(earl->self, packet);
+    return EARL_E_MEMORY;
+}
+
+int earl_outgoing_put(struct earl *earl, int process, earl_packet packet, bool waits)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    enum earl_put put = EARL_PUT_FULL;
+    if (peer->has_ended)
+        put = EARL_PUT_ENDED;
+    else if (peer->first == NULL)
+        put = earl->target->put(earl->self, process, packet, false, EARL_NOW);
+    if (put == EARL_PUT_DONE)
+        return EARL_OK;
+    if (put != EARL_PUT_FULL) {
+        earl->target->release(earl->self, packet);
+        return refused(peer, put);
+    }
+    const int code = put_later(earl, peer, packet);
+    return code != EARL_OK || !waits ? code : wait_for(earl, peer, peer->queued);
+}
+
+int earl_outgoing_wait(struct earl *earl, int process)
+{
+    return wait_for(earl, &earl->peers[process], earl->peers[process].queued);
+}
+
+int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    enum earl_put put = EARL_PUT_FULL;
+    if (peer->has_ended)
+        return EARL_E_ENDED;
+    if (peer->first == NULL)
+        put = earl->target->put(earl->self, process, packet, true, EARL_NOW);
+    if (put == EARL_PUT_DONE)
+        return EARL_OK;
+    if (put != EARL_PUT_FULL)
+        return refused(peer, put);
+    const size_t length = earl->target->length(earl->self, packet);
+    earl_packet own = earl_outgoing_memory(earl, length);
+    if (own == NULL)
+        return EARL_E_MEMORY;
+    memcpy(*own, *packet, length);
+    return put_later(earl, peer, own);
+}
+
+int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t id)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    if (peer->has_ended)
+        return EARL_E_ENDED;
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_NOW);
+    if (packet == NULL)
+        packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
+    if (packet == NULL)
+        return EARL_E_MEMORY;
+    earl_head_write(*packet, kind, 0, (uint32_t)earl->process, id);
+    const enum earl_put put = earl->target->put(earl->self, process, packet, false, EARL_NOW);
+    if (put == EARL_PUT_DONE)
+        return EARL_OK;
+    if (put == EARL_PUT_FULL)
+        return put_later(earl, peer, packet);
+    earl->target->release(earl->self, packet);
+    return refused(peer, put);
+}
+
+int earl_outgoing_queue(struct earl *earl, struct earl_open *send)
+{
+    struct earl_peer *peer = &earl->peers[send->process];
+    if (send->is_queued)
+        return EARL_OK;
+    if (append(earl, peer, NULL, send) == NULL)
+        return EARL_E_MEMORY;
+    send->is_queued = true;
+    return begin(earl, peer);
+}
+
+/* ---- memory ---- */
+
+/* Work: waits for memory. */
+struct demand {
+    struct earl *earl;
+    size_t length;
+    earl_packet packet;
+    bool is_done;
+};
+
+static void allocate(void *argument)
+{
+    struct demand *demand = argument;
+    struct earl *earl = demand->earl;
+    demand->packet = earl->target->allocate(earl->self, demand->length, EARL_WAIT);
+    demand->is_done = true;
+    earl->target->wake(earl->self);
+}
+
+earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
+{
+    earl_packet packet = earl->target->allocate(earl->self, length, EARL_NOW);
+    if (packet != NULL)
+        return packet;
+    packet = earl->target->allocate(earl->self, length, EARL_GROW);
+    if (packet != NULL)
+        return packet;
+    if (earl->in_signal) /* where no work runs */
+        return earl->target->allocate(earl->self, length, EARL_WAIT);
+    struct demand demand = {earl, length, NULL, false};
+    if (!earl->target->later(earl->self, allocate, &demand))
+        return NULL;
+    while (!demand.is_done) {
+        const int step = earl_step(earl, NULL, EARL_WAIT);
+        if (step < 0)
+            earl_fail("send", "%s", earl_strerror(step)); /* the demand stands on this stack */
+    }
+    return demand.packet;
+}
+
+void earl_outgoing_end(struct earl *earl)
+{
+    for (int i = 0; i < earl->count; i++)
+        while (earl->peers[i].first != NULL && earl_step(earl, NULL, EARL_WAIT) >= 0)
+            ;
+}

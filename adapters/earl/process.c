@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c -- a process from its begin to its end, and its sentences. */
+#include "engine.h"
+
+enum { COPIED_LIMIT = 64 << 20 };
+
+int earl_process_begin(struct earl *earl, const struct earl_target *target, void *self, const char *name)
+{
+    *earl = (struct earl){.target = target, .self = self, .name = name, .copied_limit = COPIED_LIMIT};
+    earl->last_due = &earl->first_due;
+    const int code = target->begin(self, &earl->process, &earl->count);
+    if (code != EARL_OK)
+        return code;
+    earl_match_begin(&earl->match);
+    earl_pool_begin(&earl->pieces, sizeof(struct earl_piece));
+    earl_pool_begin(&earl->opens, sizeof(struct earl_open));
+    earl_pool_begin(&earl->outgoing, sizeof(struct earl_outgoing));
+    earl->peers = earl_pages((size_t)earl->count * sizeof *earl->peers);
+    if (earl->peers == NULL)
+        return EARL_E_MEMORY;
+    for (int i = 0; i < earl->count; i++)
+        earl->peers[i].earl = earl;
+    return EARL_OK;
+}
+
+void earl_process_end(struct earl *earl)
+{
+    earl_interrupts_end(earl);
+    earl_outgoing_end(earl);
+    earl->target->end(earl->self);
+    earl_requests_end(earl);
+    earl_match_end(&earl->match);
+    for (int i = 0; i < EARL_POOLS; i++)
+        earl_pool_end(&earl->incoming[i]);
+    earl_pool_end(&earl->pieces);
+    earl_pool_end(&earl->opens);
+    earl_pool_end(&earl->outgoing);
+    earl_pages_free(earl->peers, (size_t)earl->count * sizeof *earl->peers);
+    earl->peers = NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c -- takes in what comes, and gives each packet to the part that it is for. */
+#include "engine.h"
+
+static void tell_end(struct earl *earl, int process, struct earl_open *current)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    peer->has_ended = true;
+    earl_send_ended(earl, process);
+    if (!peer->is_watched)
+        return;
+    peer->is_watched = false;
+    const struct earl_envelope envelope = {peer->watch_context, process, peer->watch_tag, EARL_OK, 0};
+    earl_incoming_whole(earl, &envelope, NULL, NULL, current);
+}
+
+/* Returns whether the packet is kept. */
+static bool read_packet(struct earl *earl, earl_packet packet, struct earl_open *current)
+{
+    const size_t length = earl->target->length(earl->self, packet);
+    const unsigned char *bytes = *packet;
+    if (length < EARL_HEAD)
+        goto strange;
+    const struct earl_head head = earl_head_read(bytes);
+    const int source = (int)head.source;
+    if (!earl_is_process(earl, source))
+        goto strange;
+    struct earl_envelope envelope = {head.context, source, (int)head.tag, EARL_OK, 0};
+    switch (head.kind & EARL_KIND_MASK) {
+    case EARL_WHOLE:
+        envelope.length = (long long)(length - EARL_HEAD);
+        return earl_incoming_whole(earl, &envelope, packet, bytes + EARL_HEAD, current);
+    case EARL_FIRST:
+        if (length < EARL_HEAD_FIRST)
+            break;
+        return earl_incoming_first(earl, &envelope, packet, bytes, length, current);
+    case EARL_MORE:
+        return earl_incoming_more(earl, source, head.tag, packet, bytes + EARL_HEAD, length - EARL_HEAD);
+    case EARL_MATCHED: earl_send_matched(earl, source, head.tag); return false;
+    default: break;
+    }
+strange:
+    earl->strange++;
+    return false;
+}
+
+void earl_dispatch(struct earl *earl, earl_packet packet, struct earl_open *current)
+{
+    const int ended = earl->target->ended(earl->self, packet);
+    bool is_kept = false;
+    if (ended < 0)
+        is_kept = read_packet(earl, packet, current);
+    else if (earl_is_process(earl, ended))
+        tell_end(earl, ended, current);
+    if (!is_kept)
+        earl->target->release(earl->self, packet);
+}
+
+int earl_step(struct earl *earl, struct earl_open *current, enum earl_patience patience)
+{
+    int code;
+    earl_packet packet = earl->target->take(earl->self, patience, &code);
+    if (packet == NULL)
+        return code;
+    earl->is_armed = false;
+    earl_dispatch(earl, packet, current);
+    return 1;
+}
+
+/* Not more than LOOK_MOST, lest it never end. */
+int earl_look(struct earl *earl)
+{
+    enum { LOOK_MOST = 1024 };
+    int found = 0, code = 0;
+    while (found < LOOK_MOST && (code = earl_step(earl, NULL, EARL_NOW)) > 0)
+        found++;
+    return code < 0 ? code : found;
+}

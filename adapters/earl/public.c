@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* public.c -- the routines of earl.h: each looks up this process's state, once, and goes on in the engine. */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "sentence.h"
+#include "targets/targets.h"
+
+static struct earl state;
+static bool is_over;
+struct earl *earl_own;
+
+static void at_exit(void)
+{
+    (void)earl_end();
+}
+
+int earl_begin(const char *name)
+{
+    if (earl_own != NULL)
+        return EARL_OK;
+    if (is_over)
+        return EARL_E_STATE;
+    const int code = earl_process_begin(&state, &earl_target_bcr, NULL, name != NULL ? name : "earl");
+    if (code != EARL_OK)
+        return code;
+    earl_own = &state;
+    return atexit(at_exit) == 0 ? EARL_OK : EARL_E_MEMORY;
+}
+
+int earl_end(void)
+{
+    if (earl_own == NULL)
+        return EARL_E_STATE;
+    if (state.inside !=
+        0) /* a handler, or what it has interrupted, has called exit: nothing is safe to be waited for */
+        return EARL_E_STATE;
+    state.inside++;
+    earl_process_end(&state);
+    earl_own = NULL;
+    is_over = true;
+    return EARL_OK;
+}
+
+int earl_process(void)
+{
+    return earl_own == NULL ? EARL_E_STATE : earl_own->process;
+}
+
+int earl_processes(void)
+{
+    return earl_own == NULL ? EARL_E_STATE : earl_own->count;
+}
+
+/* Calls a routine of the engine. Each has its result in an int. */
+#define CALL(call)                 \
+    do {                           \
+        if (earl_own == NULL)      \
+            return EARL_E_STATE;   \
+        earl_enter(earl_own);      \
+        const int result = (call); \
+        earl_leave(earl_own);      \
+        return result;             \
+    } while (0)
+
+static int host(int process)
+{
+    return earl_is_process(earl_own, process) ? earl_own->target->host(earl_own->self, process)
+                                              : EARL_E_PROCESS;
+}
+
+int earl_host(int process)
+{
+    CALL(host(process));
+}
+
+static int watch(int process, unsigned context, int tag)
+{
+    if (!earl_is_process(earl_own, process))
+        return EARL_E_PROCESS;
+    if (tag < 0 || process == earl_own->process)
+        return EARL_E_ARG;
+    struct earl_peer *peer = &earl_own->peers[process];
+    peer->is_watched = true;
+    peer->watch_context = context;
+    peer->watch_tag = tag;
+    return earl_own->target->watch(earl_own->self, process);
+}
+
+int earl_watch(int process, unsigned context, int tag)
+{
+    CALL(watch(process, context, tag));
+}
+
+int earl_send(int process, unsigned context, int tag, const void *data, size_t length)
+{
+    CALL(earl_do_send(earl_own, process, context, tag, data, length, false));
+}
+
+int earl_ssend(int process, unsigned context, int tag, const void *data, size_t length)
+{
+    CALL(earl_do_send(earl_own, process, context, tag, data, length, true));
+}
+
+int earl_sendm(int count, const int *processes, unsigned context, int tag, const void *data, size_t length)
+{
+    CALL(earl_do_sendm(earl_own, count, processes, context, tag, data, length));
+}
+
+earl_request earl_isend(int process, unsigned context, int tag, const void *data, size_t length)
+{
+    CALL(earl_do_isend(earl_own, process, context, tag, data, length, false));
+}
+
+earl_request earl_issend(int process, unsigned context, int tag, const void *data, size_t length)
+{
+    CALL(earl_do_isend(earl_own, process, context, tag, data, length, true));
+}
+
+int earl_receive(const struct earl_wanted *wanted, void *buffer, size_t room, struct earl_envelope *envelope)
+{
+    CALL(earl_do_receive(earl_own, wanted, buffer, room, envelope));
+}
+
+earl_request earl_ireceive(const struct earl_wanted *wanted, void *buffer, size_t room)
+{
+    CALL(earl_do_ireceive(earl_own, wanted, buffer, room));
+}
+
+/* Programs look in loops. With more processes than cores, others run sooner if one that finds nothing lets them. */
+static int found(int result)
+{
+    enum { EMPTY_MOST = 1000 };
+    if (result != 0 || ++earl_own->empty < EMPTY_MOST)
+        return result;
+    earl_own->empty = 0;
+    earl_own->target->pause(earl_own->self);
+    sched_yield();
+    return result;
+}
+
+int earl_probe(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
+{
+    CALL(found(earl_do_probe(earl_own, wanted, wait != 0, envelope)));
+}
+
+earl_request earl_claim(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
+{
+    CALL(found(earl_do_claim(earl_own, wanted, wait != 0, envelope)));
+}
+
+int earl_claimed(earl_request request, void *buffer, size_t room)
+{
+    CALL(earl_do_claimed(earl_own, request, buffer, room));
+}
+
+int earl_test(earl_request request, struct earl_envelope *envelope)
+{
+    CALL(found(earl_do_test(earl_own, request, false, envelope)));
+}
+
+int earl_wait(earl_request request, struct earl_envelope *envelope)
+{
+    CALL(earl_do_test(earl_own, request, true, envelope));
+}
+
+int earl_waitsome(int count, earl_request *requests, int wait, int *done, struct earl_envelope *envelopes)
+{
+    CALL(earl_do_waitsome(earl_own, count, requests, wait != 0, done, envelopes));
+}
+
+int earl_cancel(earl_request request)
+{
+    CALL(earl_do_cancel(earl_own, request));
+}
+
+int earl_then(earl_request request, void (*routine)(const struct earl_envelope *envelope, void *argument),
+              void *argument)
+{
+    CALL(earl_do_then(earl_own, request, routine, argument));
+}
+
+int earl_mask(int on)
+{
+    CALL(earl_do_mask(earl_own, on));
+}
+
+static int look_around(void)
+{
+    earl_own->target->pause(earl_own->self);
+    sched_yield();
+    return earl_look(earl_own);
+}
+
+int earl_pause(void)
+{
+    CALL(look_around());
+}
+
+int earl_barrier(const struct earl_group *group)
+{
+    CALL(earl_do_barrier(earl_own, group));
+}
+
+int earl_broadcast(const struct earl_group *group, int root, void *data, size_t length)
+{
+    CALL(earl_do_broadcast(earl_own, group, root, data, length));
+}
+
+int earl_reduce(const struct earl_group *group, void *data, size_t length,
+                void (*combine)(void *into, const void *from, void *argument), void *argument)
+{
+    CALL(earl_do_reduce(earl_own, group, data, length, combine, argument));
+}
+
+int earl_collect(const struct earl_group *group, const void *data, const size_t *lengths, void *into)
+{
+    CALL(earl_do_collect(earl_own, group, data, lengths, into));
+}
+
+/* ---- sentences ---- */
+
+const char *earl_strerror(int code)
+{
+    switch (code) {
+    case EARL_OK: return "no error";
+    case EARL_E_ARG: return "an argument is out of range";
+    case EARL_E_PROCESS: return "there is no process of that number";
+    case EARL_E_ENDED: return "that process has ended";
+    case EARL_E_CUT: return "the message is longer than the buffer";
+    case EARL_E_MEMORY: return "no memory";
+    case EARL_E_REQUEST: return "there is no such request: it is over, or never was";
+    case EARL_E_STATE: return "this process has not begun, or has ended its part";
+    case EARL_E_SYSTEM: return earl_sentence()[0] != '\0' ? earl_sentence() : "the system has failed";
+    default: return "unknown code";
+    }
+}
+
+const char *earl_sentence(void)
+{
+    return earl_own == NULL ? "" : earl_own->target->sentence(earl_own->self);
+}
+
+void earl_fail(const char *routine, const char *format, ...)
+{
+    char head[96];
+    va_list arguments;
+    if (earl_own != NULL)
+        snprintf(head, sizeof head, "%s: process %d: %s", earl_own->name, earl_own->process, routine);
+    else
+        snprintf(head, sizeof head, "earl: %s", routine);
+    va_start(arguments, format);
+    adapter_say(head, format, arguments);
+    va_end(arguments);
+    earl_finish(1);
+}
+
+void earl_finish(int status)
+{
+    earl_target_bcr_finish(status);
+}

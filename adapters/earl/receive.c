@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* receive.c -- receives and probes: of what has come, else of what comes. */
+#include "engine.h"
+
+static int check(const struct earl *earl, const struct earl_wanted *wanted, const void *buffer, size_t room)
+{
+    if (wanted == NULL || wanted->tag < EARL_ANY || (buffer == NULL && room != 0))
+        return EARL_E_ARG;
+    return wanted->source == EARL_ANY || earl_is_process(earl, wanted->source) ? EARL_OK : EARL_E_PROCESS;
+}
+
+static struct earl_incoming *find(struct earl *earl, const struct earl_wanted *wanted)
+{
+    return (struct earl_incoming *)earl_match_find(&earl->match, wanted);
+}
+
+static void take(struct earl *earl, struct earl_incoming *incoming, struct earl_open *receive)
+{
+    earl_match_drop(&earl->match, &incoming->message);
+    earl_incoming_receive(earl, incoming, receive);
+}
+
+int earl_do_receive(struct earl *earl, const struct earl_wanted *wanted, void *buffer, size_t room,
+                    struct earl_envelope *envelope)
+{
+    int code = check(earl, wanted, buffer, room);
+    if (code != EARL_OK)
+        return code;
+    struct earl_open receive = {.kind = EARL_OPEN_RECEIVE, .buffer = buffer, .room = room};
+    receive.receive.wanted = *wanted;
+    struct earl_incoming *incoming = earl_match_kept(&earl->match) == 0 ? NULL : find(earl, wanted);
+    if (incoming != NULL)
+        take(earl, incoming, &receive);
+    while (!receive.is_done && code >= 0)
+        code = earl_step(earl, &receive, EARL_WAIT);
+    if (!receive.is_done) {
+        /* The target has failed: what is still to come of the message must not come to this stack. */
+        if (receive.claimed != NULL)
+            earl_fail("receive", "%s", earl_strerror(code));
+        return code;
+    }
+    if (envelope != NULL)
+        *envelope = receive.envelope;
+    return receive.envelope.code;
+}
+
+earl_request earl_do_ireceive(struct earl *earl, const struct earl_wanted *wanted, void *buffer, size_t room)
+{
+    const int code = check(earl, wanted, buffer, room);
+    if (code != EARL_OK)
+        return code;
+    struct earl_open *receive = earl_open_new(earl, EARL_OPEN_RECEIVE);
+    if (receive == NULL)
+        return EARL_E_MEMORY;
+    receive->buffer = buffer;
+    receive->room = room;
+    receive->receive.wanted = *wanted;
+    struct earl_incoming *incoming = find(earl, wanted);
+    if (incoming != NULL) {
+        take(earl, incoming, receive);
+    } else if (!earl_match_post(&earl->match, &receive->receive)) {
+        earl_open_free(earl, receive);
+        return EARL_E_MEMORY;
+    }
+    return receive->request;
+}
+
+/* Finds a message, waiting for it if that is wanted. NULL: there is none, or *code tells of a failure. */
+static struct earl_incoming *look_for(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                                      int *code)
+{
+    struct earl_incoming *incoming = find(earl, wanted);
+    *code = incoming == NULL ? earl_look(earl) : 0;
+    while (incoming == NULL && *code >= 0) {
+        incoming = find(earl, wanted);
+        if (incoming != NULL || !waits)
+            break;
+        *code = earl_step(earl, NULL, EARL_WAIT);
+    }
+    return incoming;
+}
+
+int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                  struct earl_envelope *envelope)
+{
+    int code = envelope == NULL ? EARL_E_ARG : check(earl, wanted, NULL, 0);
+    if (code != EARL_OK)
+        return code;
+    const struct earl_incoming *incoming = look_for(earl, wanted, waits, &code);
+    if (incoming == NULL)
+        return code < 0 ? code : 0;
+    *envelope = incoming->message.envelope;
+    return 1;
+}
+
+earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                           struct earl_envelope *envelope)
+{
+    int code = envelope == NULL ? EARL_E_ARG : check(earl, wanted, NULL, 0);
+    if (code != EARL_OK)
+        return code;
+    struct earl_incoming *incoming = look_for(earl, wanted, waits, &code);
+    if (incoming == NULL)
+        return code < 0 ? code : 0;
+    struct earl_open *claim = earl_open_new(earl, EARL_OPEN_CLAIM);
+    if (claim == NULL)
+        return EARL_E_MEMORY;
+    earl_match_drop(&earl->match, &incoming->message);
+    claim->claimed = incoming;
+    *envelope = incoming->message.envelope;
+    return claim->request;
+}
+
+int earl_do_claimed(struct earl *earl, earl_request request, void *buffer, size_t room)
+{
+    struct earl_open *claim = earl_open_of(earl, request);
+    if (claim == NULL || claim->kind != EARL_OPEN_CLAIM)
+        return EARL_E_REQUEST;
+    if (buffer == NULL && room != 0)
+        return EARL_E_ARG;
+    struct earl_incoming *incoming = claim->claimed;
+    struct earl_open receive = {.kind = EARL_OPEN_RECEIVE, .buffer = buffer, .room = room};
+    int code = EARL_OK;
+    earl_open_free(earl, claim);
+    earl_incoming_receive(earl, incoming, &receive);
+    while (!receive.is_done && code >= 0)
+        code = earl_step(earl, NULL, EARL_WAIT);
+    if (!receive.is_done)
+        earl_fail("receive", "%s", earl_strerror(code));
+    return buffer == NULL ? EARL_OK : receive.envelope.code;
+}

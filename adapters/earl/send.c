@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* send.c -- messages to their receiver: in one packet, or in parts.
+ *
+ *    parts go        while there is memory, and not much has gone that nobody has asked for; a sender that waits takes more memory
+ *    parked          too much has gone unasked, or there is no memory: until a receive has got hold of the message
+ *    queued          the rest goes in work of its own, which waits for memory and room
+ *    done            all has been copied; of a synchronous send also: a receive has got hold of it */
+#include "engine.h"
+
+static size_t part_of(size_t length)
+{
+    return length <= EARL_PART_LIMIT ? EARL_PART_SMALL : EARL_PART_LARGE;
+}
+
+static void finish(struct earl *earl, struct earl_open *send, int code)
+{
+    if (code == EARL_OK && send->is_synchronous && !send->is_matched)
+        return;
+    send->envelope.code = code;
+    if (send->is_copy)
+        earl_pages_free((void *)(uintptr_t)send->data, send->length);
+    send->is_copy = false;
+    earl_open_done(earl, send);
+}
+
+/* The next part, in a packet of its own; NULL: no memory. */
+static earl_packet next_part(struct earl *earl, struct earl_open *send, enum earl_patience patience)
+{
+    const size_t left = send->length - send->sent, most = part_of(send->length) - EARL_HEAD;
+    const size_t bytes = left < most ? left : most;
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + bytes, patience);
+    if (packet == NULL)
+        return NULL;
+    earl_head_write(*packet, EARL_MORE, 0, (uint32_t)earl->process, (uint32_t)send->request);
+    memcpy((unsigned char *)*packet + EARL_HEAD, send->data + send->sent, bytes);
+    send->sent += bytes;
+    return packet;
+}
+
+void earl_send_rest(struct earl *earl, struct earl_open *send)
+{
+    int code = EARL_OK;
+    while (code == EARL_OK && send->sent < send->length) {
+        earl_packet packet = next_part(earl, send, EARL_WAIT);
+        if (packet == NULL) {
+            code = EARL_E_MEMORY;
+            break;
+        }
+        if (earl->target->put(earl->self, send->process, packet, false, EARL_WAIT) == EARL_PUT_DONE)
+            continue;
+        earl->target->release(earl->self, packet);
+        earl->peers[send->process].has_ended = true;
+        code = EARL_E_ENDED;
+    }
+    send->is_queued = false;
+    if (!send->is_done)
+        finish(earl, send, code);
+}
+
+/* Sends as many parts as go now. waits: the caller does nothing else until the send is done. */
+static void push(struct earl *earl, struct earl_open *send, bool waits)
+{
+    int code = EARL_OK;
+    while (code == EARL_OK && send->sent < send->length) {
+        const bool is_wanted = send->is_matched || waits;
+        earl_packet packet = NULL;
+        if (earl->peers[send->process].first == NULL && (is_wanted || send->sent < EARL_UNASKED)) {
+            packet = next_part(earl, send, EARL_NOW);
+            if (packet == NULL && waits && !send->is_matched)
+                packet = next_part(earl, send, EARL_GROW);
+        }
+        if (packet != NULL) {
+            code = earl_outgoing_put(earl, send->process, packet, false);
+            continue;
+        }
+        if (!is_wanted)
+            return; /* parked */
+        code = earl_outgoing_queue(earl, send);
+        if (code == EARL_OK)
+            return;
+    }
+    finish(earl, send, code);
+}
+
+/* To this process itself: no packet is needed. id: of the send, if it is synchronous. */
+static void to_own(struct earl *earl, unsigned context, int tag, const void *data, size_t length, uint32_t id)
+{
+    const struct earl_envelope envelope = {context, earl->process, tag, EARL_OK, (long long)length};
+    earl_incoming_own(earl, &envelope, data, id);
+}
+
+/* Begins a send in parts, or a synchronous one. */
+static void begin(struct earl *earl, struct earl_open *send, unsigned context, int tag, bool waits)
+{
+    const size_t most = part_of(send->length) - EARL_HEAD_FIRST;
+    size_t bytes = send->length < most ? send->length : most;
+    if (send->process == earl->process) {
+        send->sent = send->length;
+        to_own(earl, context, tag, send->data, send->length,
+               send->is_synchronous ? (uint32_t)send->request : 0);
+        if (!send->is_done)
+            finish(earl, send, EARL_OK);
+        return;
+    }
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_NOW);
+    if (packet == NULL)
+        packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_GROW);
+    if (packet == NULL) {
+        bytes = 0; /* the message is announced */
+        packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST, EARL_MUST);
+    }
+    if (packet == NULL) {
+        finish(earl, send, EARL_E_MEMORY);
+        return;
+    }
+    earl_head_write(*packet, EARL_FIRST | (send->is_synchronous ? (uint32_t)EARL_SYNCHRONOUS : 0u), context,
+                    (uint32_t)earl->process, (uint32_t)tag);
+    earl_first_write(*packet, (uint32_t)send->request, send->length);
+    if (bytes != 0)
+        memcpy((unsigned char *)*packet + EARL_HEAD_FIRST, send->data, bytes);
+    send->sent = bytes;
+    const int code = earl_outgoing_put(earl, send->process, packet, false);
+    if (code == EARL_OK)
+        push(earl, send, waits);
+    else
+        finish(earl, send, code);
+}
+
+/* A message in one packet. */
+static earl_packet whole(struct earl *earl, unsigned context, int tag, const void *data, size_t length)
+{
+    earl_packet packet = earl_outgoing_memory(earl, EARL_HEAD + length);
+    if (packet == NULL)
+        return NULL;
+    earl_head_write(*packet, EARL_WHOLE, context, (uint32_t)earl->process, (uint32_t)tag);
+    if (length != 0)
+        memcpy((unsigned char *)*packet + EARL_HEAD, data, length);
+    return packet;
+}
+
+static bool is_whole(size_t length)
+{
+    return length <= EARL_WHOLE_MAX - EARL_HEAD;
+}
+
+static int check(const struct earl *earl, int process, int tag, const void *data, size_t length)
+{
+    if (tag < 0 || length > INT64_MAX || (data == NULL && length != 0))
+        return EARL_E_ARG;
+    return earl_is_process(earl, process) ? EARL_OK : EARL_E_PROCESS;
+}
+
+static struct earl_open *new_send(struct earl *earl, int process, int tag, unsigned context, const void *data,
+                                  size_t length, bool is_synchronous)
+{
+    struct earl_open *send = earl_open_new(earl, EARL_OPEN_SEND);
+    if (send == NULL)
+        return NULL;
+    send->process = process;
+    send->data = data;
+    send->length = length;
+    send->is_synchronous = is_synchronous;
+    send->envelope = (struct earl_envelope){context, process, tag, EARL_OK, (long long)length};
+    return send;
+}
+
+static int wait_done(struct earl *earl, struct earl_open *send)
+{
+    int code = EARL_OK;
+    while (!send->is_done && code >= 0)
+        code = earl_step(earl, NULL, EARL_WAIT);
+    if (!send->is_done)
+        return code; /* nobody will ask for it; its work may go on, with data that the caller may change */
+    code = send->envelope.code;
+    earl_open_free(earl, send);
+    return code;
+}
+
+/* In a signal handler no work runs, so a send that is not over at once gets a copy of what it sends. */
+static int send_from_signal(struct earl *earl, struct earl_open *send, unsigned context, int tag)
+{
+    void *copy = earl_pages(send->length + 1);
+    if (copy == NULL) {
+        earl_open_free(earl, send);
+        return EARL_E_MEMORY;
+    }
+    memcpy(copy, send->data, send->length);
+    send->data = copy;
+    send->is_copy = true;
+    send->is_abandoned = true;
+    begin(earl, send, context, tag, false);
+    return EARL_OK;
+}
+
+int earl_do_send(struct earl *earl, int process, unsigned context, int tag, const void *data, size_t length,
+                 bool is_synchronous)
+{
+    const int code = check(earl, process, tag, data, length);
+    if (code != EARL_OK)
+        return code;
+    if (process == earl->process && !is_synchronous) {
+        to_own(earl, context, tag, data, length, 0);
+        return EARL_OK;
+    }
+    if (is_whole(length) && !is_synchronous) {
+        earl_packet packet = whole(earl, context, tag, data, length);
+        return packet == NULL ? EARL_E_MEMORY : earl_outgoing_put(earl, process, packet, true);
+    }
+    struct earl_open *send = new_send(earl, process, tag, context, data, length, is_synchronous);
+    if (send == NULL)
+        return EARL_E_MEMORY;
+    if (earl->in_signal)
+        return send_from_signal(earl, send, context, tag);
+    begin(earl, send, context, tag, true);
+    return wait_done(earl, send);
+}
+
+earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int tag, const void *data,
+                           size_t length, bool is_synchronous)
+{
+    int code = check(earl, process, tag, data, length);
+    struct earl_open *send =
+        code == EARL_OK ? new_send(earl, process, tag, context, data, length, is_synchronous) : NULL;
+    if (send == NULL)
+        return code != EARL_OK ? code : EARL_E_MEMORY;
+    if (process == earl->process || !is_whole(length) || is_synchronous) {
+        begin(earl, send, context, tag, false);
+        return send->request;
+    }
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_NOW);
+    if (packet == NULL)
+        packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_GROW);
+    if (packet == NULL) { /* it is announced, and goes once it is asked for */
+        begin(earl, send, context, tag, false);
+        return send->request;
+    }
+    earl_head_write(*packet, EARL_WHOLE, context, (uint32_t)earl->process, (uint32_t)tag);
+    if (length != 0)
+        memcpy((unsigned char *)*packet + EARL_HEAD, data, length);
+    code = earl_outgoing_put(earl, process, packet, false);
+    send->sent = length;
+    finish(earl, send, code);
+    return send->request;
+}
+
+int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned context, int tag,
+                  const void *data, size_t length)
+{
+    int code = count < 0 || (processes == NULL && count > 0) ? EARL_E_ARG : EARL_OK;
+    for (int i = 0; i < count && code == EARL_OK; i++)
+        code = check(earl, processes[i], tag, data, length);
+    if (code != EARL_OK)
+        return code;
+    if (!is_whole(length)) {
+        for (int i = 0; i < count; i++) {
+            const int sent = earl_do_send(earl, processes[i], context, tag, data, length, false);
+            code = code != EARL_OK ? code : sent;
+        }
+        return code;
+    }
+    earl_packet packet = whole(earl, context, tag, data, length);
+    if (packet == NULL)
+        return EARL_E_MEMORY;
+    for (int i = 0; i < count; i++) {
+        int sent = EARL_OK;
+        if (processes[i] == earl->process)
+            to_own(earl, context, tag, data, length, 0);
+        else
+            sent = earl_outgoing_share(earl, processes[i], packet);
+        code = code != EARL_OK ? code : sent;
+    }
+    earl->target->release(earl->self, packet);
+    for (int i = 0; i < count; i++)
+        if (processes[i] != earl->process && earl->peers[processes[i]].first != NULL) {
+            const int sent = earl_outgoing_wait(earl, processes[i]);
+            code = code != EARL_OK ? code : sent;
+        }
+    return code;
+}
+
+void earl_send_matched(struct earl *earl, int process, uint32_t id)
+{
+    struct earl_open *send = earl_open_of(earl, (earl_request)id);
+    if (send == NULL || send->kind != EARL_OPEN_SEND || send->process != process || send->is_matched)
+        return; /* a send that was done before it was matched */
+    send->is_matched = true;
+    int code = EARL_OK;
+    if (send->sent == send->length) {
+        if (send->is_synchronous && !send->is_done)
+            finish(earl, send, EARL_OK);
+    } else {
+        code = earl_outgoing_queue(earl, send);
+    }
+    if (code != EARL_OK)
+        finish(earl, send, code);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr.c -- the target on BCR's cells: each process has one inbox, and a packet is a region.
+ *
+ * Packets to other hosts are ordered at once and arrive later; FAR_MOST of them are under way, then a put waits until all have
+ * arrived. So little stands in the daemons' memory, however slow the receiver. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr/program.h>
+
+#include "pool.h"
+#include "targets.h"
+
+enum { INBOX = 1, WORK = 2 };
+/* Regions in an inbox (EARL_INBOX). Memory for packets: what there is at first, beside EARL_MEMORY, so that the parts of messages
+ * that are being received find room whatever waits elsewhere; the rest grows by doubling. */
+enum {
+    INBOX_REGIONS = 512,
+    ACCOUNT_FIRST = 1 << 20,
+    ACCOUNT_REGIONS = 64,
+    MUST_BYTES = 1 << 16,
+    FAR_MOST = 256
+};
+static const size_t account_default = (size_t)256 << 20;
+
+struct work {
+    struct work *next;
+    void (*routine)(void *argument);
+    void *argument;
+};
+
+static struct {
+    bcr_cce_id own;
+    bcr_cce_id *members; /* 0: not asked for yet */
+    bool *is_near;
+    int process, count, watched;
+    int far; /* puts to other hosts since all had arrived */
+    size_t account, account_most;
+    struct work *first, **last; /* that has not begun */
+    struct earl_pool works;
+} bcr;
+
+static long long from_variable(const char *name, long long least, long long most, long long otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (text == NULL || *text == '\0')
+        return otherwise;
+    const long long value = strtoll(text, &end, 10);
+    if (*end != '\0' || value < least || value > most)
+        earl_fail("begin", "%s is \"%s\", not a number from %lld to %lld", name, text, least, most);
+    return value;
+}
+
+/* ---- work beside the main flow: an invocation of a handler each ---- */
+
+static void run(int cell)
+{
+    (void)cell;
+    struct work *work = bcr.first;
+    if (work == NULL)
+        return;
+    bcr.first = work->next;
+    if (bcr.first == NULL)
+        bcr.last = &bcr.first;
+    void (*routine)(void *) = work->routine;
+    void *argument = work->argument;
+    earl_pool_give(&bcr.works, work);
+    routine(argument);
+}
+
+static bool later(void *self, void (*routine)(void *argument), void *argument)
+{
+    (void)self;
+    struct work *work = earl_pool_take(&bcr.works);
+    if (work == NULL)
+        return false;
+    *work = (struct work){NULL, routine, argument};
+    *bcr.last = work;
+    bcr.last = &work->next;
+    return bcr_wake(WORK) == 0;
+}
+
+static void wake(void *self)
+{
+    (void)self;
+    (void)bcr_wake(INBOX);
+}
+
+static void let_work_go_on(void *self)
+{
+    (void)self;
+    (void)bcr_allow(0);
+}
+
+/* ---- begin and end ---- */
+
+static int begin(void *self, int *process, int *count)
+{
+    (void)self;
+    if (bcr_init(bcr_handlers, NULL) < 0)
+        return EARL_E_SYSTEM;
+    const bool has_team = bcr_teamsize() > 0;
+    bcr.own = bcr_cce;
+    bcr.process = *process = has_team ? bcr_teamrank() : 0;
+    bcr.count = *count = has_team ? bcr_teamsize() : 1;
+    bcr.last = &bcr.first;
+    earl_pool_begin(&bcr.works, sizeof(struct work));
+    bcr.members = calloc((size_t)bcr.count, sizeof *bcr.members);
+    bcr.is_near = calloc((size_t)bcr.count, sizeof *bcr.is_near);
+    if (bcr.members == NULL || bcr.is_near == NULL)
+        return EARL_E_MEMORY;
+    for (int i = 0; i < bcr.count && has_team; i++)
+        bcr.is_near[i] = bcr_teamhost(i) == bcr_teamhost(bcr.process);
+    const int regions = (int)from_variable("EARL_INBOX", 1, 1 << 20, INBOX_REGIONS);
+    bcr.account_most =
+        (size_t)from_variable("EARL_MEMORY", 0, (long long)1 << 40, (long long)account_default) +
+        ACCOUNT_FIRST;
+    bcr.account = ACCOUNT_FIRST;
+    if (bcr_cagrow(INBOX, 0, 1, 0, 0, regions, (int)bcr.account) != INBOX ||
+        bcr_cagrow(WORK, 1, 0, 0, 0, 0, 0) != WORK || bcr_handler(WORK, run, 1, 0, 0) != 0)
+        return EARL_E_SYSTEM;
+    return has_team && bcr_teamsync(bcr_BLOCK) != 0 ? EARL_E_SYSTEM : EARL_OK;
+}
+
+static void end(void *self)
+{
+    (void)self;
+    (void)bcr_putdone(bcr_BLOCK);
+}
+
+void earl_target_bcr_finish(int status)
+{
+    if (bcr.own != 0)
+        bcr_end(status, bcr_ALL);
+    _exit(status);
+}
+
+static int host(void *self, int process)
+{
+    (void)self;
+    return bcr_teamsize() > 0 ? bcr_teamhost(process) : 0;
+}
+
+static bcr_cce_id member(int process)
+{
+    if (bcr.members[process] == 0)
+        bcr.members[process] = bcr_teamsize() > 0 ? bcr_teamcce(process) : bcr.own;
+    return bcr.members[process];
+}
+
+static int watch(void *self, int process)
+{
+    (void)self;
+    if (member(process) < 0 || bcr_watch(member(process), INBOX) != 0)
+        return EARL_E_SYSTEM;
+    bcr.watched++;
+    return EARL_OK;
+}
+
+/* ---- packets ---- */
+
+/* Doubles the account, as far as EARL_MEMORY goes, for one packet of that length. */
+static bool grow(size_t length)
+{
+    const size_t left = bcr.account_most - bcr.account, twice = bcr.account < left ? bcr.account : left;
+    const size_t wanted = length + 4096; /* what the heap keeps for itself */
+    const size_t more = twice > wanted ? twice : wanted;
+    if (more > left || more > INT32_MAX)
+        return false;
+    if (bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, (int)more) < 0)
+        return false;
+    bcr.account += more;
+    return true;
+}
+
+static earl_packet allocate(void *self, size_t length, enum earl_patience patience)
+{
+    (void)self;
+    if (length > INT32_MAX - 64)
+        return NULL;
+    bcr_region region =
+        patience != EARL_WAIT ? bcr_rgalloc((int)length, 0) : bcr_rgalloc_within((int)length, 0, bcr_BLOCK);
+    if (region != NULL || patience == EARL_NOW || patience == EARL_WAIT || bcr_errno != bcrE_NBYTES)
+        return region;
+    if (grow(length) ||
+        (patience == EARL_MUST && bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, MUST_BYTES) >= 0))
+        region = bcr_rgalloc((int)length, 0);
+    return region;
+}
+
+static void release(void *self, earl_packet packet)
+{
+    (void)self;
+    (void)bcr_rgfree(packet);
+}
+
+static size_t length_of(void *self, earl_packet packet)
+{
+    (void)self;
+    const int length = bcr_rglen(packet, NULL);
+    return length < 0 ? 0 : (size_t)length;
+}
+
+static enum earl_put put(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience)
+{
+    (void)self;
+    const bcr_cce_id cce = member(process);
+    int msec = patience == EARL_WAIT ? bcr_BLOCK : 0;
+    if (cce <= 0)
+        return EARL_PUT_ENDED;
+    if (!bcr.is_near[process]) {
+        if (bcr.far >= FAR_MOST) {
+            if (bcr_putdone(msec) != 1)
+                return EARL_PUT_FULL;
+            bcr.far = 0;
+        }
+        bcr.far++;
+        msec = bcr_BLOCK;
+    }
+    if (bcr_put_within(1, packet, cce, INBOX, keep ? bcr_NOFREE : bcr_FREE, msec) == 0)
+        return EARL_PUT_DONE;
+    if (bcr_errno == bcrE_FULL)
+        return EARL_PUT_FULL;
+    return bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL ? EARL_PUT_ENDED : EARL_PUT_FAILED;
+}
+
+static earl_packet take(void *self, enum earl_patience patience, int *code)
+{
+    (void)self;
+    *code = EARL_OK;
+    bcr_region region = bcr_deq(bcr.own, INBOX, patience == EARL_WAIT ? bcr_BLOCK : 0);
+    if (region == NULL && bcr_errno != bcrE_TIMEOUT && bcr_errno != bcrE_WOKEN)
+        *code = EARL_E_SYSTEM;
+    return region;
+}
+
+static int ended(void *self, earl_packet packet)
+{
+    (void)self;
+    if (bcr.watched == 0 || bcr_rgkind(packet) != bcr_END)
+        return -1;
+    int told[4];
+    if (bcr_copyfm(bcrT_1END, 1, packet, 0, told, sizeof told) < 0)
+        return -1;
+    for (int i = 0; i < bcr.count; i++)
+        if (bcr.members[i] == told[0])
+            return i;
+    return -1;
+}
+
+static const char *sentence(void *self)
+{
+    (void)self;
+    return bcr_errno != 0 ? bcr_strerror(bcr_errno) : "";
+}
+
+static int descriptor(void *self)
+{
+    (void)self;
+    return bcr_fd(INBOX);
+}
+
+static bool signal_enter(void *self)
+{
+    (void)self;
+    const int code = bcr_errno;
+    if (bcr_sigenter() == 0)
+        return true;
+    bcr_errno = code;
+    return false;
+}
+
+static void signal_leave(void *self)
+{
+    (void)self;
+    (void)bcr_sigleave();
+}
+
+const struct earl_target earl_target_bcr = {
+    .name = "bcr",
+    .begin = begin,
+    .end = end,
+    .host = host,
+    .watch = watch,
+    .allocate = allocate,
+    .release = release,
+    .length = length_of,
+    .put = put,
+    .take = take,
+    .ended = ended,
+    .later = later,
+    .wake = wake,
+    .pause = let_work_go_on,
+    .signal_enter = signal_enter,
+    .signal_leave = signal_leave,
+    .sentence = sentence,
+    .descriptor = descriptor,
+};

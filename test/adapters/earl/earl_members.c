@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* earl_members.c -- a program on Earl's own routines whose members do what they are told: earl_members SCENARIO [NUMBER]
+ *
+ * What goes wrong ends it with status 3 and a sentence. */
+#include "earl_members.h"
+
+int self, count, number = 20;
+
+void fill(unsigned char *data, size_t length, unsigned seed)
+{
+    for (size_t i = 0; i < length; i++)
+        data[i] = (unsigned char)(seed + i * 7 + (i >> 8));
+}
+
+int is_filled(const unsigned char *data, size_t length, unsigned seed)
+{
+    for (size_t i = 0; i < length; i++)
+        if (data[i] != (unsigned char)(seed + i * 7 + (i >> 8)))
+            return 0;
+    return 1;
+}
+
+unsigned char *allocate(size_t length)
+{
+    unsigned char *data = malloc(length + 1);
+    MUST(data != NULL);
+    return data;
+}
+
+struct earl_wanted wants(unsigned context, int source, int tag)
+{
+    return (struct earl_wanted){context, source, tag, NULL, NULL};
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } scenarios[] = {
+        {"all_first", all_first}, {"long_first", long_first},
+        {"flood", flood},         {"long_isends", long_isends},
+        {"many", many},           {"requests", requests},
+        {"claims", claims},       {"synchronous", synchronous},
+        {"handlers", handlers},   {"ends", ends},
+        {"groups", groups},       {"errors", errors},
+    };
+    if (argc > 2)
+        number = atoi(argv[2]);
+    MUST(earl_begin("earl_members") == EARL_OK);
+    self = earl_process();
+    count = earl_processes();
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        if (argc > 1 && strcmp(argv[1], scenarios[i].name) == 0) {
+            scenarios[i].run();
+            MUST(earl_end() == EARL_OK && earl_end() == EARL_E_STATE);
+            return 0;
+        }
+    fprintf(stderr, "earl_members: no such scenario\n");
+    return 2;
+}

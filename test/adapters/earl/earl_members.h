@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of earl_members share. */
+#ifndef EARL_MEMBERS_H
+#define EARL_MEMBERS_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <earl.h>
+
+#define MUST(condition)                                                                              \
+    do {                                                                                             \
+        if (!(condition)) {                                                                          \
+            fprintf(stderr, "%s: line %d, process %d: not %s\n", __FILE__, __LINE__, earl_process(), \
+                    #condition);                                                                     \
+            exit(3);                                                                                 \
+        }                                                                                            \
+    } while (0)
+
+extern int self, count, number; /* this process, how many, and the scenario's number */
+
+/* Bytes that follow from a seed, and whether they are that. */
+void fill(unsigned char *data, size_t length, unsigned seed);
+int is_filled(const unsigned char *data, size_t length, unsigned seed);
+unsigned char *allocate(size_t length);
+
+/* A receive of any predicate-free kind. */
+struct earl_wanted wants(unsigned context, int source, int tag);
+
+/* ---- members_traffic.c ---- */
+void all_first(void);
+void long_first(void);
+void flood(void);
+void long_isends(void);
+void many(void);
+
+/* ---- members_waits.c ---- */
+void requests(void);
+void synchronous(void);
+void claims(void);
+void handlers(void);
+void ends(void);
+
+/* ---- members_groups.c ---- */
+void groups(void);
+
+/* ---- members_errors.c ---- */
+void errors(void);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs on Earl's own routines: the scenarios of earl_members.c, on one host and on several. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+/* Seconds for each test, on a busy machine. */
+enum { LIMIT = 200 };
+
+static struct run run;
+
+static void ends_well(const char *what)
+{
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s ends with status %d: %s", what, run.status, run.error);
+}
+
+/* On one host, and on three of this machine. */
+static void runs(const char *count, const char *scenario, const char *number)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", count, getenv("EARL_MEMBERS"), scenario, number);
+    ends_well(scenario);
+    run_start(&run, run_enl(), "--local", "3", "--per-host", count, "--map", "cyclic", "-n", count,
+              getenv("EARL_MEMBERS"), scenario, number);
+    ends_well(scenario);
+}
+
+TEST_TIMEOUT(all_send_first_and_each_gets_what_is_its_own_in_order, LIMIT)
+{
+    runs("1", "all_first", "60");
+    runs("4", "all_first", "60");
+    runs("7", "long_first", "18");
+}
+
+TEST_TIMEOUT(sixteen_send_first_into_inboxes_of_four_with_little_memory, LIMIT)
+{
+    setenv("EARL_INBOX", "4", 1);
+    setenv("EARL_MEMORY", "4000000", 1);
+    runs("16", "all_first", "24");
+    runs("4", "flood", "2000");
+    unsetenv("EARL_MEMORY");
+    unsetenv("EARL_INBOX");
+}
+
+TEST_TIMEOUT(one_that_computes_is_flooded, LIMIT)
+{
+    runs("5", "flood", "3000");
+}
+
+TEST_TIMEOUT(long_sends_wait_for_their_receive_and_hold_up_nothing, LIMIT)
+{
+    runs("3", "long_isends", "1");
+    setenv("EARL_INBOX", "4", 1);
+    setenv("EARL_MEMORY", "0", 1);
+    runs("3", "long_isends", "1");
+    runs("2", "synchronous", "3000000");
+    unsetenv("EARL_MEMORY");
+    unsetenv("EARL_INBOX");
+}
+
+TEST_TIMEOUT(requests_are_tested_waited_for_and_cancelled, LIMIT)
+{
+    runs("3", "requests", "1");
+}
+
+TEST_TIMEOUT(a_synchronous_send_ends_with_its_receive, LIMIT)
+{
+    runs("2", "synchronous", "0");
+    runs("2", "synchronous", "8");
+    runs("2", "synchronous", "500000");
+}
+
+TEST_TIMEOUT(a_claimed_message_is_out_of_others_reach, LIMIT)
+{
+    runs("4", "claims", "0");
+    runs("4", "claims", "700");
+    runs("4", "claims", "20000");
+    runs("4", "claims", "700000");
+}
+
+TEST_TIMEOUT(routines_interrupt_a_process_that_computes_unless_masked, LIMIT)
+{
+    runs("3", "handlers", "50");
+}
+
+TEST_TIMEOUT(an_end_is_told_of_after_all_that_was_sent, LIMIT)
+{
+    runs("3", "ends", "1");
+}
+
+TEST_TIMEOUT(groups_combine_in_the_order_of_places, LIMIT)
+{
+    runs("1", "groups", "5");
+    runs("5", "groups", "20");
+    runs("19", "groups", "5");
+}
+
+TEST_TIMEOUT(bad_input_is_refused, LIMIT)
+{
+    runs("1", "errors", "1");
+    runs("2", "errors", "1");
+}
+
+TEST_TIMEOUT(two_hundred_processes_each_talk_to_sixteen, LIMIT)
+{
+    char count[16];
+    snprintf(count, sizeof count, "%d", (int)test_scale(200, 1000));
+    run_folder();
+    run_start(&run, run_enl(), "-n", count, getenv("EARL_MEMBERS"), "many", "1");
+    ends_well("many");
+}
+
+TEST(a_variable_that_is_no_number_ends_the_program_with_a_sentence)
+{
+    run_folder();
+    setenv("EARL_MEMORY", "much", 1);
+    run_start(&run, run_enl(), "-n", "1", getenv("EARL_MEMBERS"), "errors");
+    run_end(&run);
+    unsetenv("EARL_MEMORY");
+    CHECK_INT(run.status, 1);
+    CHECK(strstr(run.error, "EARL_MEMORY is \"much\", not a number from 0 to ") != NULL);
+}
