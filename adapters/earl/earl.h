@@ -195,8 +195,9 @@ EARL_API int earl_barrier(const struct earl_group *group);
 EARL_API int earl_broadcast(const struct earl_group *group, int root, void *data, size_t length);
 
 /* earl_reduce -- combine the bytes of all members, and give all of them the result.
- * combine(into, from, argument) combines `length` bytes at from into those at into; for the members of place 0, 1, … in this
- * order, so results are the same in each run. It calls no routine of Earl.
+ * combine(into, from, argument) combines `length` bytes at from into those at into, which are of lower places: the order is that
+ * of the places, and how many calls there are where depends on their number alone, so each run has the same result. It calls no
+ * routine of Earl.
  * Errors of all: EARL_E_ARG, EARL_E_MEMORY, EARL_E_SYSTEM; EARL_E_CUT if members give different lengths. They block until the
  * others have called. */
 EARL_API int earl_reduce(const struct earl_group *group, void *data, size_t length,

@@ -52,64 +52,76 @@ static int receive_from(struct earl *earl, const struct members *members, int pl
     return code == EARL_OK && (size_t)envelope.length != length ? EARL_E_CUT : code;
 }
 
+/* Bytes, or, if there has been a failure, a message of another length, which is a failure for the one who receives it. So
+ * all members learn of it, and none waits for ever. */
+static int pass_to(struct earl *earl, const struct members *members, int place, int tag, const void *data,
+                   size_t length, int code)
+{
+    if (code == EARL_OK)
+        return send_to(earl, members, place, tag, data, length);
+    send_to(earl, members, place, tag, "", length == 0);
+    return code;
+}
+
 typedef void combine(void *into, const void *from, void *argument);
 
 /* Combines what the members have at place 0, or at each place of the tree on the way there. */
 static int combine_up(struct earl *earl, const struct members *members, void *data, size_t length,
                       combine *routine, void *argument)
 {
-    int code = EARL_OK;
+    const bool is_flat = members->count <= FLAT;
     void *other = length == 0 ? NULL : earl_pages(length);
-    if (length != 0 && other == NULL)
-        return EARL_E_MEMORY;
-    if (members->count <= FLAT) {
-        if (members->place != 0)
-            code = send_to(earl, members, 0, TAG_UP, data, length);
-        for (int i = 1; i < members->count && members->place == 0 && code == EARL_OK; i++) {
-            code = receive_from(earl, members, i, TAG_UP, other, length);
-            if (code == EARL_OK && routine != NULL)
-                routine(data, other, argument);
+    int code = length != 0 && other == NULL ? EARL_E_MEMORY : EARL_OK;
+    if (is_flat && members->place != 0)
+        code = pass_to(earl, members, 0, TAG_UP, data, length, code);
+    for (int step = 1; step < members->count && !(is_flat && members->place != 0);
+         step = is_flat ? step + 1 : 2 * step) {
+        if (!is_flat && (members->place & step) != 0) {
+            code = pass_to(earl, members, members->place - step, TAG_UP, data, length, code);
+            break;
         }
-    } else {
-        for (int step = 1; step < members->count && code == EARL_OK; step *= 2) {
-            if ((members->place & step) != 0) {
-                code = send_to(earl, members, members->place - step, TAG_UP, data, length);
-                break;
-            }
-            if (members->place + step >= members->count)
-                continue;
-            code = receive_from(earl, members, members->place + step, TAG_UP, other, length);
-            if (code == EARL_OK && routine != NULL)
-                routine(data, other, argument);
-        }
+        if (members->place + step >= members->count)
+            continue;
+        const int received =
+            receive_from(earl, members, members->place + step, TAG_UP, other, other == NULL ? 0 : length);
+        code = code != EARL_OK ? code : received;
+        if (code == EARL_OK && routine != NULL)
+            routine(data, other, argument);
     }
     earl_pages_free(other, length);
     return code;
 }
 
-/* Brings the bytes of place `root` to all. */
-static int spread(struct earl *earl, const struct members *members, int root, void *data, size_t length)
+/* Brings the bytes of place `root`, or the failure `code`, to all. */
+static int spread(struct earl *earl, const struct members *members, int root, void *data, size_t length,
+                  int code)
 {
     const int count = members->count, place = (members->place - root + count) % count;
-    if (count == 1)
-        return EARL_OK;
-    if (count <= FLAT) {
+    if (count > 1 && count <= FLAT) {
         int others[FLAT], many = 0;
-        if (place != 0)
-            return receive_from(earl, members, root, TAG_DOWN, data, length);
+        if (place != 0) {
+            const int received = receive_from(earl, members, root, TAG_DOWN, data, length);
+            return code != EARL_OK ? code : received;
+        }
         for (int i = 0; i < count; i++)
             if (i != root)
                 others[many++] = process_at(members, i);
-        return earl_do_sendm(earl, many, others, members->context, TAG_DOWN, data, length);
+        const int sent = code == EARL_OK
+                             ? earl_do_sendm(earl, many, others, members->context, TAG_DOWN, data, length)
+                             : earl_do_sendm(earl, many, others, members->context, TAG_DOWN, "", length == 0);
+        return code != EARL_OK ? code : sent;
     }
-    int step = 1, code = EARL_OK;
+    int step = 1;
     while (step < count && (place & step) == 0)
         step *= 2;
-    if (place != 0)
-        code = receive_from(earl, members, (place - step + root) % count, TAG_DOWN, data, length);
-    while ((step /= 2) >= 1 && code == EARL_OK)
+    if (place != 0) {
+        const int received =
+            receive_from(earl, members, (place - step + root) % count, TAG_DOWN, data, length);
+        code = code != EARL_OK ? code : received;
+    }
+    while ((step /= 2) >= 1)
         if (place + step < count)
-            code = send_to(earl, members, (place + step + root) % count, TAG_DOWN, data, length);
+            code = pass_to(earl, members, (place + step + root) % count, TAG_DOWN, data, length, code);
     return code;
 }
 
@@ -122,7 +134,9 @@ int earl_do_reduce(struct earl *earl, const struct earl_group *group, void *data
         code = EARL_E_ARG;
     if (code == EARL_OK)
         code = combine_up(earl, &members, data, length, routine, argument);
-    return code == EARL_OK ? spread(earl, &members, 0, data, length) : code;
+    else
+        return code;
+    return spread(earl, &members, 0, data, length, code);
 }
 
 int earl_do_barrier(struct earl *earl, const struct earl_group *group)
@@ -138,7 +152,7 @@ int earl_do_broadcast(struct earl *earl, const struct earl_group *group, int roo
         return code;
     if (root < 0 || root >= members.count || (data == NULL && length != 0))
         return EARL_E_ARG;
-    return spread(earl, &members, root, data, length);
+    return spread(earl, &members, root, data, length, EARL_OK);
 }
 
 int earl_do_collect(struct earl *earl, const struct earl_group *group, const void *data,
@@ -161,12 +175,13 @@ int earl_do_collect(struct earl *earl, const struct earl_group *group, const voi
     if (members.place != 0)
         code = send_to(earl, &members, 0, TAG_COLLECT, data, lengths[members.place]);
     unsigned char *at = into;
-    for (int i = 0; i < members.count && members.place == 0 && code == EARL_OK; i++) {
-        if (i != 0)
-            code = receive_from(earl, &members, i, TAG_COLLECT, at, lengths[i]);
-        else if (lengths[0] != 0)
+    for (int i = 0; i < members.count && members.place == 0; i++) {
+        if (i != 0) {
+            const int received = receive_from(earl, &members, i, TAG_COLLECT, at, lengths[i]);
+            code = code != EARL_OK ? code : received;
+        } else if (lengths[0] != 0)
             memmove(at, data, lengths[0]);
         at += lengths[i];
     }
-    return code == EARL_OK ? spread(earl, &members, 0, into, total) : code;
+    return spread(earl, &members, 0, into, total, code);
 }

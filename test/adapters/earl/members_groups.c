@@ -57,8 +57,27 @@ static void with(const struct earl_group *group, int place, int members)
     free(lengths);
 }
 
+/* One that differs is told of to all, and what comes then is as before. */
+static void unlike_lengths(void)
+{
+    size_t *lengths = calloc((size_t)count, sizeof *lengths);
+    char text[16] = "", all[16];
+    MUST(lengths != NULL);
+    if (count == 1) {
+        free(lengths);
+        return;
+    }
+    MUST(earl_reduce(NULL, text, self == count - 1 ? 5 : 6, join, &count) == EARL_E_CUT);
+    MUST(earl_reduce(NULL, text, self == 0 ? 0 : 6, join, &count) == EARL_E_CUT);
+    lengths[count - 1] = self == count - 1 ? 3 : 4;
+    MUST(earl_collect(NULL, text, lengths, all) == EARL_E_CUT);
+    MUST(earl_barrier(NULL) == EARL_OK);
+    free(lengths);
+}
+
 void groups(void)
 {
+    unlike_lengths();
     with(NULL, self, count);
     /* Those of even numbers, the last one first. */
     int *members = calloc((size_t)count, sizeof *members), many = 0, place = -1;
