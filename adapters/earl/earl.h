@@ -42,7 +42,9 @@ enum earl_error {
     EARL_E_MEMORY = -5,  /* no memory */
     EARL_E_REQUEST = -6, /* no such request: it is none, or was waited for */
     EARL_E_STATE = -7,   /* earl_begin was not called, or earl_end was */
-    EARL_E_SYSTEM = -8   /* BCR has failed: earl_sentence tells how */
+    EARL_E_SYSTEM = -8,  /* BCR has failed: earl_sentence tells how */
+    EARL_E_END = -9,     /* the message has not so many items */
+    EARL_E_RANGE = -10   /* a number does not fit its type on this machine */
 };
 
 /* What is known of a message. */
@@ -138,6 +140,61 @@ EARL_API earl_request earl_claim(const struct earl_wanted *wanted, int wait, str
 /* earl_claimed -- receive a claimed message; the request is over then. buffer NULL with room 0 drops the message.
  * Returns: 0, or EARL_E_CUT if room is less than its length (not if buffer is NULL). Errors: EARL_E_REQUEST */
 EARL_API int earl_claimed(earl_request request, void *buffer, size_t room);
+
+/* ----------------------------------------------------------------------------- typed data --- */
+
+/* Types of items. A complex number is two floats, or two doubles. */
+enum earl_type {
+    EARL_BYTE = 1,
+    EARL_SHORT,
+    EARL_USHORT,
+    EARL_INT,
+    EARL_UINT,
+    EARL_LONG,
+    EARL_ULONG,
+    EARL_FLOAT,
+    EARL_DOUBLE,
+    EARL_COMPLEX,
+    EARL_DCOMPLEX
+};
+
+/* A buffer of items, one after the other: one that is packed, and sent as often as wanted, or a message that came. Its memory
+ * is that of packets: packing copies items into them, unpacking out of them, and nothing else is copied on the way. */
+typedef struct earl_buffer earl_buffer;
+
+/* earl_buffer_make -- make an empty buffer.
+ * is_raw 0: items are translated for machines of another byte order and size of long; else they go as they are.
+ * Returns: the buffer, which earl_buffer_free frees. NULL: there is no memory, or earl_begin was not called. */
+EARL_API earl_buffer *earl_buffer_make(int is_raw);
+EARL_API void earl_buffer_free(earl_buffer *buffer);
+
+/* earl_pack -- add `count` items of a type, each `stride` items behind the one before, 1 if they stand together.
+ * Returns: 0. Errors: EARL_E_ARG, EARL_E_MEMORY; nothing was added then.
+ * Blocks: as earl_send for memory. */
+EARL_API int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_t count,
+                       ptrdiff_t stride);
+
+/* earl_unpack -- take the next `count` items out, of the type that they were packed as; earl_rewind begins anew.
+ * They go to places that are `stride` items apart. The buffer keeps them.
+ * Returns: 0. Errors: EARL_E_ARG; EARL_E_END: so many are not left, none was taken; EARL_E_RANGE: a long does not fit a long
+ *     here; those before it were taken. */
+EARL_API int earl_unpack(earl_buffer *buffer, enum earl_type type, void *items, size_t count,
+                         ptrdiff_t stride);
+EARL_API int earl_rewind(earl_buffer *buffer);
+
+/* earl_buffer_length -- how many bytes the buffer has. Returns: 0 or more. Errors: EARL_E_ARG */
+EARL_API long long earl_buffer_length(const earl_buffer *buffer);
+
+/* earl_buffer_send -- send a buffer's items to `count` processes, which share its memory; it may be packed and sent further.
+ * Returns, Errors, Blocks: as earl_sendm. */
+EARL_API int earl_buffer_send(earl_buffer *buffer, int count, const int *processes, unsigned context,
+                              int tag);
+
+/* earl_buffer_receive -- receive a message as a buffer, however it was sent: what earl_send sends is raw.
+ * Returns: 1, with the buffer at *buffer and what is known at *envelope, which may be NULL; 0 if there is none, unless wait is
+ *     set. Errors, Blocks: as earl_probe; EARL_E_MEMORY. */
+EARL_API int earl_buffer_receive(const struct earl_wanted *wanted, int wait, earl_buffer **buffer,
+                                 struct earl_envelope *envelope);
 
 /* ------------------------------------------------------------------------------- requests --- */
 

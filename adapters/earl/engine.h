@@ -47,7 +47,8 @@ struct earl_incoming {
     unsigned char *copy; /* instead of pieces: behind this struct, or pages of their own */
     size_t arrived;
     uint32_t id;
-    uint8_t pool; /* which pool this is from */
+    uint8_t pool;   /* which pool this is from */
+    uint8_t format; /* of the items in it: types.h */
     bool is_synchronous, is_complete;
 };
 
@@ -105,7 +106,7 @@ struct earl {
     int process, count;
     struct earl_peer *peers;
     struct earl_match match;
-    struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing;
+    struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing, buffers;
     size_t copied, copied_limit; /* bytes out of packets */
     struct earl_slot *slots;
     uint32_t slot_room, slot_free, slot_used;
@@ -135,6 +136,8 @@ void earl_dispatch(struct earl *earl, earl_packet packet, struct earl_open *curr
 void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, struct earl_open *receive);
 /* Lets go of a message and all its bytes. */
 void earl_incoming_free(struct earl *earl, struct earl_incoming *incoming);
+/* Tells the sender of a message that is out of the tables that it is received, if he waits for that. */
+void earl_incoming_accept(struct earl *earl, const struct earl_incoming *incoming);
 /* A message of this process to itself, in no packet; id: of its send, if that is to be told when a receive has got hold of it. */
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
                        uint32_t id);
@@ -187,6 +190,21 @@ int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool wait
 earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                            struct earl_envelope *envelope);
 int earl_do_claimed(struct earl *earl, earl_request request, void *buffer, size_t room);
+/* Finds a message, and takes it out of the tables; when it returns 1, all of it has come. 0: there is none. */
+int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                 struct earl_incoming **incoming);
+
+/* ---- buffers.c ---- */
+
+earl_buffer *earl_do_buffer_make(struct earl *earl, bool is_raw);
+void earl_do_buffer_free(struct earl *earl, earl_buffer *buffer);
+int earl_do_pack(struct earl *earl, earl_buffer *buffer, enum earl_type type, const void *items, size_t count,
+                 ptrdiff_t stride);
+int earl_do_unpack(earl_buffer *buffer, enum earl_type type, void *items, size_t count, ptrdiff_t stride);
+int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
+                        unsigned context, int tag);
+int earl_do_buffer_receive(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                           earl_buffer **buffer, struct earl_envelope *envelope);
 
 /* ---- requests.c ---- */
 

@@ -144,13 +144,18 @@ static void tell_matched(struct earl *earl, const struct earl_incoming *incoming
         earl_fail("receive", "process %d cannot be answered: %s", source, earl_strerror(code));
 }
 
+void earl_incoming_accept(struct earl *earl, const struct earl_incoming *incoming)
+{
+    if (incoming->is_synchronous || !incoming->is_complete)
+        tell_matched(earl, incoming);
+}
+
 /* A receive has got hold of a message of which parts may be yet to come. */
 static void attach(struct earl *earl, struct earl_incoming *incoming, struct earl_open *receive)
 {
     receive->claimed = incoming; /* so that no further message is for it */
     incoming->receive = receive;
-    if (incoming->is_synchronous || !incoming->is_complete)
-        tell_matched(earl, incoming);
+    earl_incoming_accept(earl, incoming);
 }
 
 static struct earl_incoming **place_of(struct earl *earl, int source, uint32_t id)
@@ -205,7 +210,9 @@ bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope
         fail_memory();
     incoming->message.envelope.length = (long long)total;
     incoming->id = id;
-    incoming->is_synchronous = (earl_head_read(data).kind & EARL_SYNCHRONOUS) != 0;
+    const uint32_t kind = earl_head_read(data).kind;
+    incoming->is_synchronous = (kind & EARL_SYNCHRONOUS) != 0;
+    incoming->format = (uint8_t)(kind >> EARL_FORMAT_SHIFT);
     incoming->is_complete = length - EARL_HEAD_FIRST >= total;
     struct earl_open *receive = wanted_by(earl, &incoming->message.envelope, current);
     if (receive != NULL)

@@ -5,6 +5,7 @@
  *   +-------+---------+--------+--------+------+----+------------+
  *   | kind  | context | source | tag    | id   | 0  | total      |   FIRST: of a message in several packets, or that is
  *   +-------+---------+--------+--------+------+----+------------+          to be answered (SYNCHRONOUS)
+ *                                                                   The kind's third byte: the format of typed items
  *   | kind  | context | source | tag    | data ...                  WHOLE: a message
  *   | kind  | 0       | source | id     | data ...                  MORE: of the message with that id, the next bytes
  *   | kind  | 0       | source | id     |                           MATCHED: a receive has got hold of the message */
@@ -16,7 +17,7 @@
 #include <string.h>
 
 enum earl_kind { EARL_WHOLE = 1, EARL_FIRST = 2, EARL_MORE = 3, EARL_MATCHED = 4 };
-enum { EARL_SYNCHRONOUS = 0x100, EARL_KIND_MASK = 0xff };
+enum { EARL_SYNCHRONOUS = 0x100, EARL_FORMAT_SHIFT = 16, EARL_KIND_MASK = 0xff };
 enum { EARL_HEAD = 16, EARL_HEAD_FIRST = 32 };
 
 struct earl_head {

@@ -35,6 +35,7 @@ void earl_process_end(struct earl *earl)
     earl_pool_end(&earl->pieces);
     earl_pool_end(&earl->opens);
     earl_pool_end(&earl->outgoing);
+    earl_pool_end(&earl->buffers);
     earl_pages_free(earl->peers, (size_t)earl->count * sizeof *earl->peers);
     earl->peers = NULL;
 }

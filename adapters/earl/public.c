@@ -157,6 +157,46 @@ int earl_claimed(earl_request request, void *buffer, size_t room)
     CALL(earl_do_claimed(earl_own, request, buffer, room));
 }
 
+earl_buffer *earl_buffer_make(int is_raw)
+{
+    if (earl_own == NULL)
+        return NULL;
+    earl_enter(earl_own);
+    earl_buffer *buffer = earl_do_buffer_make(earl_own, is_raw != 0);
+    earl_leave(earl_own);
+    return buffer;
+}
+
+void earl_buffer_free(earl_buffer *buffer)
+{
+    if (earl_own == NULL || buffer == NULL)
+        return;
+    earl_enter(earl_own);
+    earl_do_buffer_free(earl_own, buffer);
+    earl_leave(earl_own);
+}
+
+int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_t count, ptrdiff_t stride)
+{
+    CALL(earl_do_pack(earl_own, buffer, type, items, count, stride));
+}
+
+int earl_unpack(earl_buffer *buffer, enum earl_type type, void *items, size_t count, ptrdiff_t stride)
+{
+    CALL(earl_do_unpack(buffer, type, items, count, stride));
+}
+
+int earl_buffer_send(earl_buffer *buffer, int count, const int *processes, unsigned context, int tag)
+{
+    CALL(earl_do_buffer_send(earl_own, buffer, count, processes, context, tag));
+}
+
+int earl_buffer_receive(const struct earl_wanted *wanted, int wait, earl_buffer **buffer,
+                        struct earl_envelope *envelope)
+{
+    CALL(found(earl_do_buffer_receive(earl_own, wanted, wait != 0, buffer, envelope)));
+}
+
 int earl_test(earl_request request, struct earl_envelope *envelope)
 {
     CALL(found(earl_do_test(earl_own, request, false, envelope)));
@@ -235,6 +275,8 @@ const char *earl_strerror(int code)
     case EARL_E_REQUEST: return "there is no such request: it is over, or never was";
     case EARL_E_STATE: return "this process has not begun, or has ended its part";
     case EARL_E_SYSTEM: return earl_sentence()[0] != '\0' ? earl_sentence() : "the system has failed";
+    case EARL_E_END: return "the message has not so many items";
+    case EARL_E_RANGE: return "a number does not fit its type on this machine";
     default: return "unknown code";
     }
 }

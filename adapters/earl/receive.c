@@ -93,6 +93,24 @@ int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool wait
     return 1;
 }
 
+int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                 struct earl_incoming **incoming)
+{
+    int code = check(earl, wanted, NULL, 0);
+    if (code != EARL_OK)
+        return code;
+    *incoming = look_for(earl, wanted, waits, &code);
+    if (*incoming == NULL)
+        return code < 0 ? code : 0;
+    earl_match_drop(&earl->match, &(*incoming)->message);
+    earl_incoming_accept(earl, *incoming);
+    while (!(*incoming)->is_complete && (code = earl_step(earl, NULL, EARL_WAIT)) >= 0)
+        ;
+    if (!(*incoming)->is_complete)
+        earl_fail("receive", "%s", earl_strerror(code)); /* nobody would free it */
+    return 1;
+}
+
 earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                            struct earl_envelope *envelope)
 {

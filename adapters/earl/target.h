@@ -42,6 +42,9 @@ struct earl_target {
     earl_packet (*allocate)(void *self, size_t length, enum earl_patience patience);
     void (*release)(void *self, earl_packet packet);
     size_t (*length)(void *self, earl_packet packet);
+    /* Makes a packet shorter that nobody else holds; whether anybody else does. */
+    void (*shorten)(void *self, earl_packet packet, size_t length);
+    bool (*is_shared)(void *self, earl_packet packet);
     /* In order for each receiver. keep: the packet stays the caller's, too, and is not written any more. */
     enum earl_put (*put)(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience);
     /* The next packet that has come. With EARL_WAIT it waits for one, or until `wake`: NULL then, or if there is none, or after

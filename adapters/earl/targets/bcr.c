@@ -204,6 +204,18 @@ static size_t length_of(void *self, earl_packet packet)
     return length < 0 ? 0 : (size_t)length;
 }
 
+static void shorten(void *self, earl_packet packet, size_t length)
+{
+    (void)self;
+    (void)bcr_rgrealloc(packet, (int)length);
+}
+
+static bool is_shared(void *self, earl_packet packet)
+{
+    (void)self;
+    return bcr_rgshared(packet) != 0;
+}
+
 static enum earl_put put(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience)
 {
     (void)self;
@@ -288,6 +300,8 @@ const struct earl_target earl_target_bcr = {
     .allocate = allocate,
     .release = release,
     .length = length_of,
+    .shorten = shorten,
+    .is_shared = is_shared,
     .put = put,
     .take = take,
     .ended = ended,

@@ -60,6 +60,18 @@ static size_t length_of(void *self, earl_packet packet)
     return ((struct double_packet *)packet)->length;
 }
 
+static void shorten(void *self, earl_packet packet, size_t length)
+{
+    (void)self;
+    ((struct double_packet *)packet)->length = length;
+}
+
+static bool is_shared(void *self, earl_packet packet)
+{
+    (void)self;
+    return ((struct double_packet *)packet)->holds > 1;
+}
+
 static enum earl_put put(void *self, int process, earl_packet handle, bool keep, enum earl_patience patience)
 {
     (void)patience;
@@ -135,6 +147,8 @@ const struct earl_target double_target = {
     .allocate = allocate,
     .release = release,
     .length = length_of,
+    .shorten = shorten,
+    .is_shared = is_shared,
     .put = put,
     .take = take,
     .ended = ended,

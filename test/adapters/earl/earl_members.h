@@ -43,6 +43,9 @@ void claims(void);
 void handlers(void);
 void ends(void);
 
+/* ---- members_buffers.c ---- */
+void buffers(void);
+
 /* ---- members_groups.c ---- */
 void groups(void);
 

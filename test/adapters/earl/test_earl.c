@@ -100,6 +100,15 @@ TEST_TIMEOUT(groups_combine_in_the_order_of_places, LIMIT)
     runs("19", "groups", "5");
 }
 
+TEST_TIMEOUT(typed_items_come_as_they_were_packed, LIMIT)
+{
+    runs("1", "buffers", "3");
+    runs("5", "buffers", "10");
+    setenv("EARL_INBOX", "4", 1);
+    runs("4", "buffers", "8");
+    unsetenv("EARL_INBOX");
+}
+
 TEST_TIMEOUT(bad_input_is_refused, LIMIT)
 {
     runs("1", "errors", "1");
