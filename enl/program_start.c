@@ -195,6 +195,8 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
         enl_tree_take_own(program);
     if (enl_session_prepare(&program->session, error, error_size) != 0)
         return 2;
+    if (program->options.tool != NULL && setenv("EARL_TOOLS", program->options.tool, 1) != 0)
+        return bcri_refuse(error, error_size, 1, "no memory");
     unsetenv(BCRI_NAME_ENV); /* programs that CCEs start are others */
     program->self.environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
     if (program->self.environment != NULL && !enl_pushed_use(&program->carry, &program->jobs.programs))

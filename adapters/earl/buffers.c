@@ -308,6 +308,7 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
     if (code != EARL_OK)
         return code;
     for (int i = 0; i < count; i++) {
+        earl->peers[processes[i]].sends++;
         int sent = processes[i] == earl->process ? to_own(earl, buffer) : EARL_OK;
         const struct earl_piece *piece = processes[i] == earl->process ? NULL : buffer->pieces;
         for (; piece != NULL && sent == EARL_OK; piece = piece->next)

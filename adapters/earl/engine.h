@@ -50,6 +50,8 @@ struct earl_incoming {
     uint8_t pool;   /* which pool this is from */
     uint8_t format; /* of the items in it: types.h */
     bool is_synchronous, is_complete;
+    bool is_told; /* tools know that it has its receive */
+    long long number;
 };
 
 enum earl_open_kind { EARL_OPEN_RECEIVE, EARL_OPEN_SEND, EARL_OPEN_CLAIM };
@@ -87,6 +89,7 @@ struct earl_outgoing {
 
 struct earl_peer {
     struct earl_outgoing *first, *last;
+    long long sends, comes;  /* messages to it, and from it, since the start */
     uint64_t queued, served; /* packets and sends that have been, since the start */
     struct earl_incoming *arriving;
     struct earl *earl;
@@ -117,6 +120,8 @@ struct earl {
     /* interrupts.c: the thread's and its signal handler's */
     volatile sig_atomic_t inside, pending, masked, in_signal, in_then;
     struct earl_interrupts *interrupts;
+    struct earl_tools *tools; /* NULL: there are none */
+    bool chooses;             /* one of them does, where a receive may have any of several messages */
     bool is_armed;
 };
 
@@ -137,7 +142,7 @@ void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, st
 /* Lets go of a message and all its bytes. */
 void earl_incoming_free(struct earl *earl, struct earl_incoming *incoming);
 /* Tells the sender of a message that is out of the tables that it is received, if he waits for that. */
-void earl_incoming_accept(struct earl *earl, const struct earl_incoming *incoming);
+void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming);
 /* A message of this process to itself, in no packet; id: of its send, if that is to be told when a receive has got hold of it. */
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
                        uint32_t id);
@@ -254,6 +259,21 @@ static inline void earl_leave(struct earl *earl)
     else
         earl->inside--;
 }
+
+/* ---- tools.c ---- */
+
+struct earl_tool_event;
+/* Loads the tools of EARL_TOOLS, before the process begins; tells them that it has; and ends them. */
+void earl_tools_load(struct earl *earl);
+void earl_tools_begin(struct earl *earl);
+void earl_tools_end(struct earl *earl);
+void earl_tools_before(struct earl *earl, struct earl_tool_event *event);
+void earl_tools_after(struct earl *earl, struct earl_tool_event *event, int result);
+/* A message has its receive, probe or claim. */
+void earl_tools_match(struct earl *earl, const struct earl_envelope *envelope, long long number,
+                      bool is_synchronous);
+/* The message that a tool chooses for a receive from any source. NULL: none. */
+struct earl_incoming *earl_tools_choose(struct earl *earl, const struct earl_wanted *wanted);
 
 /* ---- process.c ---- */
 

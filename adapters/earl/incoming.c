@@ -44,6 +44,13 @@ static void complete(struct earl *earl, struct earl_open *receive, const struct 
     earl_open_done(earl, receive);
 }
 
+static void tell_tools(struct earl *earl, struct earl_incoming *incoming)
+{
+    if (earl->tools != NULL && !incoming->is_told)
+        earl_tools_match(earl, &incoming->message.envelope, incoming->number, incoming->is_synchronous);
+    incoming->is_told = true;
+}
+
 static struct earl_open *wanted_by(struct earl *earl, const struct earl_envelope *envelope,
                                    struct earl_open *current)
 {
@@ -105,8 +112,14 @@ bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope
                          const unsigned char *data, struct earl_open *current)
 {
     struct earl_open *receive = wanted_by(earl, envelope, current);
-    if (receive == NULL)
-        return keep_whole(earl, envelope, packet, data)->pieces != NULL;
+    const long long number = ++earl->peers[envelope->source].comes;
+    if (receive == NULL) {
+        struct earl_incoming *incoming = keep_whole(earl, envelope, packet, data);
+        incoming->number = number;
+        return incoming->pieces != NULL;
+    }
+    if (earl->tools != NULL)
+        earl_tools_match(earl, envelope, number, false);
     if (envelope->length != 0)
         store(receive, 0, data, (size_t)envelope->length);
     complete(earl, receive, envelope);
@@ -117,12 +130,16 @@ void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, 
                        uint32_t id)
 {
     struct earl_open *receive = wanted_by(earl, envelope, NULL);
+    const long long number = ++earl->peers[earl->process].comes;
     if (receive == NULL) {
         struct earl_incoming *incoming = keep_whole(earl, envelope, NULL, data);
+        incoming->number = number;
         incoming->is_synchronous = id != 0;
         incoming->id = id;
         return;
     }
+    if (earl->tools != NULL)
+        earl_tools_match(earl, envelope, number, id != 0);
     if (envelope->length != 0)
         store(receive, 0, data, (size_t)envelope->length);
     complete(earl, receive, envelope);
@@ -144,8 +161,9 @@ static void tell_matched(struct earl *earl, const struct earl_incoming *incoming
         earl_fail("receive", "process %d cannot be answered: %s", source, earl_strerror(code));
 }
 
-void earl_incoming_accept(struct earl *earl, const struct earl_incoming *incoming)
+void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming)
 {
+    tell_tools(earl, incoming);
     if (incoming->is_synchronous || !incoming->is_complete)
         tell_matched(earl, incoming);
 }
@@ -209,6 +227,7 @@ bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope
     if (incoming == NULL)
         fail_memory();
     incoming->message.envelope.length = (long long)total;
+    incoming->number = ++earl->peers[envelope->source].comes;
     incoming->id = id;
     const uint32_t kind = earl_head_read(data).kind;
     incoming->is_synchronous = (kind & EARL_SYNCHRONOUS) != 0;

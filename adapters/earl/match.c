@@ -116,6 +116,18 @@ static int kind_of(const struct earl_wanted *wanted)
     return (wanted->source == EARL_ANY ? EARL_ANY_SOURCE : 0) | (wanted->tag == EARL_ANY ? EARL_ANY_TAG : 0);
 }
 
+/* The first message that fits, from a link of a bucket on. */
+static struct earl_message *first_from(const struct earl_wanted *wanted, int kind, struct earl_link *head,
+                                       struct earl_link *link)
+{
+    for (; link != head; link = link->next) {
+        struct earl_message *message = message_of(link, kind);
+        if (earl_match_fits(wanted, &message->envelope))
+            return message;
+    }
+    return NULL;
+}
+
 struct earl_message *earl_match_find(const struct earl_match *match, const struct earl_wanted *wanted)
 {
     const int kind = kind_of(wanted);
@@ -123,12 +135,16 @@ struct earl_message *earl_match_find(const struct earl_match *match, const struc
     if (table->count == 0)
         return NULL;
     struct earl_link *head = bucket(table, kind, wanted->context, wanted->source, wanted->tag);
-    for (struct earl_link *link = head->next; link != head; link = link->next) {
-        struct earl_message *message = message_of(link, kind);
-        if (earl_match_fits(wanted, &message->envelope))
-            return message;
-    }
-    return NULL;
+    return first_from(wanted, kind, head, head->next);
+}
+
+struct earl_message *earl_match_next(const struct earl_match *match, const struct earl_wanted *wanted,
+                                     struct earl_message *message)
+{
+    const int kind = kind_of(wanted);
+    struct earl_link *head =
+        bucket(&match->messages[kind], kind, wanted->context, wanted->source, wanted->tag);
+    return first_from(wanted, kind, head, message->links[kind].next);
 }
 
 bool earl_match_keep(struct earl_match *match, struct earl_message *message)

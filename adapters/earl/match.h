@@ -55,6 +55,9 @@ void earl_match_end(struct earl_match *match);
 
 /* The oldest message that the receive could take; it stays. NULL: none. */
 struct earl_message *earl_match_find(const struct earl_match *match, const struct earl_wanted *wanted);
+/* The next one behind a message that was found so; NULL: no more. */
+struct earl_message *earl_match_next(const struct earl_match *match, const struct earl_wanted *wanted,
+                                     struct earl_message *message);
 /* Keeps a message, whose envelope is set, behind those that came before. False: no memory. */
 bool earl_match_keep(struct earl_match *match, struct earl_message *message);
 void earl_match_drop(struct earl_match *match, struct earl_message *message);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "earl_tool.h"
 #include "engine.h"
 #include "sentence.h"
 #include "targets/targets.h"
@@ -24,10 +25,12 @@ int earl_begin(const char *name)
         return EARL_OK;
     if (is_over)
         return EARL_E_STATE;
+    earl_tools_load(&state);
     const int code = earl_process_begin(&state, &earl_target_bcr, NULL, name != NULL ? name : "earl");
     if (code != EARL_OK)
         return code;
     earl_own = &state;
+    earl_tools_begin(&state);
     return atexit(at_exit) == 0 ? EARL_OK : EARL_E_MEMORY;
 }
 
@@ -39,6 +42,7 @@ int earl_end(void)
         0) /* a handler, or what it has interrupted, has called exit: nothing is safe to be waited for */
         return EARL_E_STATE;
     state.inside++;
+    earl_tools_end(&state);
     earl_process_end(&state);
     earl_own = NULL;
     is_over = true;
@@ -66,6 +70,33 @@ int earl_processes(void)
         return result;             \
     } while (0)
 
+/* The same for an operation of which tools are told. The rest are fields of the event. */
+#define TELL(operation, call, ...)                                                                \
+    do {                                                                                          \
+        int result;                                                                               \
+        if (earl_own == NULL)                                                                     \
+            return EARL_E_STATE;                                                                  \
+        earl_enter(earl_own);                                                                     \
+        if (earl_own->tools == NULL) {                                                            \
+            result = (call);                                                                      \
+        } else {                                                                                  \
+            struct earl_tool_event event = {                                                      \
+                .what = EARL_TOOL_##operation, .site = __builtin_return_address(0), __VA_ARGS__}; \
+            earl_tools_before(earl_own, &event);                                                  \
+            result = (call);                                                                      \
+            earl_tools_after(earl_own, &event, result);                                           \
+        }                                                                                         \
+        earl_leave(earl_own);                                                                     \
+        return result;                                                                            \
+    } while (0)
+
+#define NOBODY .peer = EARL_ANY, .tag = EARL_ANY
+/* What a receive names; `wanted` may be bad input. */
+#define WANTED(wanted)                                      \
+    .peer = (wanted) == NULL ? EARL_ANY : (wanted)->source, \
+    .context = (wanted) == NULL ? 0 : (wanted)->context, .tag = (wanted) == NULL ? EARL_ANY : (wanted)->tag
+#define TO(process) .peer = (process), .context = context, .tag = tag, .length = (long long)length
+
 static int host(int process)
 {
     return earl_is_process(earl_own, process) ? earl_own->target->host(earl_own->self, process)
@@ -92,42 +123,47 @@ static int watch(int process, unsigned context, int tag)
 
 int earl_watch(int process, unsigned context, int tag)
 {
-    CALL(watch(process, context, tag));
+    TELL(WATCH, watch(process, context, tag), .peer = process, .context = context, .tag = tag);
 }
 
 int earl_send(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    CALL(earl_do_send(earl_own, process, context, tag, data, length, false));
+    TELL(SEND, earl_do_send(earl_own, process, context, tag, data, length, false), TO(process));
 }
 
 int earl_ssend(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    CALL(earl_do_send(earl_own, process, context, tag, data, length, true));
+    TELL(SEND, earl_do_send(earl_own, process, context, tag, data, length, true), TO(process),
+         .is_synchronous = 1);
 }
 
 int earl_sendm(int count, const int *processes, unsigned context, int tag, const void *data, size_t length)
 {
-    CALL(earl_do_sendm(earl_own, count, processes, context, tag, data, length));
+    TELL(SENDM, earl_do_sendm(earl_own, count, processes, context, tag, data, length), TO(EARL_ANY),
+         .count = count);
 }
 
 earl_request earl_isend(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    CALL(earl_do_isend(earl_own, process, context, tag, data, length, false));
+    TELL(ISEND, earl_do_isend(earl_own, process, context, tag, data, length, false), TO(process));
 }
 
 earl_request earl_issend(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    CALL(earl_do_isend(earl_own, process, context, tag, data, length, true));
+    TELL(ISEND, earl_do_isend(earl_own, process, context, tag, data, length, true), TO(process),
+         .is_synchronous = 1);
 }
 
 int earl_receive(const struct earl_wanted *wanted, void *buffer, size_t room, struct earl_envelope *envelope)
 {
-    CALL(earl_do_receive(earl_own, wanted, buffer, room, envelope));
+    TELL(RECEIVE, earl_do_receive(earl_own, wanted, buffer, room, envelope), WANTED(wanted),
+         .length = (long long)room);
 }
 
 earl_request earl_ireceive(const struct earl_wanted *wanted, void *buffer, size_t room)
 {
-    CALL(earl_do_ireceive(earl_own, wanted, buffer, room));
+    TELL(IRECEIVE, earl_do_ireceive(earl_own, wanted, buffer, room), WANTED(wanted),
+         .length = (long long)room);
 }
 
 /* Programs look in loops. With more processes than cores, others run sooner if one that finds nothing lets them. */
@@ -144,17 +180,18 @@ static int found(int result)
 
 int earl_probe(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
 {
-    CALL(found(earl_do_probe(earl_own, wanted, wait != 0, envelope)));
+    TELL(PROBE, found(earl_do_probe(earl_own, wanted, wait != 0, envelope)), WANTED(wanted));
 }
 
 earl_request earl_claim(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
 {
-    CALL(found(earl_do_claim(earl_own, wanted, wait != 0, envelope)));
+    TELL(CLAIM, found(earl_do_claim(earl_own, wanted, wait != 0, envelope)), WANTED(wanted));
 }
 
 int earl_claimed(earl_request request, void *buffer, size_t room)
 {
-    CALL(earl_do_claimed(earl_own, request, buffer, room));
+    TELL(CLAIMED, earl_do_claimed(earl_own, request, buffer, room), NOBODY, .request = request,
+         .length = (long long)room);
 }
 
 earl_buffer *earl_buffer_make(int is_raw)
@@ -178,54 +215,59 @@ void earl_buffer_free(earl_buffer *buffer)
 
 int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_t count, ptrdiff_t stride)
 {
-    CALL(earl_do_pack(earl_own, buffer, type, items, count, stride));
+    TELL(PACK, earl_do_pack(earl_own, buffer, type, items, count, stride), NOBODY,
+         .length = (long long)count);
 }
 
 int earl_unpack(earl_buffer *buffer, enum earl_type type, void *items, size_t count, ptrdiff_t stride)
 {
-    CALL(earl_do_unpack(buffer, type, items, count, stride));
+    TELL(UNPACK, earl_do_unpack(buffer, type, items, count, stride), NOBODY, .length = (long long)count);
 }
 
 int earl_buffer_send(earl_buffer *buffer, int count, const int *processes, unsigned context, int tag)
 {
-    CALL(earl_do_buffer_send(earl_own, buffer, count, processes, context, tag));
+    TELL(BUFFER_SEND, earl_do_buffer_send(earl_own, buffer, count, processes, context, tag),
+         .peer = count == 1 && processes != NULL ? *processes : EARL_ANY, .context = context, .tag = tag,
+         .count = count, .length = buffer == NULL ? 0 : earl_buffer_length(buffer));
 }
 
 int earl_buffer_receive(const struct earl_wanted *wanted, int wait, earl_buffer **buffer,
                         struct earl_envelope *envelope)
 {
-    CALL(found(earl_do_buffer_receive(earl_own, wanted, wait != 0, buffer, envelope)));
+    TELL(BUFFER_RECEIVE, found(earl_do_buffer_receive(earl_own, wanted, wait != 0, buffer, envelope)),
+         WANTED(wanted));
 }
 
 int earl_test(earl_request request, struct earl_envelope *envelope)
 {
-    CALL(found(earl_do_test(earl_own, request, false, envelope)));
+    TELL(TEST, found(earl_do_test(earl_own, request, false, envelope)), NOBODY, .request = request);
 }
 
 int earl_wait(earl_request request, struct earl_envelope *envelope)
 {
-    CALL(earl_do_test(earl_own, request, true, envelope));
+    TELL(WAIT, earl_do_test(earl_own, request, true, envelope), NOBODY, .request = request);
 }
 
 int earl_waitsome(int count, earl_request *requests, int wait, int *done, struct earl_envelope *envelopes)
 {
-    CALL(earl_do_waitsome(earl_own, count, requests, wait != 0, done, envelopes));
+    TELL(WAITSOME, earl_do_waitsome(earl_own, count, requests, wait != 0, done, envelopes), NOBODY,
+         .count = count);
 }
 
 int earl_cancel(earl_request request)
 {
-    CALL(earl_do_cancel(earl_own, request));
+    TELL(CANCEL, earl_do_cancel(earl_own, request), NOBODY, .request = request);
 }
 
 int earl_then(earl_request request, void (*routine)(const struct earl_envelope *envelope, void *argument),
               void *argument)
 {
-    CALL(earl_do_then(earl_own, request, routine, argument));
+    TELL(THEN, earl_do_then(earl_own, request, routine, argument), NOBODY, .request = request);
 }
 
 int earl_mask(int on)
 {
-    CALL(earl_do_mask(earl_own, on));
+    TELL(MASK, earl_do_mask(earl_own, on), NOBODY, .count = on);
 }
 
 static int look_around(void)
@@ -237,28 +279,30 @@ static int look_around(void)
 
 int earl_pause(void)
 {
-    CALL(look_around());
+    TELL(PAUSE, look_around(), NOBODY);
 }
 
 int earl_barrier(const struct earl_group *group)
 {
-    CALL(earl_do_barrier(earl_own, group));
+    TELL(BARRIER, earl_do_barrier(earl_own, group), NOBODY);
 }
 
 int earl_broadcast(const struct earl_group *group, int root, void *data, size_t length)
 {
-    CALL(earl_do_broadcast(earl_own, group, root, data, length));
+    TELL(BROADCAST, earl_do_broadcast(earl_own, group, root, data, length), NOBODY,
+         .length = (long long)length);
 }
 
 int earl_reduce(const struct earl_group *group, void *data, size_t length,
                 void (*combine)(void *into, const void *from, void *argument), void *argument)
 {
-    CALL(earl_do_reduce(earl_own, group, data, length, combine, argument));
+    TELL(REDUCE, earl_do_reduce(earl_own, group, data, length, combine, argument), NOBODY,
+         .length = (long long)length);
 }
 
 int earl_collect(const struct earl_group *group, const void *data, const size_t *lengths, void *into)
 {
-    CALL(earl_do_collect(earl_own, group, data, lengths, into));
+    TELL(COLLECT, earl_do_collect(earl_own, group, data, lengths, into), NOBODY);
 }
 
 /* ---- sentences ---- */

@@ -11,6 +11,8 @@ static int check(const struct earl *earl, const struct earl_wanted *wanted, cons
 
 static struct earl_incoming *find(struct earl *earl, const struct earl_wanted *wanted)
 {
+    if (earl->chooses && wanted->source == EARL_ANY)
+        return earl_tools_choose(earl, wanted);
     return (struct earl_incoming *)earl_match_find(&earl->match, wanted);
 }
 
@@ -18,6 +20,21 @@ static void take(struct earl *earl, struct earl_incoming *incoming, struct earl_
 {
     earl_match_drop(&earl->match, &incoming->message);
     earl_incoming_receive(earl, incoming, receive);
+}
+
+/* Finds a message, waiting for it if that is wanted. NULL: there is none, or *code tells of a failure. */
+static struct earl_incoming *look_for(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                                      int *code)
+{
+    struct earl_incoming *incoming = find(earl, wanted);
+    *code = incoming == NULL ? earl_look(earl) : 0;
+    while (incoming == NULL && *code >= 0) {
+        incoming = find(earl, wanted);
+        if (incoming != NULL || !waits)
+            break;
+        *code = earl_step(earl, NULL, EARL_WAIT);
+    }
+    return incoming;
 }
 
 int earl_do_receive(struct earl *earl, const struct earl_wanted *wanted, void *buffer, size_t room,
@@ -31,6 +48,11 @@ int earl_do_receive(struct earl *earl, const struct earl_wanted *wanted, void *b
     struct earl_incoming *incoming = earl_match_kept(&earl->match) == 0 ? NULL : find(earl, wanted);
     if (incoming != NULL)
         take(earl, incoming, &receive);
+    if (incoming == NULL && earl->chooses && wanted->source == EARL_ANY) {
+        incoming = look_for(earl, wanted, true, &code);
+        if (incoming != NULL)
+            take(earl, incoming, &receive);
+    }
     while (!receive.is_done && code >= 0)
         code = earl_step(earl, &receive, EARL_WAIT);
     if (!receive.is_done) {
@@ -63,21 +85,6 @@ earl_request earl_do_ireceive(struct earl *earl, const struct earl_wanted *wante
         return EARL_E_MEMORY;
     }
     return receive->request;
-}
-
-/* Finds a message, waiting for it if that is wanted. NULL: there is none, or *code tells of a failure. */
-static struct earl_incoming *look_for(struct earl *earl, const struct earl_wanted *wanted, bool waits,
-                                      int *code)
-{
-    struct earl_incoming *incoming = find(earl, wanted);
-    *code = incoming == NULL ? earl_look(earl) : 0;
-    while (incoming == NULL && *code >= 0) {
-        incoming = find(earl, wanted);
-        if (incoming != NULL || !waits)
-            break;
-        *code = earl_step(earl, NULL, EARL_WAIT);
-    }
-    return incoming;
 }
 
 int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool waits,
@@ -124,6 +131,9 @@ earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, 
     if (claim == NULL)
         return EARL_E_MEMORY;
     earl_match_drop(&earl->match, &incoming->message);
+    if (earl->tools != NULL)
+        earl_tools_match(earl, &incoming->message.envelope, incoming->number, incoming->is_synchronous);
+    incoming->is_told = true;
     claim->claimed = incoming;
     *envelope = incoming->message.envelope;
     return claim->request;

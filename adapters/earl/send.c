@@ -198,6 +198,7 @@ int earl_do_send(struct earl *earl, int process, unsigned context, int tag, cons
     const int code = check(earl, process, tag, data, length);
     if (code != EARL_OK)
         return code;
+    earl->peers[process].sends++;
     if (process == earl->process && !is_synchronous) {
         to_own(earl, context, tag, data, length, 0);
         return EARL_OK;
@@ -223,6 +224,7 @@ earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int
         code == EARL_OK ? new_send(earl, process, tag, context, data, length, is_synchronous) : NULL;
     if (send == NULL)
         return code != EARL_OK ? code : EARL_E_MEMORY;
+    earl->peers[process].sends++;
     if (process == earl->process || !is_whole(length) || is_synchronous) {
         begin(earl, send, context, tag, false);
         return send->request;
@@ -263,6 +265,7 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
         return EARL_E_MEMORY;
     for (int i = 0; i < count; i++) {
         int sent = EARL_OK;
+        earl->peers[processes[i]].sends++;
         if (processes[i] == earl->process)
             to_own(earl, context, tag, data, length, 0);
         else

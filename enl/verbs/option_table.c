@@ -75,6 +75,8 @@ const struct enl_option enl_option_table[ENL_OPTION_ROWS] = {
      .help = "with -n: K members on each host, instead of as many as it has slots"},
     {"--map", "block|cyclic", OF(RUN), TEXT(map),
      .help = "with -n: fill one host after the other (default), or give each one member in turn"},
+    {"--tool", "FILE", OF(RUN), TEXT(tool),
+     .help = "tools for programs on Earl's routines: shared objects with : between them"},
     {"--start-hosts", "use|all", OF(RUN), TEXT(start_hosts), .keyword = "starthosts",
      .help = "start other machines' daemons when they are first used (default), or all at once"},
     {"--fanout", "N", OF(RUN), TEXT(fanout), .keyword = "fanout",

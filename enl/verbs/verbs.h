@@ -81,6 +81,7 @@ struct enl_options {
     int members;          /* -n: of a team; 0: the program has none */
     int per_host;         /* 0: as many as a host has slots */
     const char *map;      /* block or cyclic */
+    const char *tool;     /* EARL_TOOLS of all that is started */
     int root_socket;      /* daemon's end of the root's socket, if bcr_init started it; else -1 */
     pid_t root_pid;
 };
@@ -138,7 +139,7 @@ struct enl_command {
         *help; /* how it is used, and what it does; NULL: enl starts itself so, with words of its own */
 };
 
-enum { ENL_OPTION_ROWS = 46 };
+enum { ENL_OPTION_ROWS = 47 };
 extern const struct enl_option enl_option_table[ENL_OPTION_ROWS];
 
 /* NULL: it is none. */

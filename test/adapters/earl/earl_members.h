@@ -35,6 +35,7 @@ void long_first(void);
 void flood(void);
 void long_isends(void);
 void many(void);
+void chosen(void);
 
 /* ---- members_waits.c ---- */
 void requests(void);

@@ -131,3 +131,15 @@ void many(void)
     }
     MUST(earl_barrier(NULL) == EARL_OK);
 }
+
+/* Under the tool that chooses the highest source: from that one downwards. */
+void chosen(void)
+{
+    if (self != 0)
+        MUST(earl_send(0, 8, 1, &self, sizeof self) == EARL_OK);
+    for (int from = count - 1; from > 0 && self == 0; from--) {
+        int word = -1;
+        const struct earl_wanted wanted = wants(8, EARL_ANY, EARL_ANY);
+        MUST(earl_receive(&wanted, &word, sizeof word, NULL) == EARL_OK && word == from);
+    }
+}

@@ -2,6 +2,7 @@
 /* Earl's engine, several processes within this one, against a model that shares no code with it: lists that are gone through from
  * their beginning. Which message each receive, probe and claim gets has to be the same, each time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "double.h"
@@ -253,6 +254,7 @@ static void run(uint64_t seed, bool refusing)
     sent_count = posted_count = 0;
     arrivals = 0;
     double_begin(&world, PROCESSES);
+    memset(processes, 0, sizeof processes);
     for (int i = 0; i < PROCESSES; i++)
         CHECK_INT(earl_process_begin(&processes[i], &double_target, &world.boxes[i], "test"), EARL_OK);
     world.refuses = refusing ? refuses : NULL;
