@@ -117,6 +117,8 @@ struct enl_peer *enl_peer_new_by_control_link(struct enl_carry *carry, uint32_t 
                                               const struct enl_peer_ops *ops, void *owner);
 /* Reads once. Returns 1; 0: the end, or an error, with a sentence. */
 int enl_peer_read(struct bcri_frames *frames, int fd, const char **why_out);
+/* Takes what had been read of the stream already when it was made: nothing that comes later tells of that. */
+void enl_peer_take_begun(struct enl_peer *peer);
 /* A message has come from it in the control link. */
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
 /* By the control link: perhaps nothing waits there any more. Looks whether enl_peer_flush is done. */

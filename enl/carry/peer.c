@@ -148,12 +148,10 @@ int enl_peer_read(struct bcri_frames *frames, int fd, const char **why_out)
     return got > 0;
 }
 
-static void on_frames_readable(void *data)
+/* `came`: 0: more has; -1: nothing comes any more, for that reason. */
+static void take_frames(struct enl_peer *peer, int came, const char *why)
 {
-    struct enl_peer *peer = data;
     struct bcri_control message;
-    const char *why = "its pipe has ended";
-    int came = enl_peer_read(peer->frames, peer->in->fd, &why) > 0 ? 0 : -1;
     while (came == 0 && (came = bcri_frames_next(peer->frames, &message, &why)) == 1) {
         why = peer->ops->came(peer->owner, &message);
         if (peer->out.closed)
@@ -162,6 +160,19 @@ static void on_frames_readable(void *data)
     }
     if (came < 0)
         peer->ops->ended(peer->owner, why);
+}
+
+static void on_frames_readable(void *data)
+{
+    struct enl_peer *peer = data;
+    const char *why = "its pipe has ended";
+    const int came = enl_peer_read(peer->frames, peer->in->fd, &why) > 0 ? 0 : -1;
+    take_frames(peer, came, why);
+}
+
+void enl_peer_take_begun(struct enl_peer *peer)
+{
+    take_frames(peer, 0, NULL);
 }
 
 void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX])

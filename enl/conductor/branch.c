@@ -279,6 +279,15 @@ const char *enl_branch_of_parent(struct enl_program *program, const struct bcri_
 
 /* ---- the end of all ---- */
 
+void enl_branches_warn(void)
+{
+    const struct bcri_control lost = {.type = BCRI_MSG_lost, .present = BCRI_HAS(host)};
+    const struct branch *branch;
+    LIST_FOREACH (branch, &branches.all, entry)
+        if (branch->peer != NULL)
+            enl_peer_send(branch->peer, &lost);
+}
+
 void enl_branches_leave(void)
 {
     if (branches.left)

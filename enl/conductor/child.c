@@ -54,7 +54,31 @@ void enl_child_ask(struct enl_child *child)
     enl_forwards_send(&child->forwards, child->conn->peer, &turn);
 }
 
+void enl_child_stop(struct enl_child *child)
+{
+    const struct bcri_control stop = {
+        .type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = ENL_CHILD_STOP_ID};
+    child->stops = true;
+    child->goes_on_late = false;
+    enl_child_send(child, &stop);
+}
+
+void enl_child_go_on(struct enl_child *child)
+{
+    child->stops = false;
+    child->goes_on_late = enl_life_changes_way(&child->life);
+    if (child->life.state > ENL_LIFE_BEGUN && !child->goes_on_late) /* else it expects to be started */
+        enl_child_send(child, &(const struct bcri_control){.type = BCRI_MSG_go_on});
+}
+
 /* ---- what is done ---- */
+
+static void set_up(struct enl_child *child)
+{
+    enl_setup_send(child, ENL_CHILD_START_ID);
+    if (child->program->jobs.stop_signal != 0)
+        enl_child_stop(child);
+}
 
 static void leave(struct enl_child *child, const char *sentence)
 {
@@ -99,6 +123,8 @@ static void welcome(struct enl_child *child)
     bcri_log_write(&child->program->self.log, BCRI_LOG_INFO, "host %s is number %u, started by %s%s",
                    child->host->name, child->life.number, child->by != NULL ? "host " : "this one: ",
                    child->by != NULL ? child->by->name : child->command);
+    if (child->goes_on_late)
+        enl_child_go_on(child);
     if (child->program->here.is_frozen) /* before what it is to start */
         enl_child_send(child, &(const struct bcri_control){.type = BCRI_MSG_freeze});
     enl_child_ask(child);
@@ -118,7 +144,7 @@ static void carry_out(struct enl_child *child, unsigned actions, const struct bc
     if ((actions & ENL_LIFE_DO_CLOSE) != 0)
         close_way(child);
     if ((actions & ENL_LIFE_DO_SET_UP) != 0)
-        enl_setup_send(child, ENL_CHILD_START_ID);
+        set_up(child);
     if ((actions & ENL_LIFE_DO_LISTEN) != 0 && child->life.starter != 0 && !enl_child_listen(child))
         return; /* it has been cut off */
     if ((actions & ENL_LIFE_DO_WELCOME) != 0)

@@ -92,6 +92,7 @@ struct enl_child {
     bool is_ssh;            /* the command is ssh */
     struct enl_control_link control_link;
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
+    bool goes_on_late;             /* it is to be told that the program goes on, when it is up */
     struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
     uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
     uint32_t drains;               /* the question of enl_tree_drain that it has not answered; 0: none */
@@ -146,6 +147,10 @@ void enl_child_send(struct enl_child *child, const struct bcri_control *message)
 /* Sends `message`, after which it is expected to end; it is cut off when it is silent for
  * `patience_ms`. A child that is not UP is cut off now. */
 void enl_child_end(struct enl_child *child, const struct bcri_control *message, uint64_t patience_ms);
+/* Tells it that the program is stopped, which it is to answer. */
+void enl_child_stop(struct enl_child *child);
+/* That it goes on: by the way that it keeps, once it has that. */
+void enl_child_go_on(struct enl_child *child);
 /* Ends it at once. `why` is the reason if that is a failure, else "". */
 void enl_child_cut(struct enl_child *child, const char *why);
 void enl_child_reaped(struct enl_child *child, int wait_status);

@@ -141,7 +141,9 @@ void enl_parent_forget(const struct enl_conn *conn)
 
 static void suspend_program(struct enl_program *program, uint32_t id)
 {
-    enl_uplink_suspend(program);
+    enl_uplink_happens(program, ENL_MEMBERSHIP_STOP, NULL);
+    if (program->parent == NULL)
+        return;
     enl_signals_stop_cces(&program->jobs);
     enl_conn_reply(program->parent, id, 0, NULL);
 }
@@ -200,8 +202,9 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_stop: suspend_program(program, message->id); return NULL;
     case BCRI_MSG_freeze: enl_signals_freeze(&program->jobs); return NULL;
     case BCRI_MSG_go_on:
-        enl_uplink_go_on(program);
-        enl_signals_continue_cces(&program->jobs);
+        enl_uplink_happens(program, ENL_MEMBERSHIP_GO_ON, NULL);
+        if (program->parent != NULL) /* else its lease was over before */
+            enl_signals_continue_cces(&program->jobs);
         return NULL;
     case BCRI_MSG_signal:
     case BCRI_MSG_finish:
@@ -210,7 +213,9 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     default: return enl_forward_request(program->parent, message);
     }
     program->all_end = true;
-    enl_uplink_hurry();
+    enl_uplink_happens(program, ENL_MEMBERSHIP_END, NULL);
+    if (program->parent == NULL)
+        return NULL;
     if (message->type == BCRI_MSG_kill)
         return enl_forward_request(program->parent, message);
     if (message->type == BCRI_MSG_signal)
@@ -227,11 +232,12 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
 
 static void on_parent_ended(void *owner, const char *why)
 {
-    enl_uplink_lost(owner, why);
+    enl_uplink_happens(owner, ENL_MEMBERSHIP_WAY_ENDS, why);
 }
 
 /* Beside a control link the pipes carry packets of links, and frames for hosts below this one. What else came by them would be said by
- * who is only on the way. */
+ * a daemon that is only on the way, but for a stop that the root has sent before it listened to the control link, and for the end of the
+ * root. */
 static const char *on_pipes_message(void *owner, const struct bcri_control *message)
 {
     struct enl_program *program = owner;
@@ -239,13 +245,16 @@ static const char *on_pipes_message(void *owner, const struct bcri_control *mess
         enl_branch_pass_down(program, message);
     else if (message->type == BCRI_MSG_carry)
         return enl_tunnelled_of_parent(program, message);
+    else if (message->type == BCRI_MSG_lost && message->host == 0)
+        enl_uplink_happens(program, ENL_MEMBERSHIP_ROOT_LOST, "as the daemon says that started this one");
+    else if (message->type == BCRI_MSG_stop && enl_uplink_heeds_stop())
+        suspend_program(program, message->id);
     return NULL;
 }
 
 static void on_pipes_ended(void *owner, const char *why)
 {
-    if (!enl_uplink_leave_pipes(owner))
-        enl_uplink_lost(owner, why);
+    enl_uplink_happens(owner, ENL_MEMBERSHIP_PIPE_ENDS, why);
 }
 
 static const struct enl_peer_ops pipes_ops = {.came = on_pipes_message, .ended = on_pipes_ended};
@@ -253,8 +262,10 @@ static const struct enl_peer_ops parent_ops = {.came = on_parent_message, .ended
 
 void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
-    if (program->parent != NULL && program->control_link != NULL)
-        enl_peer_came(program->parent->peer, content, bytes);
+    if (program->parent == NULL || program->control_link == NULL)
+        return;
+    enl_uplink_heard();
+    enl_peer_came(program->parent->peer, content, bytes);
 }
 
 void enl_parent_control_link_moved(struct enl_program *program)
@@ -299,9 +310,10 @@ bool enl_parent_open(struct enl_program *program)
     program->pipes = peer;
     program->self.upward = &upward;
     parent.window = ENL_WINDOW_BYTES;
+    enl_uplink_open(program);
     if (!answer_start(program, greeting->start_id))
         return false;
-    enl_uplink_open(program);
+    enl_peer_take_begun(peer);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "conductor/child.h"
+#include "tree/membership.h"
 
 /* setup.c -- What a child daemon gets from its starter before it does anything: the settings that hold for the
  * whole program, the environment of CCEs, then `start` with the numbers, the working directory, the umask and the
@@ -46,14 +47,10 @@ void enl_greeting_wipe(struct enl_greeting *greeting);
 
 /* uplink.c -- A child daemon's connection to the root: the pipes to it, or, if another daemon has started this one, the control link
  * (introductions.h), beside which the pipes to that one go on carrying what UDP does not, and what those below this one say before
- * they have control links of their own. And how long it holds: heartbeats, the lease that their answers extend, and the
- * end of this host when that is over.
- *
- * The lease (lease.h) runs by a clock that also runs while the machine sleeps. When it is over this daemon
- * ends, since its parent may have taken it for lost, a tenth later. While the program is stopped
- * (Ctrl-Z, which is told beforehand) the lease does not run. */
+ * they have control links of their own. What follows of what happens to it membership.h decides, and is carried out here:
+ * heartbeats, the lease that their answers extend, and the end of this host when that is over or the root is gone. */
 
-/* program->parent is there. */
+/* program->parent is there: its pipes. */
 void enl_uplink_open(struct enl_program *program);
 /* From now on the control link is the way. Returns NULL, or why it cannot be. */
 const char *enl_uplink_go_by_control_link(struct enl_program *program, const struct enl_peer_ops *ops);
@@ -63,17 +60,13 @@ void enl_uplink_send(struct enl_program *program, const struct bcri_control *mes
 /* Calls `done` when all that was sent has come, or cannot any more. */
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program));
 
+/* That has happened: what follows of it is carried out. `why`: the reason if the root is lost by it, unless its lease is
+ * over. program->parent is NULL afterwards if it is lost. */
+void enl_uplink_happens(struct enl_program *program, enum enl_membership_event event, const char *why);
 /* An answer to a beat has come. Returns NULL, or what is wrong with it. */
 const char *enl_uplink_answered(struct enl_program *program, const struct bcri_control *message);
-/* The program is stopped; it goes on. */
-void enl_uplink_suspend(struct enl_program *program);
-void enl_uplink_go_on(struct enl_program *program);
-/* All is to end: beats come more often. */
-void enl_uplink_hurry(void);
-
-/* The pipes have ended. Whether this host goes on without them, by its control link. */
-bool enl_uplink_leave_pipes(struct enl_program *program);
-/* The root is lost, or must not be listened to any more. */
-void enl_uplink_lost(struct enl_program *program, const char *why);
+/* Something has come by the control link; whether a stop counts that comes by the pipes beside it. */
+void enl_uplink_heard(void);
+bool enl_uplink_heeds_stop(void);
 
 #endif

@@ -241,14 +241,12 @@ static void on_patience(uv_timer_t *timer)
 
 void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program *program))
 {
-    const struct bcri_control message = {
-        .type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = ENL_CHILD_STOP_ID};
     bool any = false;
-    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
-        if (enl_life_works(&child->life)) {
-            child->stops = any = true;
-            enl_child_send(child, &message);
-        }
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry)) {
+        if (enl_life_hears_stop(&child->life))
+            enl_child_stop(child);
+        any |= child->stops;
+    }
     if (!any) {
         done(program);
         return;
@@ -259,7 +257,6 @@ void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program 
 
 void enl_tree_go_on(struct enl_program *program)
 {
-    const struct bcri_control message = {.type = BCRI_MSG_go_on};
     if (program->tree != NULL) {
         uv_timer_stop(&program->tree->patience);
         program->tree->stopped = NULL;
@@ -268,10 +265,8 @@ void enl_tree_go_on(struct enl_program *program)
     }
     uv_update_time(&program->self.loop); /* timers that have run out meanwhile mean nothing */
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry)) {
-        child->stops = false;
         enl_child_happens(child, ENL_LIFE_GO_ON);
-        if (child->life.state > ENL_LIFE_BEGUN) /* else it expects to be started */
-            enl_child_send(child, &message);
+        enl_child_go_on(child);
     }
 }
 

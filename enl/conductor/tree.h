@@ -157,6 +157,8 @@ bool enl_branch_reaped(struct enl_program *program, pid_t pid, int wait_status);
 /* This daemon has nothing of its own left: whether all branches have ended. If the root does not end them in a
  * while they are left to themselves. */
 bool enl_branches_over(struct enl_program *program);
+/* The root is gone, as far as this daemon can tell: those learn it that are stopped, and would wait for it. */
+void enl_branches_warn(void);
 /* There is no parent any more: they find that out by themselves. */
 void enl_branches_leave(void);
 /* Whether there are such daemons; whether that process is one, or the way to it. */

@@ -7,25 +7,17 @@
 #include "base/boottime.h"
 #include "base/clock.h"
 #include "links/links.h"
-#include "tree/lease.h"
+#include "tree/membership.h"
 #include "wire/wire.h"
 
-/* At its end a daemon says more often that it is there: its parent waits for 2 s. */
-enum { END_BEAT_MSEC = 400, LAST_MSEC = 1000 };
-
 static struct {
+    struct enl_membership membership;
     void (*flushed)(struct enl_program *program);
-    uv_timer_t timer;
-    bool beats;     /* the timer is there */
-    bool suspended; /* the program is stopped */
-    uint64_t suspended_ms;
-    struct enl_lease lease;
+    uv_timer_t timer; /* for membership.until_ms */
+    bool is_open;
     struct enl_clock clock;
-    uint32_t clock_turn;  /* of the log, in which the clock is told */
-    bool by_control_link; /* program->parent is the root, by the control link */
+    uint32_t clock_turn; /* of the log, in which the clock is told */
 } uplink;
-
-static void on_uplink_timer(uv_timer_t *timer);
 
 /* ------------------------------------------------------------------------------- sending --- */
 
@@ -40,7 +32,7 @@ static void send_beat(struct enl_program *program)
 {
     const struct bcri_control message = {.type = BCRI_MSG_beat,
                                          .present = BCRI_HAS(id),
-                                         .id = enl_lease_beat(&uplink.lease, enl_boottime_ms())};
+                                         .id = enl_membership_beat(&uplink.membership, enl_boottime_ms())};
     enl_clock_sent(&uplink.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
     enl_peer_send(program->parent->peer, &message);
 }
@@ -61,42 +53,18 @@ static void tell_end(struct enl_program *program)
     enl_uplink_send(program, &ended);
 }
 
-static void finish(void *data)
-{
-    void (*done)(struct enl_program *) = uplink.flushed;
-    uplink.flushed = NULL;
-    if (done != NULL)
-        done(data);
-}
-
-static void on_last_timer(uv_timer_t *timer)
-{
-    finish(timer->data);
-}
-
-/* All but the last word has arrived. That may never be acknowledged, since the root may have gone at once. */
 static void on_flushed(void *data)
 {
-    struct enl_program *program = data;
-    if (!uplink.by_control_link) {
-        finish(program);
-        return;
-    }
-    tell_end(program);
-    uv_timer_start(&uplink.timer, on_last_timer, LAST_MSEC, 0);
-    enl_peer_flush(program->parent->peer, finish, program);
+    enl_uplink_happens(data, ENL_MEMBERSHIP_FLUSHED, NULL);
 }
 
 void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     uplink.flushed = done;
-    if (uplink.by_control_link)
-        uv_timer_start(&uplink.timer, on_uplink_timer, 0,
-                       END_BEAT_MSEC); /* the root is patient while it hears */
-    enl_peer_flush(program->parent->peer, on_flushed, program);
+    enl_uplink_happens(program, ENL_MEMBERSHIP_FLUSH, NULL);
 }
 
-/* ------------------------------------------------------------------------ the way, and its end --- */
+/* ------------------------------------------------------------------------------ what is done --- */
 
 const char *enl_uplink_go_by_control_link(struct enl_program *program, const struct enl_peer_ops *ops)
 {
@@ -106,53 +74,111 @@ const char *enl_uplink_go_by_control_link(struct enl_program *program, const str
     if (peer == NULL)
         return wrong != NULL ? wrong : "no memory";
     program->parent->peer = peer;
-    uplink.by_control_link = true;
+    uplink.membership.by_control_link = true;
     return NULL;
 }
 
 /* They may be the parent's own, which are closed with it. */
 static void close_pipes(struct enl_program *program)
 {
-    if (uplink.by_control_link && program->pipes != NULL)
+    if (uplink.membership.by_control_link && program->pipes != NULL)
         enl_peer_close(program->pipes);
     program->pipes = NULL;
 }
 
-/* While the program is stopped the lease does not run, so nothing would end this host if it is the root that is gone. */
-bool enl_uplink_leave_pipes(struct enl_program *program)
+static void leave_pipes(struct enl_program *program)
 {
-    if (!uplink.by_control_link || uplink.suspended)
-        return false;
     close_pipes(program);
     if (program->self.phase != ENL_ENDED)
         bcri_log_write(
             &program->self.log, BCRI_LOG_WARN,
             "the daemon that started this one is gone; this host goes on over its link to the root");
-    return true;
 }
 
-/* The parent has ended, or must not be listened to any more. */
-void enl_uplink_lost(struct enl_program *program, const char *why)
+/* The root has ended, or must not be listened to any more. */
+static void lose(struct enl_program *program, const char *why)
 {
-    const char *who = uplink.by_control_link && !uplink.suspended
-                          ? "the program's root does not answer"
-                          : "the daemon that started this one is gone";
+    const char *reason = why != NULL ? why : "no heartbeat was answered in time (hosttimeout)";
+    const char *who = uplink.membership.by_control_link ? "the program's root does not answer"
+                                                        : "the daemon that started this one is gone";
     enl_conn_close(program->parent);
     close_pipes(program);
     enl_branches_leave();
-    uv_timer_stop(&uplink.timer);
     if (program->self.phase == ENL_ENDED) {
         enl_bring_give_up(&program->carry);
-        finish(program);
         return;
     }
     if (program->here.alive == 0 && STAILQ_EMPTY(&program->jobs.queue)) {
-        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s (%s)", who, why);
+        bcri_log_write(&program->self.log, BCRI_LOG_WARN, "%s (%s)", who, reason);
         enl_program_check_end(program);
         return;
     }
-    enl_report(&program->self, BCRI_LOG_WARN, "%s (%s); the CCEs here are killed", who, why);
+    enl_report(&program->self, BCRI_LOG_WARN, "%s (%s); the CCEs here are killed", who, reason);
     enl_program_abort(program, 1);
+}
+
+static void finish(struct enl_program *program)
+{
+    void (*done)(struct enl_program *) = uplink.flushed;
+    uplink.flushed = NULL;
+    if (done != NULL)
+        done(program);
+}
+
+static void carry_out(struct enl_program *program, unsigned actions, const char *why)
+{
+    if ((actions & ENL_MEMBERSHIP_DO_WARN) != 0)
+        enl_branches_warn();
+    if ((actions & ENL_MEMBERSHIP_DO_LOSE) != 0)
+        lose(program, why);
+    if ((actions & ENL_MEMBERSHIP_DO_LEAVE) != 0)
+        leave_pipes(program);
+    if ((actions & ENL_MEMBERSHIP_DO_BEAT) != 0)
+        send_beat(program);
+    if ((actions & ENL_MEMBERSHIP_DO_SAY) != 0)
+        tell_end(program);
+    if ((actions & ENL_MEMBERSHIP_DO_AWAIT) != 0)
+        enl_peer_flush(program->parent->peer, on_flushed, program);
+    if ((actions & ENL_MEMBERSHIP_DO_DONE) != 0)
+        finish(program);
+}
+
+/* ------------------------------------------------------------------------------ what happens --- */
+
+static void on_uplink_timer(uv_timer_t *timer);
+
+/* Has the link thread and the timer know what has been decided. */
+static void pass_on(struct enl_program *program)
+{
+    const uint64_t until_ms = uplink.membership.until_ms, now_ms = enl_boottime_ms();
+    enl_links_lease(&program->links, uplink.membership.links_ms);
+    if (until_ms == UINT64_MAX)
+        uv_timer_stop(&uplink.timer);
+    else
+        uv_timer_start(&uplink.timer, on_uplink_timer, until_ms > now_ms ? until_ms - now_ms : 0, 0);
+}
+
+void enl_uplink_happens(struct enl_program *program, enum enl_membership_event event, const char *why)
+{
+    const enum enl_membership_state before = uplink.membership.state;
+    const unsigned actions = enl_membership_happens(&uplink.membership, event, enl_boottime_ms());
+    if (uplink.membership.state != before)
+        bcri_log_write(&program->self.log, BCRI_LOG_DEBUG, "this host: %s, %s: %s",
+                       enl_membership_state_name(before), enl_membership_event_name(event),
+                       enl_membership_state_name(uplink.membership.state));
+    pass_on(program);
+    carry_out(program, actions, why);
+}
+
+static void on_uplink_timer(uv_timer_t *timer)
+{
+    struct enl_program *program = timer->data;
+    enum enl_membership_event event;
+    const bool is_stopped = uplink.membership.state == ENL_MEMBERSHIP_STOPPED;
+    if (enl_membership_due(&uplink.membership, enl_boottime_ms(), &event))
+        enl_uplink_happens(program, event, is_stopped ? "the program was stopped for an hour" : NULL);
+    else /* the loop's time was old when the timer was set */
+        pass_on(program);
 }
 
 /* As `enl logs` reads it (verbs/merge.c). A log that has begun anew is told again. */
@@ -167,64 +193,28 @@ static void tell_clock(struct enl_program *program)
                    (long long)(uplink.clock.round_trip_ns % 1000000000));
 }
 
-static void on_uplink_timer(uv_timer_t *timer)
-{
-    struct enl_program *program = timer->data;
-    const uint64_t now_ms = enl_boottime_ms();
-    if (program->parent != NULL && uplink.by_control_link && uplink.suspended &&
-        enl_lease_stopped_is_over(uplink.suspended_ms, now_ms))
-        enl_uplink_lost(program, "the program was stopped for an hour");
-    if (program->parent == NULL || uplink.suspended)
-        return;
-    if (enl_lease_is_over(&uplink.lease, now_ms)) {
-        enl_uplink_lost(program, "no heartbeat was answered in time (hosttimeout)");
-        return;
-    }
-    send_beat(program);
-}
-
-static void extend_lease(struct enl_program *program, uint64_t from_ms)
-{
-    const uint64_t until_ms =
-        enl_lease_extend(&uplink.lease, from_ms, (uint64_t)program->self.config.hosttimeout);
-    enl_links_lease(&program->links, uplink.suspended ? UINT64_MAX : until_ms);
-}
-
 const char *enl_uplink_answered(struct enl_program *program, const struct bcri_control *message)
 {
-    uint64_t sent_ms;
-    if (message->id > uplink.lease.beat)
-        return "it answers a heartbeat that was not sent";
+    const char *wrong = enl_membership_answered(&uplink.membership, message->id, enl_boottime_ms());
+    if (wrong != NULL)
+        return wrong;
+    enl_uplink_happens(program, ENL_MEMBERSHIP_ANSWERED, NULL);
     if ((message->present & BCRI_HAS(clock)) != 0 &&
         (enl_clock_answered(&uplink.clock, message->id, message->clock, nanoseconds(CLOCK_MONOTONIC),
                             nanoseconds(CLOCK_REALTIME)) ||
          (uplink.clock.known && uplink.clock_turn != program->self.log.turns)))
         tell_clock(program);
-    if (enl_lease_sent(&uplink.lease, message->id, &sent_ms))
-        extend_lease(program, sent_ms);
     return NULL;
 }
 
-void enl_uplink_suspend(struct enl_program *program)
+void enl_uplink_heard(void)
 {
-    uplink.suspended = true;
-    uplink.suspended_ms = enl_boottime_ms();
-    enl_links_lease(&program->links, UINT64_MAX);
+    uplink.membership.is_heard = true;
 }
 
-/* The parent counts from when it sent this, which may be long ago. So the links rest until it has
- * answered a heartbeat that is sent now. */
-void enl_uplink_go_on(struct enl_program *program)
+bool enl_uplink_heeds_stop(void)
 {
-    uplink.suspended = false;
-    extend_lease(program, enl_boottime_ms());
-    enl_links_lease(&program->links, 0);
-    on_uplink_timer(&uplink.timer);
-}
-
-void enl_uplink_hurry(void)
-{
-    uv_timer_start(&uplink.timer, on_uplink_timer, 0, END_BEAT_MSEC);
+    return enl_membership_heeds_stop(&uplink.membership);
 }
 
 /* --------------------------------------------------------------------- its beginning and end --- */
@@ -233,16 +223,16 @@ void enl_uplink_open(struct enl_program *program)
 {
     uv_timer_init(&program->self.loop, &uplink.timer);
     uplink.timer.data = program;
-    uplink.beats = true;
-    extend_lease(program, enl_boottime_ms());
-    uv_timer_start(&uplink.timer, on_uplink_timer, 0,
-                   (uint64_t)program->self.config.hosttimeout / 4); /* at once, for the clock */
+    uplink.is_open = true;
+    enl_membership_begin(&uplink.membership, false, (uint64_t)program->self.config.hosttimeout,
+                         enl_boottime_ms());
+    pass_on(program);
 }
 
 void enl_uplink_close(struct enl_program *program)
 {
     close_pipes(program);
-    if (uplink.beats)
+    if (uplink.is_open)
         uv_close((uv_handle_t *)&uplink.timer, NULL);
-    uplink.beats = false;
+    uplink.is_open = false;
 }

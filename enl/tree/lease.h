@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lease of a host, by itself: no clock and no network. uplink.c and child.c give it
- * CLOCK_BOOTTIME, test_agent_leases pretended time; all in ms.
+/* The lease of a host, by itself: no clock and no network. membership.c and life.c use it, with
+ * CLOCK_BOOTTIME or pretended time; all in ms.
  *
  * A daemon sends beats (heartbeats), and the root's daemon answers each. It may work for hosttimeout from the *sending*
  * of the last beat that was answered. The root's daemon takes it for dead when it has heard nothing for
@@ -47,13 +47,6 @@ static inline bool enl_lease_sent(const struct enl_lease *lease, uint32_t beat, 
 static inline bool enl_lease_is_over(const struct enl_lease *lease, uint64_t now_ms)
 {
     return now_ms > lease->until_ms;
-}
-
-/* While the program is stopped (Ctrl-Z) the lease does not run. The end of a pipe tells of the root's death even then,
- * but nothing does of a root that is reached by a link: so a host waits for that no longer than an hour. */
-static inline bool enl_lease_stopped_is_over(uint64_t stopped_ms, uint64_t now_ms)
-{
-    return now_ms > stopped_ms + 3600u * 1000u;
 }
 
 /* How long a parent waits since it has heard something. */

@@ -126,6 +126,18 @@ static inline bool enl_life_works(const struct enl_life *life)
     return life->state == ENL_LIFE_UP;
 }
 
+/* It is told that the program stops: it has been sent its settings, so it may be up before the root has stopped, and it is not to end. */
+static inline bool enl_life_hears_stop(const struct enl_life *life)
+{
+    return life->state >= ENL_LIFE_MET && life->state <= ENL_LIFE_UP;
+}
+
+/* What it is told now goes by pipes, and will not when it is up. */
+static inline bool enl_life_changes_way(const struct enl_life *life)
+{
+    return life->starter != 0 && life->state == ENL_LIFE_MET;
+}
+
 static inline bool enl_life_is_ending(const struct enl_life *life)
 {
     return life->state >= ENL_LIFE_ENDING && life->state <= ENL_LIFE_CLOSED;

@@ -16,7 +16,7 @@
  * that it was told is lost. When all is quiet nobody keeps anything of an introduction. What a
  * host says grows with its partners, its children, and what has died, and not with the number of
  * hosts. When all are told to end, at whatever moment, no host is left over at the root, and no
- * daemon runs on. */
+ * daemon runs on. When the root's daemon is killed none runs on, either. */
 #include <stdio.h>
 #include <string.h>
 
@@ -100,8 +100,12 @@ static void look_at_messages(const struct host *host)
             "host %u says %u messages: %u for introductions, %u lines, %u hosts begun, %u beats (seed %#llx)",
             host->life.number, host->says, introduced, host->said, host->begun, beats,
             (unsigned long long)sim.seed);
-    CHECK(host->root_says <=
-          2 + introduced + sim.gone_count + host->begun + beats + 2 * sim.stops + host->cuts);
+    if (host->root_says >
+        2 + introduced + sim.gone_count + 2 * host->begun + beats + 2 * sim.stops + host->cuts)
+        FAIL("host %u is told %u messages: %u for introductions, %u hosts begun, %u gone, %u beats, %u stops "
+             "(seed %#llx)",
+             host->life.number, host->root_says, introduced, host->begun, sim.gone_count, beats, sim.stops,
+             (unsigned long long)sim.seed);
 }
 
 static void look_at(struct host *host)
@@ -122,6 +126,7 @@ static void end(void)
 {
     unsigned stopped = 0;
     root_ends();
+    clock_later(INTERRUPT, 0, test_rand_below(&sim.random, 4000)); /* once more */
     tree_run_until(sim.now_ms + 2 * TIMEOUT + 10000);
     for (uint32_t i = 1; i <= sim.last_number; i++) {
         if (sim.hosts[i].life.state != ENL_LIFE_GONE)
@@ -131,7 +136,7 @@ static void end(void)
         if (sim.hosts[i].has_said_end && process != ENL_LIFE_SAID_END && process != ENL_LIFE_ENDED)
             FAIL("host %u has said that it ends, and the root has not heard that (seed %#llx)", i,
                  (unsigned long long)sim.seed);
-        stopped += sim.hosts[i].runs && sim.hosts[i].is_stopped;
+        stopped += sim.hosts[i].runs && sim.hosts[i].membership.state == ENL_MEMBERSHIP_STOPPED;
     }
     if (stopped != 0) /* they have lost all that could tell them that the program is over */
         tree_run_until(sim.now_ms + 3700000);
@@ -157,7 +162,9 @@ struct faults {
     unsigned kills, stops, cuts, blocks;
     unsigned sleeps, sticks, suspends, wants, dismissals, nonsenses, quits, lags;
     bool is_interrupted; /* Ctrl-C, while they happen */
-    bool has_real_keys;  /* no fault */
+    bool are_harmless;   /* no host is lost by them */
+    bool kill_root;
+    bool has_real_keys; /* no fault */
 };
 
 static void later(enum kind kind, uint64_t within_ms)
@@ -184,12 +191,42 @@ static void prepare(const struct faults *faults)
                {NONSENSE, faults->nonsenses},
                {QUIT, faults->quits},
                {LAG, faults->lags},
-               {INTERRUPT, faults->is_interrupted ? 2 : 0}};
+               {INTERRUPT, faults->is_interrupted ? 2 : 0},
+               {DIE, faults->kill_root}};
     for (unsigned at = 0; at < sizeof all / sizeof all[0]; at++)
         for (unsigned i = 0; i < all[at].times; i++) {
-            sim.has_faults = true;
+            sim.has_faults = !faults->are_harmless;
             later(all[at].kind, test_rand_below(&sim.random, 2) == 0 ? 1200 : 60000);
         }
+}
+
+/* It is stopped, and has no daemon above it that runs and would tell it of the root's death; or it was being started by such a one. */
+static bool waits_for_the_hour(const struct host *host)
+{
+    const struct host *starter = &sim.hosts[host->life.starter];
+    const bool is_stopped = host->membership.state == ENL_MEMBERSHIP_STOPPED && host->by_link;
+    if (host->runs && (is_stopped || !host->is_up) && is_deep(host) && host->has_pipe)
+        return waits_for_the_hour(starter);
+    return host->runs && is_stopped && !host->has_pipe;
+}
+
+/* The root's daemon is killed. Those that hear of it end, and so do those whose leases run. One that is stopped, and has no daemon
+ * above it any more, waits for an hour. */
+static void run_without_root(uint64_t seed, struct faults faults)
+{
+    faults.kill_root = true;
+    tree_begin(seed, 8, 2, 2, true);
+    prepare(&faults);
+    tree_run_until(60000 + 5 * TIMEOUT);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 1; i <= sim.last_number; i++) {
+            const struct host *host = &sim.hosts[i];
+            if (host->runs && (pass == 1 || faults.are_harmless || !waits_for_the_hour(host)))
+                FAIL("host %u runs without the root (seed %#llx)", i, (unsigned long long)seed);
+        }
+        tree_run_until(sim.now_ms + 3700000);
+    }
+    tree_finish();
 }
 
 /* Faults in the first minute; who stands still then goes on within another, or is lost. Then all
@@ -199,7 +236,7 @@ static void run(uint64_t seed, unsigned hosts, struct faults faults)
     unsigned most = 0;
     tree_begin(seed, hosts, hosts < 100 ? 2 : 16, hosts < 100 ? 2 : 16, !faults.has_real_keys);
     prepare(&faults);
-    tree_run_until(sim.has_faults ? 320000 : 130000);
+    tree_run_until(sim.has_faults || faults.are_harmless ? 320000 : 130000);
     look_at_wishes(faults.is_interrupted);
     if (faults.is_interrupted) {
         end();
@@ -208,6 +245,8 @@ static void run(uint64_t seed, unsigned hosts, struct faults faults)
     }
     for (uint32_t i = 1; i <= sim.last_number; i++) {
         struct host *host = &sim.hosts[i];
+        if (host->has_quit && host->runs)
+            FAIL("host %u has not ended, as it wanted to (seed %#llx)", i, (unsigned long long)sim.seed);
         if (host->life.state == ENL_LIFE_GONE)
             continue;
         if (!is_up(host) || !host->runs)
@@ -278,6 +317,46 @@ static void look_at_what_has_happened(void)
     CHECK(missed <= all / 6);
 }
 
+/* The same of a host's own. */
+static void look_at_what_has_happened_there(void)
+{
+    unsigned all = 0, missed = 0;
+    for (size_t i = 0; i < enl_membership_rules_count; i++)
+        for (unsigned state = 0; state < ENL_MEMBERSHIP_STATES; state++) {
+            const struct enl_membership_rule *rule = &enl_membership_rules[i];
+            const bool is_its = (rule->states & 1u << state) != 0;
+            all += is_its;
+            if (!is_its || sim_happened_there[state][rule->event] != 0)
+                continue;
+            missed++;
+            printf("%s never has %s\n", enl_membership_state_name(state),
+                   enl_membership_event_name(rule->event));
+        }
+    printf("%u of %u that a host's own table has have happened\n", all - missed, all);
+    CHECK(missed <= all / 3);
+}
+
+TEST_TIMEOUT(hosts_that_come_up_while_the_program_is_stopped_go_on_with_it, 36000)
+{
+    const uint64_t seed = test_seed(), runs = test_scale(200, 10000);
+    for (uint64_t i = 0; i < runs; i++)
+        run(seed + i, 8, (struct faults){.suspends = 2, .are_harmless = true});
+}
+
+TEST_TIMEOUT(when_the_roots_daemon_is_killed_no_other_is_left, 36000)
+{
+    const uint64_t seed = test_seed(), runs = test_scale(500, 25000);
+    for (uint64_t i = 0; i < runs; i++)
+        run_without_root(seed + i, i % 2 == 0 ? (struct faults){.kills = 1,
+                                                                .stops = 1,
+                                                                .cuts = 1,
+                                                                .blocks = 1,
+                                                                .suspends = 1 + i / 2 % 2,
+                                                                .quits = 1,
+                                                                .lags = 1}
+                                              : (struct faults){.suspends = 2, .are_harmless = true});
+}
+
 TEST_TIMEOUT(whatever_happens_to_some_of_eight_hosts_the_others_miss_nothing, 36000)
 {
     const uint64_t seed = test_seed(), runs = test_scale(2000, 100000);
@@ -301,4 +380,5 @@ TEST_TIMEOUT(whatever_happens_to_some_of_eight_hosts_the_others_miss_nothing, 36
         all_acts += sim.acts;
     }
     look_at_what_has_happened();
+    look_at_what_has_happened_there();
 }

@@ -71,8 +71,10 @@ static void stand_still(struct host *host, uint64_t for_ms)
 static void sleep_of(struct host *host, uint64_t for_ms)
 {
     stand_still(host, for_ms);
-    if (host->beats_ms != UINT64_MAX)
-        member_beats_after(host, later_of(host->beats_ms, sim.now_ms) + for_ms - sim.now_ms);
+    if (host->ticks_ms == UINT64_MAX)
+        return;
+    host->ticks_ms = later_of(host->ticks_ms, sim.now_ms) + for_ms;
+    clock_later(TICK, host->life.number, host->ticks_ms - sim.now_ms);
 }
 
 static void sleep_of_root(uint64_t for_ms)
@@ -105,6 +107,10 @@ void fault_happens(enum kind kind)
     static const char *const names[] = {"kill", "stop", "sleep", "cut", "stick", "lag", "block", "quit"};
     struct host *host = &sim.hosts[1 + test_rand_below(&sim.random, sim.last_number)];
     const uint64_t for_ms = for_a_while();
+    if (kind == DIE) {
+        root_dies();
+        return;
+    }
     if (kind == SLEEP && test_rand_below(&sim.random, 4) == 0) {
         sleep_of_root(for_ms);
         return;
@@ -129,8 +135,9 @@ void fault_happens(enum kind kind)
         break;
     case QUIT:
         host->was_killed = true;
-        if (host->is_up && !host->is_stopped)
-            member_ends_in_order(host);
+        host->has_quit = host->is_up;
+        if (host->is_up)
+            member_happens(host, ENL_MEMBERSHIP_FLUSH);
         break;
     case LAG: lag(host); break;
     case BLOCK: block(host, for_ms); break;

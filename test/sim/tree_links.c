@@ -87,8 +87,8 @@ static bool make_link(void *owner, struct bcri_link_introduction *introduction)
 /* It has ended, or does nothing any more before it has looked at its lease. */
 bool host_works(const struct host *host)
 {
-    return host->life.was_up && host->runs && !host->is_stopped && host->resumes <= sim.now_ms &&
-           sim.now_ms <= host->links_ms;
+    return host->life.was_up && host->runs && host->membership.state != ENL_MEMBERSHIP_STOPPED &&
+           host->resumes <= sim.now_ms && sim.now_ms <= host->membership.links_ms;
 }
 
 static void absent(void *owner, uint32_t number, bool is_unknown)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A host's daemon of tree_sim.h, after parent.c, uplink.c and branch.c. */
+/* A host's daemon of tree_sim.h: those that it begins, and what comes, after branch.c and parent.c. */
 #include "check.h"
 #include "tree_sim.h"
+
+/* It gets its links, and runs its startscript: what comes meanwhile waits in its pipe. */
+enum { START_MSEC = 20 };
 
 static uint64_t soon_ms(void)
 {
@@ -10,7 +13,7 @@ static uint64_t soon_ms(void)
 
 /* ---- those that it begins ---- */
 
-static struct bcri_control ended_message(uint32_t number)
+struct bcri_control ended_message(uint32_t number)
 {
     struct bcri_control message = message_of(BCRI_MSG_ended, number);
     message.present |= BCRI_HAS(code) | BCRI_HAS(flags) | BCRI_HAS(text);
@@ -48,7 +51,7 @@ static void cut_branch(struct host *host, uint32_t number)
     command_is_killed(branch);
 }
 
-static bool has_branches(const struct host *host)
+bool member_has_branches(const struct host *host)
 {
     uint32_t at = host->first_branch;
     while (at != 0 && sim.hosts[at].command_is_over)
@@ -134,13 +137,15 @@ void member_tells_of_ended(struct host *host)
 {
     const struct bcri_control message = ended_message(host->life.number);
     starter_tells(host, &message, end_is_sure(host) ? ENL_LIFE_DAEMON_ENDS : ENL_LIFE_PROCESS_ENDS);
+    if (is_deep(host))
+        member_finishes(&sim.hosts[host->life.starter]);
 }
 
 /* ---- its beginning ---- */
 
 void member_logs_in(struct host *host)
 {
-    if (host->command_is_over || (is_deep(host) && !sim.hosts[host->life.starter].runs))
+    if (host->command_is_over || (is_deep(host) ? !sim.hosts[host->life.starter].runs : sim.is_dead))
         return;
     host->runs = host->has_pipe = true;
     member_says(host, (struct bcri_control){.type = BCRI_MSG_present,
@@ -161,21 +166,8 @@ static void take_start(struct host *host, const struct bcri_control *message)
         enl_control_link_drop(host->control_link);
         host->control_link = NULL;
     }
-    clock_later(STARTED, host->life.number, 20);
-}
-
-void member_beats_after(struct host *host, uint64_t after_ms)
-{
-    host->beats_ms = sim.now_ms + after_ms;
-    clock_later(BEAT, host->life.number, after_ms);
-}
-
-uint64_t member_has_lease(struct host *host, uint64_t from_ms)
-{
-    const uint64_t until_ms = enl_lease_extend(&host->lease, from_ms, TIMEOUT);
-    if (from_ms + TIMEOUT > host->lease_ms)
-        host->lease_ms = from_ms + TIMEOUT;
-    return until_ms;
+    clock_later(STARTED, host->life.number, START_MSEC);
+    host->starts_ms = sim.now_ms + START_MSEC + 1;
 }
 
 void member_has_started(struct host *host)
@@ -193,27 +185,27 @@ void member_has_started(struct host *host)
         test_rand_below(&sim.random, 50); /* two frames, between which others may come */
     member_says(host, (struct bcri_control){
                           .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = 1});
-    host->is_up = true;
-    host->links_ms = member_has_lease(host, sim.now_ms);
-    member_beats_after(host, test_rand_below(&sim.random, TIMEOUT / 4));
+    member_joins(host);
     clock_later(WORK, host->life.number, test_rand_below(&sim.random, 2000));
 }
 
 /* ---- what comes ---- */
 
-void member_ends_in_order(struct host *host)
+/* Its work is ended, which takes a while. */
+static void end_work(struct host *host)
 {
-    host->is_ending = true;
-    host->is_stopped = false;
-    host->beats_ms = UINT64_MAX;
-    member_beats_after(host, 0);
+    if (host->membership.state <= ENL_MEMBERSHIP_STOPPED)
+        clock_later(FINISH, host->life.number, test_rand_below(&sim.random, END_MSEC + 1000));
+    member_happens(host, ENL_MEMBERSHIP_END);
 }
 
-static void take_answer(struct host *host, const struct bcri_control *message)
+/* Beside a control link. */
+static void take_of_pipes(struct host *host, const struct bcri_control *message)
 {
-    uint64_t sent_ms;
-    if (enl_lease_sent(&host->lease, message->id, &sent_ms))
-        host->links_ms = member_has_lease(host, sent_ms);
+    if (message->type == BCRI_MSG_lost && message->host == 0)
+        member_hears_that_root_is_lost(host);
+    else if (message->type == BCRI_MSG_stop && enl_membership_heeds_stop(&host->membership))
+        member_stops(host);
 }
 
 static void dispatch(struct host *host, const struct bcri_control *message)
@@ -223,8 +215,8 @@ static void dispatch(struct host *host, const struct bcri_control *message)
     case BCRI_MSG_start: take_start(host, message); break;
     case BCRI_MSG_begin: take_begin(host, message->host); break;
     case BCRI_MSG_cut: cut_branch(host, message->host); break;
-    case BCRI_MSG_end: member_ends_in_order(host); break;
-    case BCRI_MSG_beat: take_answer(host, message); break;
+    case BCRI_MSG_end: end_work(host); break;
+    case BCRI_MSG_beat: member_is_answered(host, message->id); break;
     case BCRI_MSG_stop: member_stops(host); break;
     case BCRI_MSG_go_on: member_goes_on(host); break;
     case BCRI_MSG_introduce:
@@ -236,12 +228,18 @@ static void dispatch(struct host *host, const struct bcri_control *message)
         FAIL("host %u is told nonsense: %s", host->life.number, wrong);
 }
 
-void member_takes(struct host *host, const struct bcri_control *message)
+void member_takes(struct host *host, enum kind kind, const struct bcri_control *message)
 {
     if (is_ambushed(host, message))
         return;
     if ((message->present & BCRI_HAS(to)) == 0 || message->to == host->life.number) {
-        dispatch(host, message);
+        host->membership.is_heard |= kind == LINK_DOWN;
+        if (host->by_link && kind == DOWN)
+            take_of_pipes(host, message);
+        else if (message->type == BCRI_MSG_lost && message->host == 0)
+            member_has_no_pipe(host); /* it has no control link yet, or no memory for one */
+        else
+            dispatch(host, message);
         return;
     }
     const uint32_t neighbour = enl_routes_find(&host->routes, message->to);
@@ -273,40 +271,6 @@ void member_passes_up(struct host *host, uint32_t from, struct bcri_control mess
 
 /* ---- at work ---- */
 
-void member_beats(struct host *host)
-{
-    const struct way *way = &host->ways[LINK_UP];
-    const bool is_held = way->came < way->words || (sim.is_over && has_branches(host));
-    if (sim.now_ms < host->beats_ms)
-        return; /* there is another */
-    if (host->is_stopped && host->by_link && enl_lease_stopped_is_over(host->stopped_ms, sim.now_ms)) {
-        member_ends(host);
-        return;
-    }
-    if (host->is_stopped) {
-        member_beats_after(host, TIMEOUT / 4);
-        return;
-    }
-    if (enl_lease_is_over(&host->lease, sim.now_ms)) {
-        member_ends(host);
-        return;
-    }
-    if (sim.now_ms > host->lease_ms)
-        FAIL("host %u works on without a lease (seed %#llx)", host->life.number,
-             (unsigned long long)sim.seed);
-    if (host->is_ending && !is_held) {
-        host->has_said_end = host->by_link && host->troubled_ms < sim.now_ms && enl_life_has_way(&host->life);
-        if (host->by_link) /* nobody else may be left who tells it */
-            member_says(host, ended_message(host->life.number));
-        member_ends(host);
-        return;
-    }
-    member_says(host, (struct bcri_control){.type = BCRI_MSG_beat,
-                                            .present = BCRI_HAS(id),
-                                            .id = enl_lease_beat(&host->lease, sim.now_ms)});
-    member_beats_after(host, host->is_ending ? END_BEAT_MSEC : TIMEOUT / 4);
-}
-
 /* The root has met it, and does not introduce anybody to it yet. */
 static bool is_met(uint32_t number)
 {
@@ -332,7 +296,7 @@ static bool want_one(struct host *host)
  * `start`. */
 void member_works(struct host *host)
 {
-    if (host->is_stopped) {
+    if (host->membership.state == ENL_MEMBERSHIP_STOPPED) {
         clock_later(WORK, host->life.number, 200);
         return;
     }
@@ -366,16 +330,8 @@ void member_ends(struct host *host)
     for (uint32_t at = host->first_branch; at != 0; at = sim.hosts[at].next_branch) {
         struct host *branch = &sim.hosts[at];
         if (branch->runs && branch->has_pipe)
-            clock_later(ENDED_PIPE, at, soon_ms());
+            clock_later(ENDED_PIPE, at, way_behind_ms(DOWN, branch) - sim.now_ms + soon_ms());
         branch->has_pipe = false;
     }
     command_ends(host, true);
-}
-
-void member_has_no_pipe(struct host *host)
-{
-    if (!host->runs || (host->by_link && !host->is_stopped))
-        return;
-    host->is_excused |= host->is_stopped; /* nothing else might tell it of the root's death */
-    member_ends(host);
 }

@@ -9,7 +9,7 @@ static struct host *want(uint32_t place, uint32_t wish, bool direct)
 {
     struct host *host = &sim.hosts[++sim.last_number];
     CHECK(sim.last_number < sim.numbers);
-    *host = (struct host){.place = place, .wish = wish, .looks_ms = UINT64_MAX, .beats_ms = UINT64_MAX};
+    *host = (struct host){.place = place, .wish = wish, .looks_ms = UINT64_MAX, .ticks_ms = UINT64_MAX};
     host->life = (struct enl_life){.number = sim.last_number, .until_ms = UINT64_MAX};
     sim.lives.by_number[sim.last_number] = &host->life;
     CHECK(enl_plan_want(&sim.plan, &(struct enl_plan_host){.number = sim.last_number,
@@ -134,6 +134,8 @@ static void set_up(struct host *host)
         enl_control_link_offer(&host->root_control_link, &sim.root.all, &there, &start, addresses);
     }
     root_says(host, start);
+    if (sim.is_stopping)
+        root_has_stop(host);
 }
 
 /* False: it has been cut off. */
@@ -150,6 +152,8 @@ static void welcome(struct host *host)
 {
     const unsigned level = enl_plan_level(&sim.plan, host->life.number);
     CHECK_INT(host->has_end, is_deep(host));
+    if (host->goes_on_late)
+        root_has_go_on(host);
     sim.up_count++;
     sim.wishes[host->wish].up++;
     sim.rounds_ms = (unsigned)sim.now_ms;

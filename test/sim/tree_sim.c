@@ -22,10 +22,13 @@ static void on_frame(struct event *event)
         else if (starter->runs)
             member_passes_up(starter, event->host, message);
         break;
-    case LINK_UP: root_takes_of_link(host, &message); break;
+    case LINK_UP:
+        root_takes_of_link(host, &message);
+        clock_later(CAME, event->host, 1 + host->ways[LINK_DOWN].lag_ms);
+        break;
     default:
         if (host->runs)
-            member_takes(host, &message);
+            member_takes(host, event->kind, &message);
     }
 }
 
@@ -35,7 +38,9 @@ static uint32_t actor(const struct event *event)
     switch (event->kind) {
     case DOWN:
     case LINK_DOWN:
-    case BEAT:
+    case TICK:
+    case FINISH:
+    case CAME:
     case LOGIN:
     case STARTED:
     case ENDED_PIPE:
@@ -58,10 +63,12 @@ static void happen(struct event *event)
     case LINK_UP:
     case LINK_DOWN: on_frame(event); break;
     case READ: root_has_read(host); break;
-    case BEAT:
-        if (host->runs)
-            member_beats(host);
+    case TICK: member_ticks(host); break;
+    case FINISH:
+        host->is_done = true;
+        member_finishes(host);
         break;
+    case CAME: member_looks_whether_all_came(host); break;
     case LOOK: root_looks(host); break;
     case LOSE: root_tells_of_lost(); break;
     case LOGIN: member_logs_in(host); break;
@@ -75,7 +82,7 @@ static void happen(struct event *event)
     case KILLED: command_ends(host, false); break;
     case PUSHED: member_tells_of_push(host); break;
     case WORK:
-        if (host->runs && !host->is_ending)
+        if (host->runs && host->membership.state <= ENL_MEMBERSHIP_STOPPED)
             member_works(host);
         break;
     case INTERRUPT: root_ends(); break;
@@ -87,7 +94,10 @@ static void happen(struct event *event)
         break;
     case PATIENCE: root_stops_itself(); break;
     case SUSPEND: root_stops(); break;
-    case GO_ON: root_goes_on(); break;
+    case GO_ON:
+        if (!sim.is_dead)
+            root_goes_on();
+        break;
     default: fault_happens(event->kind);
     }
 }
@@ -96,6 +106,8 @@ static void happen(struct event *event)
  * before it looks at deadlines. */
 static uint64_t stands_still_until(struct event *event, const struct host *by)
 {
+    if (by != NULL && event->kind == DOWN && by->runs && by->starts_ms > sim.now_ms)
+        return by->starts_ms;
     if (by != NULL)
         return by->runs ? by->resumes : 0;
     if (event->kind >= SUSPEND)
@@ -118,9 +130,8 @@ static void act(struct event *event)
         clock_push(*event);
         return;
     }
-    if (by != NULL && by->runs && by->is_up && sim.now_ms >= by->beats_ms && !by->is_stopped &&
-        enl_lease_is_over(&by->lease, sim.now_ms))
-        member_ends(by); /* timers come first, and it looks at its lease before it beats */
+    if (by != NULL && by->is_up)
+        member_ticks(by); /* timers come first */
     happen(event);
     if (sim.begins)
         root_begins();

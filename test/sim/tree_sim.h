@@ -2,9 +2,9 @@
 /* A program on many hosts in pretended time: daemons start each other as the plan says, pass
  * frames on by their tables, are killed, stand still and lose their pipes at any time; hosts want
  * links to each other, and new keys for those that they have. What decides is the daemons' own
- * code: life.c, lives.c, plan.c, routes.c, lease.h, introducer.c, introductions.c, control_link.c,
- * and the keys are theirs. What carries frames, and does what life.c decides, is written again
- * here, after child.c, uplink.c and branch.c.
+ * code: life.c, lives.c, membership.c, plan.c, routes.c, introducer.c, introductions.c,
+ * control_link.c, and the keys are theirs. What carries frames, and does what life.c and
+ * membership.c decide, is written again here, after child.c, uplink.c and branch.c.
  *
  *   tree_clock.c    what is to happen, in order
  *   tree_ways.c     frames, and by whom they go
@@ -12,7 +12,8 @@
  *   tree_links.c    what each daemon has of links and introductions
  *   tree_root.c     the root's daemon: what is done
  *   tree_comes.c    the same: what comes
- *   tree_member.c   each other one
+ *   tree_member.c   each other one: those that it begins, and what comes
+ *   tree_membership.c   the same: what happens to it
  *   tree_stop.c     Ctrl-Z, and how the program goes on
  *   tree_faults.c   what goes wrong
  *   tree_sim.c      who acts on what happens */
@@ -25,12 +26,12 @@
 
 #include "bcri/control.h"
 #include "tree/introductions.h"
-#include "tree/lease.h"
 #include "tree/life.h"
+#include "tree/membership.h"
 #include "tree/plan.h"
 #include "tree/routes.h"
 
-enum { TIMEOUT = 30000, CONNECT = 20000, END_MSEC = 2000, END_BEAT_MSEC = 400 };
+enum { TIMEOUT = 30000, CONNECT = 20000, END_MSEC = 2000 };
 /* So long may a host stand still, or what it says be held up, without harm: a lease is four beats
  * long, and frames may be held up in both directions, and again. */
 enum { HARMLESS = TIMEOUT / 8 };
@@ -43,7 +44,7 @@ enum kind {
     LINK_DOWN,
     WAYS,
     READ = WAYS, /* the root has taken what a control link has brought so far */
-    BEAT,
+    TICK,        /* a deadline of a host's daemon */
     LOOK,
     LOGIN,
     STARTED,
@@ -52,6 +53,8 @@ enum kind {
     ENDED,      /* of a starter: the command of the host */
     LOSE,
     WORK,
+    FINISH,    /* a host's work is done, which is to end */
+    CAME,      /* what a host has said may have come */
     KILLED,    /* a command that hung has ended */
     PUSHED,    /* of a starter: what is pushed to the host is on its way */
     INTERRUPT, /* Ctrl-C */
@@ -69,7 +72,8 @@ enum kind {
     STICK, /* a pipe takes nothing any more */
     LAG,   /* all that a host says and is told takes long from now on */
     BLOCK, /* nothing passes one way for a while */
-    QUIT   /* a host ends by itself, in order */
+    QUIT,  /* a host ends by itself, in order */
+    DIE    /* the root's daemon */
 };
 
 /* One end. */
@@ -104,24 +108,28 @@ struct way {
 struct host {
     /* the daemon itself */
     bool runs, is_up, was_killed;
-    bool by_link;         /* all that it says goes by its control link */
-    bool has_pipe;        /* to its starter, which leads to the root if all above have theirs */
-    bool is_ending;       /* it was told to */
+    bool by_link;  /* all that it says goes by its control link */
+    bool has_pipe; /* to its starter, which leads to the root if all above have theirs */
+    bool is_done;  /* its work is ended */
+    bool has_quit;
     bool command_is_over; /* by which it was begun: ssh, of which another daemon has the other end */
     uint64_t troubled_ms; /* it stands still until then, or something that it says or is told is held up */
     bool is_excused; /* it stood still, or what it says or is told was held up for long: it may be lost */
     bool was_spared; /* the command was killed, and hangs until then, or until it is killed again */
     uint64_t hangs_ms;
-    bool has_said_end; /* as the last of all, and nothing was in its way */
-    bool is_stuck;     /* its starter can write nothing to it */
-    bool is_stopped;   /* by Ctrl-Z */
-    uint64_t stopped_ms;
+    bool has_said_end;                  /* as the last of all, and nothing was in its way */
+    uint64_t said_end_ms;               /* its last word; 0: it has not said that */
+    bool is_stuck;                      /* its starter can write nothing to it */
     uint64_t resumes;                   /* it stands still until then */
-    uint64_t beats_ms;                  /* the next beat */
+    uint64_t ticks_ms;                  /* the next TICK; UINT64_MAX: none */
+    uint64_t starts_ms;                 /* what comes waits until then */
     uint32_t first_branch, next_branch; /* hosts that it has begun; its starter's next */
-    struct enl_lease lease;
-    uint64_t lease_ms; /* when it must have ended, unless it is stopped */
-    uint64_t links_ms; /* until when its link thread works */
+    struct enl_membership membership;   /* once it is up */
+    struct {
+        uint32_t number;
+        uint64_t ms;
+    } beats[ENL_BEATS]; /* when they were sent */
+    uint64_t lease_ms;  /* when it must have ended, unless it is stopped */
     struct enl_routes routes;
     struct ends ends;
     struct enl_control_link_up *control_link; /* NULL: none, or it has not been started */
@@ -133,7 +141,8 @@ struct host {
     uint32_t place, wish, blamed;
     bool has_spoken, has_end; /* it has said what machine it is; there is an end for its control link */
     bool is_dismissed;        /* it alone is to end, or is not needed */
-    bool stops, was_told;     /* it was told to stop, and has not answered; in this Ctrl-Z */
+    bool goes_on_late;        /* it is told that the program goes on when it is up */
+    bool stops;               /* it was told to stop, and has not answered */
     uint64_t more_ms;         /* it was last told that more of what is pushed is on its way */
     unsigned cuts;            /* that were sent to it twice */
     uint64_t looks_ms;        /* the next LOOK; UINT64_MAX: none */
@@ -171,13 +180,14 @@ struct tree_sim {
     bool is_stopping;                        /* hosts are told to stop, or have, and so has the root then */
     uint64_t root_until_ms;                  /* it stands still until then */
     unsigned stops;                          /* how often the program was stopped */
-    unsigned untold;                         /* hosts that came up meanwhile, and were not told */
+    bool is_dead;                            /* the root's daemon */
     unsigned ambushes; /* so many daemons more are killed while something passes through them */
     unsigned up_count, deepest, rounds_ms, gone_count, lost_count, orphans, frames, acts;
 };
 extern struct tree_sim sim;
 /* What has happened to hosts of each state, as often, in all programs so far. */
 extern unsigned sim_happened[ENL_LIFE_STATES][ENL_LIFE_EVENTS];
+extern unsigned sim_happened_there[ENL_MEMBERSHIP_STATES][ENL_MEMBERSHIP_EVENTS];
 
 /* ---- tree_clock.c ---- */
 
@@ -251,18 +261,14 @@ void root_has_read(struct host *host);
 
 void member_logs_in(struct host *host);
 void member_has_started(struct host *host);
-void member_takes(struct host *host, const struct bcri_control *message);
+void member_takes(struct host *host, enum kind kind, const struct bcri_control *message);
 /* A frame has come by the pipe of `from`, which it has begun. */
 void member_passes_up(struct host *host, uint32_t from, struct bcri_control message);
-/* It may work for hosttimeout from then on. Returns until when. */
-uint64_t member_has_lease(struct host *host, uint64_t from_ms);
-void member_beats(struct host *host);
-void member_beats_after(struct host *host, uint64_t after_ms);
+bool member_has_branches(const struct host *host);
+struct bcri_control ended_message(uint32_t number);
 /* Wants a link to one more, and prints. */
 void member_works(struct host *host);
 void member_ends(struct host *host);
-/* It ends when all has come that it has said. */
-void member_ends_in_order(struct host *host);
 /* The command by which it was begun is killed, or ends. `closes`: its starter finds the pipe
  * closed. */
 void command_ends(struct host *host, bool closes);
@@ -270,20 +276,40 @@ void command_ends(struct host *host, bool closes);
 void command_is_killed(struct host *host);
 /* There is no host of that number yet: another one is tried. */
 void member_is_refused(struct host *host);
-/* The pipe from its starter has ended; that of `host` to its starter has. */
-void member_has_no_pipe(struct host *host);
+/* The pipe of `host` to its starter has ended. */
 void member_tells_of_closed(struct host *host);
 void member_tells_of_ended(struct host *host);
 void member_tells_of_push(struct host *host);
 void member_tells_of_stuck(struct host *host);
 
+/* ---- tree_membership.c ---- */
+
+/* It has answered `start`. */
+void member_joins(struct host *host);
+/* That has happened to it, as it sees. */
+void member_happens(struct host *host, enum enl_membership_event event);
+/* Its deadline may have come. */
+void member_ticks(struct host *host);
+/* A heartbeat of its has been answered. */
+void member_is_answered(struct host *host, uint32_t number);
+/* It ends when all has come that it has said. */
+void member_finishes(struct host *host);
+void member_looks_whether_all_came(struct host *host);
+void member_hears_that_root_is_lost(struct host *host);
+/* The pipe from its starter has ended. */
+void member_has_no_pipe(struct host *host);
+
 /* ---- tree_stop.c ---- */
 
 void root_stops(void);
+/* That one is told to stop; to go on. */
+void root_has_stop(struct host *host);
+void root_has_go_on(struct host *host);
 /* A host has stopped, or is gone. */
 void root_has_stopped(struct host *host);
 void root_stops_itself(void);
 void root_goes_on(void);
+void root_dies(void);
 void member_stops(struct host *host);
 void member_goes_on(struct host *host);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ctrl-Z in tree_sim.h, after tree.c and uplink.c: the root has all hosts stop, then stops itself,
+/* Ctrl-Z in tree_sim.h, after tree.c and parent.c: the root has all hosts stop, then stops itself,
  * and goes on with all of them. */
 #include "check.h"
 #include "tree_sim.h"
@@ -15,9 +15,23 @@ static bool is_waited_for(void)
     return at <= sim.last_number;
 }
 
+void root_has_stop(struct host *host)
+{
+    host->stops = true;
+    host->goes_on_late = false;
+    root_says(host, (struct bcri_control){.type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = 2});
+}
+
+void root_has_go_on(struct host *host)
+{
+    host->stops = false;
+    host->goes_on_late = enl_life_changes_way(&host->life);
+    if (host->life.state > ENL_LIFE_BEGUN && !host->goes_on_late) /* else it expects to be started */
+        root_says(host, (struct bcri_control){.type = BCRI_MSG_go_on});
+}
+
 void root_stops(void)
 {
-    struct bcri_control stop = {.type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = 2};
     if (sim.is_stopping || sim.is_over || sim.root_until_ms > sim.now_ms)
         return;
     sim_trace("the program is stopped");
@@ -25,9 +39,8 @@ void root_stops(void)
     sim.stops++;
     for (uint32_t i = 1; i <= sim.last_number; i++) {
         struct host *host = &sim.hosts[i];
-        host->was_told = host->stops = enl_lives_find(&sim.lives, i) != NULL && enl_life_works(&host->life);
-        if (host->stops)
-            root_says(host, stop);
+        if (enl_lives_find(&sim.lives, i) != NULL && enl_life_hears_stop(&host->life))
+            root_has_stop(host);
     }
     if (is_waited_for())
         clock_later(PATIENCE, 0, STOP_MSEC);
@@ -45,8 +58,7 @@ void root_stops_itself(void)
     clock_later(GO_ON, 0, for_ms);
     for (uint32_t i = 1; i <= sim.last_number; i++) {
         struct host *host = &sim.hosts[i];
-        host->is_excused |= !host->is_stopped && for_ms > HARMLESS;
-        sim.untold += host->runs && host->life.state == ENL_LIFE_UP && !host->was_told;
+        host->is_excused |= host->membership.state != ENL_MEMBERSHIP_STOPPED && for_ms > HARMLESS;
     }
     sim_trace("the root is stopped for %llu ms", (unsigned long long)for_ms);
 }
@@ -65,10 +77,24 @@ void root_goes_on(void)
         struct host *host = &sim.hosts[i];
         if (enl_lives_find(&sim.lives, i) == NULL)
             continue;
-        host->stops = false;
         root_happens(host, ENL_LIFE_GO_ON);
-        if (host->life.state > ENL_LIFE_BEGUN) /* else it expects to be started */
-            root_says(host, (struct bcri_control){.type = BCRI_MSG_go_on});
+        root_has_go_on(host);
+    }
+}
+
+/* It does nothing any more, and the pipes to it end. */
+void root_dies(void)
+{
+    sim_trace("the root is killed");
+    sim.is_dead = true;
+    sim.root_until_ms = UINT64_MAX;
+    for (uint32_t i = 1; i <= sim.last_number; i++) {
+        struct host *host = &sim.hosts[i];
+        if (is_deep(host) || !host->has_pipe)
+            continue;
+        host->has_pipe = false;
+        if (host->runs)
+            clock_later(ENDED_PIPE, i, way_behind_ms(DOWN, host) - sim.now_ms + 1);
     }
 }
 
@@ -76,21 +102,12 @@ void root_goes_on(void)
 
 void member_stops(struct host *host)
 {
-    host->is_stopped = true;
-    host->stopped_ms = sim.now_ms;
+    member_happens(host, ENL_MEMBERSHIP_STOP);
     member_says(host, (struct bcri_control){
                           .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = 2});
 }
 
-/* The root counts from when it sent this, which may be long ago: so the links rest until it has
- * answered a beat that is sent now. */
 void member_goes_on(struct host *host)
 {
-    host->is_stopped = false;
-    if (!host->is_up)
-        return;
-    member_has_lease(host, sim.now_ms);
-    host->links_ms = 0;
-    host->beats_ms = UINT64_MAX;
-    member_beats_after(host, 0);
+    member_happens(host, ENL_MEMBERSHIP_GO_ON);
 }

@@ -188,17 +188,24 @@ static void look_at_hosts(void)
     }
 }
 
-/* An inner daemon is killed while all hosts print, ask, and hand over. */
-static void kill_inner(int level)
+/* An inner daemon is killed while all hosts print, ask, and hand over, or while the program is stopped. */
+static void kill_inner(int level, bool is_stopped)
 {
     char part[200];
+    siginfo_t stopped;
     begin("isolate", "20000");
     note_starters();
     const int lost = inner_of(level);
     let_go_on(30);
     const int gone = run_watch(board->daemons[lost]);
+    if (is_stopped) {
+        kill(run.pid, SIGTSTP);
+        CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
+    }
     kill(board->daemons[lost], SIGKILL);
     run_gone(gone);
+    if (is_stopped)
+        kill(run.pid, SIGCONT);
     let_go_on(50);
     look_at_hosts();
     let_go_on(50);
@@ -212,12 +219,18 @@ static void kill_inner(int level)
 
 TEST_TIMEOUT(hosts_below_a_daemon_that_is_killed_go_on_and_nothing_is_lost, 120)
 {
-    kill_inner(1);
+    kill_inner(1, false);
 }
 
 TEST_TIMEOUT(so_do_those_below_a_daemon_of_the_second_level, 120)
 {
-    kill_inner(2);
+    kill_inner(2, false);
+}
+
+/* Ctrl-Z: nobody can tell them then whether it is the root that is gone. */
+TEST_TIMEOUT(so_do_those_below_a_daemon_that_is_killed_while_the_program_is_stopped, 120)
+{
+    kill_inner(1, true);
 }
 
 TEST_TIMEOUT(hosts_below_a_daemon_that_stands_still_go_on_before_it_is_lost, 120)

@@ -1,145 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /* A host as the root's daemon sees it: the table of docs/states/host.md is the code's own, no
  * state is waited in for ever, and what holds of any order of events. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "states_page.h"
 #include "tree/lease.h"
 #include "tree/life.h"
 
 enum { CONNECT_MS = 5000, HOST_MS = 30000, END_MS = 2000 };
 
-/* In the order of their bits. */
-static const char *const actions[] = {"kill", "idle", "close", "set up", "listen", "welcome", "tell"};
-
 /* ---- the page ---- */
 
-static char page[1 << 16];
-
-static void read_page(void)
+static const char *state_name(unsigned state)
 {
-    FILE *file = fopen(HOST_PAGE, "r");
-    CHECK(file != NULL);
-    page[fread(page, 1, sizeof page - 1, file)] = '\0';
-    CHECK(feof(file) != 0);
-    fclose(file);
+    return enl_life_state_name(state);
 }
 
-/* The text between two bars, without spaces around it. Returns what follows. */
-static const char *cell_of(const char *row, char *out, size_t size)
+static const char *event_name(unsigned event)
 {
-    const char *end = strchr(row, '|');
-    CHECK(end != NULL);
-    const char *next = end + 1;
-    while (*row == ' ')
-        row++;
-    while (end > row && end[-1] == ' ')
-        end--;
-    CHECK((size_t)(end - row) < size);
-    memcpy(out, row, (size_t)(end - row));
-    out[end - row] = '\0';
-    return next;
+    return enl_life_event_name(event);
 }
 
-/* The first row of the table with that head; NULL: the page has none. */
-static const char *table_of(const char *head)
-{
-    const char *at = strstr(page, head);
-    CHECK(at != NULL);
-    at = strchr(at, '\n') + 1; /* |---| */
-    return strchr(at, '\n') + 1;
-}
-
-static unsigned state_bits(char *list);
-
-/* Of a set's name in that table, or a state's. */
-static unsigned bits_of(const char *name)
-{
-    char cell[64], states[256];
-    for (const char *row = table_of("| set | states |"); name[0] == '*' && row[0] == '|';
-         row = strchr(row, '\n') + 1) {
-        cell_of(cell_of(row + 1, cell, sizeof cell), states, sizeof states);
-        if (strcmp(cell, name) == 0)
-            return state_bits(states);
-    }
-    for (unsigned state = 0; state < ENL_LIFE_STATES; state++)
-        if (strcmp(enl_life_state_name(state), name) == 0)
-            return 1u << state;
-    FAIL("the page has a state or set %s", name);
-}
-
-static unsigned state_bits(char *list)
-{
-    unsigned bits = 0;
-    char *rest = NULL;
-    for (char *name = strtok_r(list, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
-        bits |= bits_of(name + strspn(name, " "));
-    return bits;
-}
-
-static unsigned event_of(const char *name)
-{
-    for (unsigned event = 0; event < ENL_LIFE_EVENTS; event++)
-        if (strcmp(enl_life_event_name(event), name) == 0)
-            return event;
-    FAIL("the page has an event %s", name);
-}
-
-static unsigned action_bits(char *list)
-{
-    unsigned bits = 0;
-    char *rest = NULL;
-    for (char *name = strtok_r(list, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
-        unsigned at = 0;
-        name += strspn(name, " ");
-        while (at < sizeof actions / sizeof actions[0] && strcmp(actions[at], name) != 0)
-            at++;
-        if (at == sizeof actions / sizeof actions[0])
-            FAIL("the page has an action %s", name);
-        bits |= 1u << at;
-    }
-    return bits;
-}
+static const char *const actions[] = {"kill", "idle", "close", "set up", "listen", "welcome", "tell"};
+static const struct states_page page = {.path = HOST_PAGE,
+                                        .states = ENL_LIFE_STATES,
+                                        .events = ENL_LIFE_EVENTS,
+                                        .actions = sizeof actions / sizeof actions[0],
+                                        .state_name = state_name,
+                                        .event_name = event_name,
+                                        .action_names = actions};
 
 TEST(the_page_has_the_rules_of_the_code_in_their_order)
 {
-    char in[256], happens[64], then[64], done[256];
+    char in[256], happens[64], then[64], done[256], *const cells[] = {in, happens, then, done};
+    static const size_t sizes[] = {sizeof in, sizeof happens, sizeof then, sizeof done};
     size_t count = 0;
-    read_page();
-    for (const char *row = table_of("| in | happens |"); row[0] == '|';
+    states_page_read(&page);
+    for (const char *row = states_page_table("| in | happens |"); row[0] == '|';
          row = strchr(row, '\n') + 1, count++) {
         const struct enl_life_rule *rule = &enl_life_rules[count];
-        cell_of(cell_of(cell_of(cell_of(row + 1, in, sizeof in), happens, sizeof happens), then, sizeof then),
-                done, sizeof done);
+        states_page_cells(row, cells, sizes, 4);
         CHECK(count < enl_life_rules_count);
-        CHECK_UINT(rule->states, state_bits(in));
-        CHECK_UINT(rule->event, event_of(happens));
-        CHECK_UINT(1u << rule->next, strcmp(then, "the same") == 0 ? 1u << ENL_LIFE_SAME : bits_of(then));
-        CHECK_UINT(rule->actions, action_bits(done));
+        CHECK_UINT(rule->states, states_page_states(in));
+        CHECK_UINT(rule->event, states_page_event(happens));
+        CHECK_UINT(rule->next, states_page_next(then));
+        CHECK_UINT(rule->actions, states_page_actions(done));
     }
     CHECK_UINT(count, enl_life_rules_count);
 }
 
 TEST(the_page_explains_each_state_event_and_action)
 {
-    char row[64];
-    read_page();
-    for (unsigned state = 0; state < ENL_LIFE_STATES; state++) {
-        snprintf(row, sizeof row, "%s", enl_life_state_name(state));
-        const char *table = strstr(page, "| state | means |"), *at = strstr(table, row);
-        CHECK(at != NULL && at < strstr(page, "| happens | means |"));
-    }
-    for (unsigned event = 0; event < ENL_LIFE_EVENTS; event++) {
-        const char *table = strstr(page, "| happens | means |"),
-                   *at = strstr(table, enl_life_event_name(event));
-        CHECK(at != NULL && at < strstr(page, "| to be done | means |"));
-    }
-    for (unsigned i = 0; i < sizeof actions / sizeof actions[0]; i++) {
-        snprintf(row, sizeof row, "\n| %s | ", actions[i]);
-        CHECK(strstr(page, row) != NULL);
-    }
+    states_page_read(&page);
+    states_page_explains();
 }
 
 /* ---- the rules ---- */
