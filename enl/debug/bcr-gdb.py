@@ -20,7 +20,7 @@ import gdb
 LAYOUT = {
     "record.bytes": 8192, "record.state": 0, "record.version": 4, "record.first_area": 8, "record.index": 32,
     "record.pid": 40, "record.ordinal": 56, "record.sleeping": 68, "record.waits_on": 84, "record.journal": 128,
-    "record.slots": 1600, "record.slot_chunk": 3648, "record.since_ns": 3816, "record.waits_for": 3832,
+    "record.slots": 1600, "record.note": 3520, "record.slot_chunk": 3648, "record.since_ns": 3816, "record.waits_for": 3832,
     "host.magic": 0, "host.record_count": 16, "host.program": 32, "host.record_seg": 4096,
     "area.next": 0, "area.cells": 8, "area.rings": 16, "area.base": 24, "area.kinds": 28, "area.nrgns": 44,
     "area.ring_log2": 48, "area.owner": 56, "area.bytes": 128,
@@ -164,7 +164,7 @@ class Cce:
 
     def slots(self):
         """(address, word) of each region ID that is not free."""
-        runs = [(self.record + at("record.slots"), 32)]
+        runs = [(self.record + at("record.slots"), 30)]
         for k in range(20):
             ref = self.u64(self.record + at("record.slot_chunk") + 8 * k)
             where = self.address(ref) if ref else None

@@ -15,6 +15,7 @@
  *  1072   idle       the CCE; `asked` enl               the CCE, enl
  *  1088   cell0      cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
+ *  3520   note       the CCE only                       enl, tools (bcri/note.h)
  *  3808   sleep      the CCE only                       tools
  *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
@@ -43,7 +44,7 @@
 #define BCRI_RECORD_SEGS     1024u
 #define BCRI_CCE_MAX         65000u /* owner tags have 16 bits */
 #define BCRI_IDENTITY_BYTES  16u
-#define BCRI_FIRST_SLOTS     32u
+#define BCRI_FIRST_SLOTS     30u
 #define BCRI_TRACE_RECORDS   128u
 #define BCRI_REDO_MAX        32u
 
@@ -259,6 +260,15 @@ struct bcri_idle_shm {
 };
 static_assert(sizeof(struct bcri_idle_shm) == 16, "docs/layout/record.md");
 
+/* What the CCE waits for, in its interface's words: bcri/note.h. */
+#define BCRI_NOTE_BYTES 104u
+struct bcri_note_shm {
+    _Atomic uint64_t state; /* changes (63..32), odd while one is under way; bytes of text (31..0), 0: none */
+    _Atomic uint64_t cce[2]; /* identity of the CCE that alone can end the wait; zeros: not known */
+    _Atomic uint64_t text[BCRI_NOTE_BYTES / 8];
+};
+static_assert(sizeof(struct bcri_note_shm) == 128, "docs/layout/record.md");
+
 #define BCRI_CELL0_BYTES 512u
 
 /* Which cells of this CCE have requests for their handlers:
@@ -285,6 +295,7 @@ struct bcri_record_shm {
     struct bcri_idle_shm idle;
     alignas(64) unsigned char cell0[BCRI_CELL0_BYTES];
     struct bcri_slot_shm slots[BCRI_FIRST_SLOTS];
+    struct bcri_note_shm note;
     /* Further region IDs: chunk k of 256 << k slots, in a segment of its own (slot.c). */
     _Atomic uint64_t slot_chunk[20];
     struct bcri_sleep_shm sleep;
@@ -297,6 +308,7 @@ static_assert(offsetof(struct bcri_record_shm, counters) == 832, "docs/layout/re
 static_assert(offsetof(struct bcri_record_shm, idle) == 1072, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, cell0) == 1088, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, slots) == 1600, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, note) == 3520, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, sleep) == 3808, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, requests) == 3840, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, trace) == 4096, "docs/layout/record.md");

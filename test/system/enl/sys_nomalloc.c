@@ -302,6 +302,7 @@ static void failures(void)
     must(bcr_outdone(bcr_BLOCK) == 0, "bcr_outdone");
     must(bcr_tempdir(name, sizeof name) == 0 && bcr_tempdir(name, 1) < 0, "bcr_tempdir");
     must(bcr_idle(bcr_IDLE_WAITING) == 0 && bcr_idle(0) == 0, "bcr_idle");
+    must(bcr_note("what is to come", others[1]) == 0 && bcr_note(NULL, -1) == 0, "bcr_note");
     must(bcr_wakeon(OUT, 1) == 0 && bcr_wakefd() >= 0 && bcr_wakefd() >= 0 && bcr_wakeon(OUT, 0) == 0,
          "bcr_wakefd");
     must(bcr_wake(OUT) == 0 && bcr_deq(bcr_cce, OUT, bcr_BLOCK) == NULL && bcr_errno == bcrE_WOKEN,

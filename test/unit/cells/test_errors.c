@@ -55,6 +55,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_heapleft(), code);
     FAILS(bcr_threadcores(), code);
     FAILS(bcr_idle(0), code);
+    FAILS(bcr_note("it waits", -1), code);
     FAILS(bcr_outdone(0), code);
     FAILS(bcr_tempdir(path, sizeof path), code);
     FAILS(bcr_sigenter(), code);

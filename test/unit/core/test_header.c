@@ -89,6 +89,7 @@ TEST(the_additions_have_the_signatures_that_were_announced)
     CHECK(IS(&bcr_rgkind, int (*)(void **)));
     CHECK(IS(&bcr_threadcores, int (*)(void)));
     CHECK(IS(&bcr_idle, int (*)(int)));
+    CHECK(IS(&bcr_note, int (*)(const char *, int)));
     CHECK(IS(&bcr_outdone, int (*)(int)));
     CHECK(IS(&bcr_debug, void (*)(const char *, int)));
     CHECK(IS(&bcr_tempdir, int (*)(char *, size_t)));

@@ -39,6 +39,7 @@ static const struct {
     RECORD("waits_on", bell.waits_on),
     RECORD("journal", journal),
     RECORD("slots", slots),
+    RECORD("note", note),
     RECORD("slot_chunk", slot_chunk),
     RECORD("since_ns", sleep.since_ns),
     RECORD("waits_for", sleep.waits_for),

@@ -87,6 +87,10 @@ static void idle(void)
     CHECK_INT(bcr_idle(bcr_IDLE_WAITING), 0);
     CHECK_INT(bcr_idle(0), 0);
 }
+static void take_note(void)
+{
+    CHECK_INT(bcr_note("nothing", bcr_cce), 0);
+}
 static void wakefd(void)
 {
     CHECK(bcr_wakefd() >= 0);
@@ -312,6 +316,7 @@ static const struct {
     {"wake", wake},
     {"threadcores", threadcores},
     {"idle", idle},
+    {"note", take_note},
     {"wakefd", wakefd},
     {"wakeon", wakeon},
 };
