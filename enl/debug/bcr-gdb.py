@@ -18,7 +18,7 @@ import gdb
 
 # Offsets that test_gdb_layout compares with the headers.
 LAYOUT = {
-    "record.bytes": 8192, "record.state": 0, "record.version": 4, "record.first_area": 8, "record.index": 32,
+    "record.bytes": 8192, "record.state": 0, "record.version": 4, "record.first_area": 8, "record.identity": 16, "record.index": 32,
     "record.pid": 40, "record.ordinal": 56, "record.sleeping": 68, "record.waits_on": 84, "record.journal": 128,
     "record.slots": 1600, "record.note": 3520, "record.slot_chunk": 3648, "record.since_ns": 3816, "record.waits_for": 3832,
     "host.magic": 0, "host.record_count": 16, "host.program": 32, "host.record_seg": 4096,
@@ -191,6 +191,36 @@ class Cce:
             if found == index:
                 return "CCE %d" % self.u32(where + at("record.ordinal"))
         return "record %d" % index
+
+    def note(self, record):
+        """What the CCE of a record says of its wait (bcr_note), and which CCE it names; None: nothing. It is none of
+        gdb's, so it is escaped."""
+        note = record + at("record.note")
+        for _ in range(8):
+            state = self.u64(note)
+            words = self.read(note, 128)
+            if self.u64(note) == state and not state >> 32 & 1:
+                break
+        else:
+            return None
+        length, identity = state & 0xFFFFFFFF, words[8:24]
+        if not 0 < length <= 104:
+            return None
+        text = "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode("ascii")
+                       for c in words[24:24 + length].decode("utf-8", "backslashreplace"))
+        return self.named(identity), text
+
+    def named(self, identity):
+        """How sentences call the CCE of an identity; "": there is none."""
+        if not any(identity):
+            return ""
+        host, index = struct.unpack(">HH", identity[:4])
+        if host != struct.unpack(">H", self.read(self.record + at("record.identity"), 2))[0]:
+            return " for a CCE of host %d" % host
+        for found, where in self.records():
+            if found == index and self.read(where + at("record.identity"), 16) == identity:
+                return " for CCE %d" % self.u32(where + at("record.ordinal"))
+        return " for a CCE that has ended"
 
     def cell_name(self, ref):
         """What a reference to a cell means: its number and owner."""
@@ -417,12 +447,15 @@ class Ccs(Command):
             holder = cce.u32(where + at("record.waits_on"))
             if holder:
                 notes.append("waits for a lock of %s" % cce.ordinal(holder - 1))
+            noted = cce.note(where) if state == 2 else None
+            if noted is not None:
+                notes.append("waits%s: %s" % noted)
             print("CCE %-6d pid %-8d %-9s %s" % (cce.u32(where + at("record.ordinal")), cce.u32(where + at("record.pid")),
                                               STATES[state] if state < len(STATES) else "?", ", ".join(notes)))
 
 
 class Waits(Command):
-    """bcr waits: what this CCE waits for: its gets and puts that are not served."""
+    """bcr waits: what this CCE waits for: its gets and puts that are not served, and what it says of that (bcr_note)."""
 
     def show(self, cce, argument):
         found = 0
@@ -437,6 +470,10 @@ class Waits(Command):
             want = cce.u32(where + at("slot.kind")) & 0x7F
             what = "put" if state == 6 else WANTS[want] if want < len(WANTS) else "request"
             print("%s at %s; ID %#x" % (what, cce.cell_name(cce.u64(where + at("slot.cell"))), where))
+        noted = cce.note(cce.record)
+        if noted is not None:
+            found += 1
+            print("it says that it waits%s: %s" % noted)
         if cce.u32(cce.record + at("record.sleeping")):
             since = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) - cce.u64(cce.record + at("record.since_ns"))) / 1e9
             print("it sleeps%s" % (", since %.1f s" % since if 0 <= since < 1e9 else ""))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ static const struct look_form forms[] = {
     {look_show_ps, 0, ENL_PS, KIND(HOST) | KIND(CCE) | KIND(DAEMON)},
     {look_show_cells, 0, ENL_CELLS, KIND(HOST) | KIND(AREA) | KIND(CELL)},
     {look_show_regions, 0, ENL_REGIONS, KIND(HOST) | KIND(CCE) | KIND(HOLD)},
-    {look_show_waits, 0, ENL_WAITS, KIND(HOST) | KIND(CCE) | KIND(WAIT)},
+    {look_show_waits, 0, ENL_WAITS, KIND(HOST) | KIND(CCE) | KIND(WAIT) | KIND(NOTE)},
     {look_show_stats, 1000, ENL_STATS, KIND(HOST) | KIND(CCE)},
     {NULL, WHY_APART_MS, ENL_WHY, 0},
 };
@@ -162,7 +163,7 @@ int enl_explain(int count, char **words)
 {
     static struct look_series series;
     struct look_why why;
-    if (count != 2 || (strcmp(words[0], "all") != 0 && strcmp(words[0], "locks") != 0)) {
+    if (count != 3 || (strcmp(words[0], "all") != 0 && strcmp(words[0], "circles") != 0)) {
         fprintf(stderr, "enl: --explain is for enl itself; enl why explains\n");
         return 2;
     }
@@ -179,7 +180,7 @@ int enl_explain(int count, char **words)
     if (all)
         look_why_deadlock(stdout, &why);
     else
-        look_why_locks(stdout, &why);
+        look_why_circles(stdout, &why, strtoull(words[2], NULL, 10));
     look_why_fini(&why);
     look_series_fini(&series);
     return 0;

@@ -164,7 +164,7 @@ int enl_command_attach(const struct enl_options *options, char **argv);
 
 /* `name` may be NULL: the only program. Returns the exit status. */
 int enl_command_look(const struct enl_options *options, const char *name);
-/* enl --explain all|locks NAME: a process of the daemon's, which itself looks at no more than a few words of each record.
+/* enl --explain all|circles NAME HOST: a process of the daemon's, which itself looks at no more than a few words of each record.
  * `all`: the daemon has found that nothing in program NAME can go on; `locks`: circles of write locks of daemon NAME's host are
  * told, if there are any, as suspected. Returns the exit status. */
 int enl_explain(int count, char **words);

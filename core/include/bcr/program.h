@@ -450,7 +450,7 @@ BCR_API int bcr_idle(int how);
  * are told as a suspected deadlock while others run.
  *
  * A CCE has one note. A handler that waits, too, sets its own in place of the one that it has interrupted,
- * which the interface sets again when the handler is done. Setting one costs some ten nanoseconds, taking it
+ * which the interface sets again when the handler is done. Setting one costs some thirty nanoseconds, taking it
  * back less: some stores, and no system call.
  * Returns: 0.
  * Errors: bcrE_NOCCE   cce is neither -1 nor the ID of a CCE; that of one that has ended may be given.

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bcri/clock.h"
+#include "bcri/escape.h"
+#include "bcri/note.h"
 #include "bcri/trace.h"
 #include "host/host.h"
 #include "host/output.h"
@@ -105,6 +107,37 @@ static void print_last_operations(FILE *out, const struct enl_cce *cce)
     }
 }
 
+/* ---- what CCEs say of their waits: the program's words (bcr_note) ---- */
+
+/* The text of its note in one line. NULL: it has none. */
+static const char *note_of(const struct enl_cce *cce, struct bcri_note *note)
+{
+    static char text[4 * BCRI_NOTE_BYTES + 1];
+    if (!bcri_note_read(&cce->record->note, note))
+        return NULL;
+    bcri_escape(note->text, strlen(note->text), text, sizeof text, NULL);
+    return text;
+}
+
+static void print_note(FILE *out, const struct enl_cce *cce)
+{
+    struct bcri_note note;
+    const char *text = note_of(cce, &note);
+    if (text == NULL)
+        return;
+    const uint32_t host = bcri_identity_host(note.cce);
+    const bool is_here = host == cce->here->self->host_number;
+    const struct enl_cce *other = is_here ? enl_cce_of(cce->here, note.cce) : NULL;
+    if (bcri_identity_is_none(note.cce))
+        fprintf(out, "it waited: %s\n", text);
+    else if (other != NULL)
+        fprintf(out, "it waited for %s: %s\n", enl_cce_text(other), text);
+    else if (is_here)
+        fprintf(out, "it waited for a CCE that has ended: %s\n", text);
+    else
+        fprintf(out, "it waited for a CCE of host %u: %s\n", host, text);
+}
+
 /* ---- the rest of the account ---- */
 
 static void print_waiters(FILE *out, const struct enl_crash *crash)
@@ -121,6 +154,15 @@ static void print_waiters(FILE *out, const struct enl_crash *crash)
         if (cce == NULL || waiter->others != 0)
             continue;
         const char *who = enl_cce_text(cce);
+        struct bcri_note note;
+        const char *text = waiter->noted ? note_of(cce, &note) : NULL;
+        if (text != NULL) {
+            fprintf(out, "%s has waited for it for %.1f s: %s\n", who,
+                    (double)(now_ns - waiter->since_ns) / 1e9, text);
+            continue;
+        }
+        if (waiter->noted) /* it waits no longer */
+            continue;
         if (waiter->request == BCRI_REF_NONE)
             fprintf(out, "%s waits for a lock that it holds inside a call\n", who);
         else
@@ -178,6 +220,7 @@ static void print_state(FILE *out, const struct enl_cce *cce, bool has_stack, bo
         print_cause(out, cce->crash);
     if (core_file)
         fprintf(out, "it has left a core file\n");
+    print_note(out, cce);
     print_last_operations(out, cce);
     if (cce->crash != NULL)
         print_waiters(out, cce->crash);

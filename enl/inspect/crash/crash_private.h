@@ -118,6 +118,7 @@ struct enl_waiter {
     uint32_t cell;    /* for what it waits */
     uint32_t others;  /* how many requests the agent has there for them; 0: it is a CCE's */
     bool puts;
+    bool noted; /* its note names that CCE; where it waits is another matter */
     uint64_t since_ns;
 };
 

@@ -3,6 +3,7 @@
 #include "inspect/crash/crash_private.h"
 
 #include "bcri/cell.h"
+#include "bcri/note.h"
 #include "bcri/slot.h"
 
 static const void *object_at(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
@@ -29,6 +30,15 @@ static bool waits_for_owner(struct bcri_ctx *ctx, uint32_t owner, struct enl_wai
                                            offset % BCRI_PAGE_BYTES / BCRI_HEADER_BYTES);
     waiter->puts = state == BCRI_SLOT_PUTWAIT;
     return true;
+}
+
+/* Whether it says that only the owner can end its wait (bcr_note). */
+static bool names_owner(struct bcri_ctx *ctx, uint32_t owner, const struct bcri_record_shm *record)
+{
+    const struct bcri_record_shm *of_owner = bcri_record(ctx, owner);
+    struct bcri_note note;
+    return of_owner != NULL && bcri_note_read(&record->note, &note) &&
+           memcmp(note.cce, of_owner->id.identity, sizeof note.cce) == 0;
 }
 
 struct scan {
@@ -76,7 +86,8 @@ int enl_waiters_find(struct enl_call *call, struct bcri_ctx *ctx)
         const bool locked = bcri_load(&record->bell.waits_on) == waiters->owner + 1;
         if (!locked && bcri_load(&record->bell.sleeping) == BCRI_SLEEPS_ON_FUTEX)
             one.request = bcri_load(&record->sleep.waits_for) & BCRI_REF_MASK;
-        if (locked || waits_for_owner(ctx, waiters->owner, &one))
+        one.noted = !locked && names_owner(ctx, waiters->owner, record);
+        if (locked || one.noted || waits_for_owner(ctx, waiters->owner, &one))
             add_waiter(waiters, &one);
     }
     if (scan.agent != 0)

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* See deadlock.h. */
-#include "inspect/deadlock/deadlock.h"
+#include "inspect/deadlock/deadlock_private.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/spawn.h"
 #include "base/status.h"
+#include "bcri/clock.h"
 #include "host/host.h"
 #include "host/worker.h"
 #include "links/links.h"
 
-/* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to
+/* A circle of write locks or notes is looked for when it has lasted for some looks, which is longer than the root needs to
  * tell that all wait; and after a vain search less often. */
-enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 30 };
+enum { LOOK_MSEC = 1000, SUSPECT_SECONDS = 3, SEARCH_LOOKS_MAX = 64 };
 
 /* ---- looking at this host ---- */
 
@@ -50,11 +45,12 @@ static bool daemon_is_quiet(const struct enl_deadlock *deadlock)
 
 /* What the records of the CCEs say. In a whole look, notes which CCEs are to be asked. */
 static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock, bool whole,
-                                            unsigned *lookers_out, uint64_t *lockers_out)
+                                            unsigned *lookers_out, uint64_t *suspects_out)
 {
     struct enl_stillness seen = {.still = daemon_is_quiet(deadlock)};
-    unsigned may_lock = 0;
-    *lockers_out = *lookers_out = 0;
+    const uint64_t now_ns = bcri_clock_ns();
+    unsigned suspects = 0;
+    *suspects_out = *lookers_out = 0;
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &deadlock->here->all, entry) {
         if (cce->life == ENL_OVER && !cce->repairing)
@@ -70,166 +66,24 @@ static struct enl_stillness look_at_records(const struct enl_deadlock *deadlock,
         if (whole)
             cce->idle.period = rest.looks ? rest.moves : 0;
         *lookers_out += rest.looks;
-        may_lock += rest.may_lock;
-        *lockers_out += rest.may_lock ? rest.who ^ rest.since : 0;
+        if (rest.may_circle && now_ns - rest.since >= SUSPECT_SECONDS * BCRI_NS_PER_S) {
+            suspects++;
+            *suspects_out += rest.who ^ rest.since;
+        }
     }
-    if (may_lock < 2)
-        *lockers_out = 0;
+    if (suspects < 2)
+        *suspects_out = 0;
     return seen;
 }
 
-/* ---- telling ---- */
-
-static void send_hup(const struct enl_here *here)
-{
-    const struct enl_cce *cce;
-    TAILQ_FOREACH (cce, &here->all, entry)
-        if (cce->life == ENL_ALIVE)
-            kill(cce->pid, SIGHUP);
-}
-
-/* Debuggers for all CCEs, as enl attach opens them. */
-static void open_debuggers(struct enl_self *self, const struct enl_debug_wish *wish)
-{
-    const char *display = getenv("DISPLAY"), *where = wish->where;
-    char reason[512];
-    if (where == NULL || strncmp(where, "batch:", 6) == 0)
-        where = display != NULL && display[0] != '\0' ? display : "server";
-    const char *const words[] = {"enl", "attach", "-D", where, self->name, NULL};
-    const struct enl_own_start start = {.words = words, .in = -1, .out = 2, .keep = -1, .outlives = true};
-    if (enl_own_start(self, &start, reason, sizeof reason) < 0)
-        enl_report(self, BCRI_LOG_ERROR, "%s", reason);
-}
-
-/* A program whose signals are passed on takes SIGHUP for the news, unless somebody has chosen otherwise. */
-static int what_follows(const struct enl_deadlock *deadlock)
-{
-    struct bcri_config_entry entry;
-    bcri_config_at(&deadlock->self->config, BCRI_CONFIG_ondeadlock, &entry);
-    return strcmp(entry.origin, "default") == 0 && deadlock->ops->passes_signals(deadlock->self->program)
-               ? BCRI_ONDEADLOCK_HUP
-               : deadlock->self->config.ondeadlock;
-}
-
-/* The deadlock was explained, or could not be. */
-static void act_on_deadlock(struct enl_deadlock *deadlock)
-{
-    const int what = what_follows(deadlock);
-    const struct bcri_control message = {
-        .type = BCRI_MSG_deadlock, .present = BCRI_HAS(kind), .kind = (uint32_t)what};
-    deadlock->ops->send_down(deadlock->self->program, &message, true);
-    if (what == BCRI_ONDEADLOCK_HUP)
-        send_hup(deadlock->here);
-    else if (what == BCRI_ONDEADLOCK_DEBUG)
-        open_debuggers(deadlock->self, deadlock->wish);
-}
-
-static void show_explanation(struct enl_self *self, const char *text)
-{
-    if (*text != '\0')
-        enl_report_shown(self, "%s", text);
-    while (*text != '\0') {
-        const size_t line = strcspn(text, "\n");
-        bcri_log_write(enl_report_log(self), BCRI_LOG_WARN, "%.*s", (int)line, text);
-        text += line + (text[line] == '\n');
-    }
-}
-
-static void drop_text(struct enl_explanation *text)
-{
-    enl_watch_stop(text->watch);
-    memset(text, 0, sizeof *text);
-}
-
-static void explained(struct enl_deadlock *deadlock)
-{
-    const bool whole = deadlock->text.whole;
-    deadlock->lockers_told |= deadlock->text.length > deadlock->text.own;
-    if (deadlock->self->phase == ENL_RUNNING)
-        show_explanation(deadlock->self, deadlock->text.bytes);
-    drop_text(&deadlock->text);
-    if (whole && deadlock->self->phase == ENL_RUNNING)
-        act_on_deadlock(deadlock);
-}
-
-static void on_text(void *data)
-{
-    struct enl_deadlock *deadlock = data;
-    struct enl_explanation *text = &deadlock->text;
-    char bytes[4096];
-    for (;;) {
-        const ssize_t got = read(text->watch->fd, bytes, sizeof bytes);
-        const size_t room = sizeof text->bytes - 1 - text->length;
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 && errno == EAGAIN)
-            return;
-        if (got <= 0)
-            break;
-        memcpy(text->bytes + text->length, bytes, (size_t)got < room ? (size_t)got : room);
-        text->length += (size_t)got < room ? (size_t)got : room;
-    }
-    explained(deadlock);
-}
-
-/* What a process has said that is stopped, or stuck, is told without the rest. */
-static void bound_text(struct enl_deadlock *deadlock)
-{
-    struct enl_explanation *text = &deadlock->text;
-    if (text->watch == NULL || ++text->looks < TEXT_LOOKS)
-        return;
-    kill(text->pid, SIGKILL);
-    explained(deadlock);
-}
-
-/* The sentence with which the report of a deadlock begins. */
-static void begin_text(struct enl_explanation *text, uint32_t count, bool servers)
-{
-    char all[48] = "the program's only CCE";
-    if (count != 1)
-        snprintf(all, sizeof all, "all %u CCEs of the program", count);
-    snprintf(text->bytes, sizeof text->bytes,
-             "deadlock: %s%s wait%s without a time limit, and nothing is on its way.\n", all,
-             !servers     ? ""
-             : count == 1 ? " that is no server"
-                          : " that are no servers",
-             count == 1 ? "s" : "");
-}
-
-/* Starts a process that looks, and says why the CCEs wait: `count` of them in a deadlock, or 0 in a circle of locks. Returns
- * whether it runs. */
-static bool explain(struct enl_deadlock *deadlock, uint32_t count)
-{
-    struct enl_explanation *text = &deadlock->text;
-    struct enl_self *self = deadlock->self;
-    const char *const words[] = {"enl", "--explain", count != 0 ? "all" : "locks", self->socket_name, NULL};
-    char reason[512];
-    int pair[2];
-    drop_text(text);
-    text->whole = count != 0;
-    if (count != 0)
-        begin_text(text, count, enl_root_detector_servers(&deadlock->root_detector));
-    text->length = text->own = strlen(text->bytes);
-    if (pipe2(pair, O_CLOEXEC) != 0)
-        return false;
-    const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
-    text->pid = enl_own_start(self, &start, reason, sizeof reason);
-    close(pair[1]);
-    fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    if (text->pid > 0)
-        text->watch = enl_watch_start(self, pair[0], on_text, deadlock);
-    else
-        close(pair[0]);
-    return text->watch != NULL;
-}
+/* ---- a look ---- */
 
 static void act_on_verdict(struct enl_deadlock *deadlock, enum enl_verdict verdict)
 {
-    if (verdict == ENL_DEADLOCK && !explain(deadlock, enl_root_detector_count(&deadlock->root_detector)))
-        explained(deadlock);
+    if (verdict == ENL_DEADLOCK &&
+        !enl_deadlock_explain(deadlock, enl_root_detector_count(&deadlock->root_detector)))
+        enl_deadlock_explained(deadlock);
 }
-
-/* ---- a look ---- */
 
 static void tell_root(struct enl_deadlock *deadlock)
 {
@@ -269,8 +123,8 @@ static void look_at_cces(struct enl_deadlock *deadlock, uint32_t round)
 {
     struct enl_host_detector *host_detector = &deadlock->host_detector;
     unsigned lookers;
-    uint64_t lockers;
-    struct enl_stillness seen = look_at_records(deadlock, true, &lookers, &lockers);
+    uint64_t suspects;
+    struct enl_stillness seen = look_at_records(deadlock, true, &lookers, &suspects);
     seen.still = seen.still && !is_one_held(deadlock->here);
     const unsigned answers = (deadlock->self->links->thread != NULL) + lookers;
     const enum enl_host_detector_wants wants = enl_host_detector_look(host_detector, round, &seen, answers);
@@ -296,24 +150,21 @@ void enl_deadlock_quiet(struct enl_deadlock *deadlock, uint32_t question, bool q
         tell_root(deadlock);
 }
 
-/* ---- circles of write locks here, while others may run ---- */
+/* ---- circles of write locks and notes here, while others may run ---- */
 
-static void suspect_circle(struct enl_deadlock *deadlock, uint64_t lockers)
+static void suspect_circle(struct enl_deadlock *deadlock, uint64_t suspects)
 {
-    if (lockers != deadlock->lockers) {
-        deadlock->lockers = lockers;
-        deadlock->lockers_for = 0;
-        deadlock->lockers_told = false;
+    if (suspects != deadlock->suspects) {
+        deadlock->suspects = suspects;
+        deadlock->suspects_told = false;
     }
     deadlock->pause -= deadlock->pause != 0;
-    deadlock->lockers_for++;
-    if (lockers == 0 || deadlock->lockers_told || deadlock->lockers_for < SUSPECT_LOOKS ||
-        deadlock->pause != 0 || deadlock->text.watch != NULL)
+    if (suspects == 0 || deadlock->suspects_told || deadlock->pause != 0 || deadlock->text.watch != NULL)
         return;
     deadlock->next_pause =
         deadlock->next_pause < SEARCH_LOOKS_MAX ? 2 * deadlock->next_pause + 1 : SEARCH_LOOKS_MAX;
     deadlock->pause = deadlock->next_pause;
-    (void)explain(deadlock, 0);
+    (void)enl_deadlock_explain(deadlock, 0);
 }
 
 /* ---- the second ---- */
@@ -339,16 +190,16 @@ static bool know_hosts(struct enl_deadlock *deadlock)
 static void on_deadlock_timer(uv_timer_t *timer)
 {
     struct enl_deadlock *deadlock = timer->data;
-    uint64_t lockers;
+    uint64_t suspects;
     unsigned lookers;
     if (deadlock->self->phase != ENL_RUNNING)
         return;
-    const struct enl_stillness seen = look_at_records(deadlock, false, &lookers, &lockers);
+    const struct enl_stillness seen = look_at_records(deadlock, false, &lookers, &suspects);
     bcri_log_write(&deadlock->self->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs%s rest, %s",
                    ++deadlock->count, seen.count, seen.servers ? " and servers" : "",
                    seen.still ? "and nothing else is under way" : "others do not");
-    bound_text(deadlock);
-    suspect_circle(deadlock, lockers);
+    enl_deadlock_bound_text(deadlock);
+    suspect_circle(deadlock, suspects);
     const bool is_root = deadlock->self->upward == NULL;
     if (is_root && !know_hosts(deadlock))
         return;
@@ -381,9 +232,9 @@ void enl_deadlock_of_parent(struct enl_deadlock *deadlock, const struct bcri_con
         look_at_cces(deadlock, message->id);
         return;
     }
-    deadlock->lockers_told = true;
+    deadlock->suspects_told = true;
     if (message->kind == BCRI_ONDEADLOCK_HUP)
-        send_hup(deadlock->here);
+        enl_deadlock_send_hup(deadlock->here);
 }
 
 void enl_deadlock_start(struct enl_deadlock *deadlock)
@@ -401,7 +252,7 @@ void enl_deadlock_stop(struct enl_deadlock *deadlock)
     if (!deadlock->looks)
         return;
     deadlock->looks = false;
-    drop_text(&deadlock->text);
+    enl_explanation_drop(&deadlock->text);
     enl_root_detector_fini(&deadlock->root_detector);
     uv_close((uv_handle_t *)&deadlock->timer, NULL);
 }

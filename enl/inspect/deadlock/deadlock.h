@@ -33,10 +33,10 @@ struct enl_stillness {
 
 /* A look at one CCE. */
 struct enl_rest {
-    bool rests;    /* it sleeps without a time limit, and was not rung since it looked; or it looks */
-    bool looks;    /* it only looks for regions (bcr_idle), as it says: it is to be asked */
-    bool server;   /* it says so (bcr_idle), and is no part of a deadlock */
-    bool may_lock; /* it sleeps for one request, and has had write locks */
+    bool rests;      /* it sleeps without a time limit, and was not rung since it looked; or it looks */
+    bool looks;      /* it only looks for regions (bcr_idle), as it says: it is to be asked */
+    bool server;     /* it says so (bcr_idle), and is no part of a deadlock */
+    bool may_circle; /* it sleeps for one request, and has had write locks; or its note names a CCE */
     uint64_t who, since;
     uint64_t moves; /* the number of its sleep, or of the period in which it only looks */
 };
@@ -165,10 +165,11 @@ struct enl_deadlock {
     uv_timer_t timer;
     unsigned count; /* of looks */
     struct enl_host_detector host_detector;
-    /* CCEs that may be in a circle of write locks. */
-    uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
-    unsigned lockers_for, pause, next_pause; /* looks */
-    bool lockers_told;
+    /* CCEs that may be in a circle of write locks or notes. */
+    uint64_t suspects;          /* which, in which waits; 0: fewer than two */
+    unsigned pause, next_pause; /* looks */
+    bool suspects_told;
+    uint64_t told_circles;       /* those that were told last */
     struct enl_explanation {     /* a deadlock, or a suspicion, and what a program has written of it so far */
         struct enl_watch *watch; /* of its output; NULL: none runs */
         pid_t pid;

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "bcri/atomics.h"
+#include "bcri/note.h"
 
 enum { PATIENCE_SECONDS = 5, PATIENCE_TICKS = 5 };
 
@@ -23,7 +24,8 @@ struct enl_rest enl_rest_of(const struct bcri_record_shm *record)
     const uint64_t deadline_ns = bcri_load(&record->sleep.deadline_ns);
     const uint64_t waits_for = bcri_load(&record->sleep.waits_for);
     rest.since = bcri_load(&record->sleep.since_ns);
-    rest.may_lock = waits_for >> BCRI_REF_BITS == 1 && bcri_load(&record->id.uses_locks) != 0;
+    rest.may_circle = (waits_for >> BCRI_REF_BITS == 1 && bcri_load(&record->id.uses_locks) != 0) ||
+                      bcri_note_names(&record->note);
     memcpy(&rest.who, record->id.identity + BCRI_IDENTITY_BYTES - sizeof rest.who, sizeof rest.who);
     atomic_thread_fence(memory_order_acquire);
     const uint32_t bell = bcri_load_acquire(&record->bell.bell);
@@ -32,7 +34,7 @@ struct enl_rest enl_rest_of(const struct bcri_record_shm *record)
     rest.moves = bcri_load_acquire(&record->sleep.sleeps);
     rest.rests = state == BCRI_CCE_ALIVE && sleeping == BCRI_SLEEPS_ON_FUTEX && deadline_ns == UINT64_MAX &&
                  rests == (rest.moves << 32 | bell);
-    rest.may_lock = rest.may_lock && rest.rests;
+    rest.may_circle = rest.may_circle && rest.rests;
     const uint64_t period = bcri_load_acquire(&record->idle.period);
     rest.server = bcri_load(&record->idle.server) != 0;
     if (rest.rests || state != BCRI_CCE_ALIVE || period % 2 == 0)

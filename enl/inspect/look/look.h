@@ -53,6 +53,8 @@
  * LEFT  a CCE that has ended, and whose record no other has by now, by its last put into one cell of CCE `peer` of its
  *       host; `exit` is as in its record
  * END   how many rows came before it; `cut` if there was more than a snapshot may have
+ * NOTE  what a CCE says of its wait (bcr_note): `text`, as the program has given it, and the identity of the CCE that alone
+ *       can end it; 0: not known
  * DAEMON a host as the root's daemon knows it (gather.c): in no snapshot */
 /* clang-format off */
 #define LOOK_HOST(N, T)                                                                          \
@@ -83,6 +85,8 @@
     N(host) N(index) N(ordinal) N(pid) N(exit) N(peer) N(cell) N(last_ns)
 #define LOOK_END(N, T)                                                                           \
     N(host) N(rows) N(cut)
+#define LOOK_NOTE(N, T)                                                                          \
+    N(host) N(index) N(identity0) N(identity1) T(text)
 #define LOOK_DAEMON(N, T)                                                                        \
     N(host) N(cces) T(standing) T(name) T(why)
 /* clang-format on */
@@ -93,7 +97,8 @@
     X(AREA, area)     \
     X(CELL, cell)     \
     X(WAIT, wait)     \
-    X(HOLD, hold) X(TOLD, told) X(END, end) X(DAEMON, daemon) X(GOT, got) X(LEFT, left) X(WAY, way)
+    X(HOLD, hold)     \
+    X(TOLD, told) X(END, end) X(DAEMON, daemon) X(GOT, got) X(LEFT, left) X(WAY, way) X(NOTE, note)
 
 enum look_kind {
     LOOK_KIND_NONE,
@@ -165,6 +170,13 @@ const struct look_host *look_view_host(const struct look_view *view, uint64_t ho
 uint64_t look_view_now(const struct look_view *view, uint64_t host);
 /* The request that a CCE sleeps for; NULL: it does not sleep, or for something else. */
 const struct look_wait *look_view_slept_for(const struct look_view *view, const struct look_cce *cce);
+
+/* What a CCE says of its wait; NULL: nothing. */
+const struct look_note *look_view_note(const struct look_view *view, const struct look_cce *cce);
+/* note.c -- Which CCE it names. ENDED: one that is not there any more; UNSEEN: one of a host that was not seen. */
+enum look_named { LOOK_NAMED_NONE, LOOK_NAMED_CCE, LOOK_NAMED_ENDED, LOOK_NAMED_UNSEEN };
+enum look_named look_note_named(const struct look_view *view, const struct look_note *note,
+                                const struct look_cce **cce_out);
 
 /* How many requests wait at a cell; and for how long the CCE sleeps that does so longest, 0 if none does. */
 unsigned look_view_waiting(const struct look_view *view, const struct look_cell *cell, uint64_t *age_ns_out);
@@ -306,10 +318,11 @@ int enl_command_top(const char *name);
  *   a put       who may take there: the owner, and for a cell of kind out or in/out everybody else
  *   a lock inside a call   the holder alone
  *   room in the comm heap (bcr_rgalloc_within)   every other CCE: it may free a region
+ *   whatever it is, where a note names a CCE (bcr_note)   that CCE alone
  * Those blocked CCEs that have no way out are stuck: nothing in the program can wake any of them. A
  * CCE that runs, starts, is stopped or traced, or waits with a time limit, for a descriptor or for
  * enl, is never blocked. So one CCE that only computes keeps all from being accused, except those
- * in a circle of locks. A server (bcr_idle) that is stuck has nothing to do; it is told, and not counted among them.
+ * in a circle of locks or notes. A server (bcr_idle) that is stuck has nothing to do; it is told, and not counted among them.
  *
  * A pure function of a view and that before it, taken one shortly after the other: what slept in both without having
  * been awake between is asleep. */
@@ -335,7 +348,9 @@ struct look_why_cce {
     uint64_t at_a_time_ns;        /* TIMED: its time limit */
     bool ever;                    /* and whether it has got anything before */
     bool has_put;                 /* `next` has put into the cell before */
-    bool by_lock;                 /* `next` has the write lock of the cell */
+    bool certain; /* `next` alone can end the wait: it has the write lock, or the note names it */
+    const struct look_note *note; /* what it says of its wait; NULL: nothing */
+    enum look_named named;        /* which CCE that names: `next`, if it is there */
 };
 
 struct look_why {
@@ -357,8 +372,8 @@ void look_why_fini(struct look_why *why);
 void look_why_text(FILE *out, const struct look_why *why);
 /* What is told of a deadlock by itself: circles, missing puts, and what the first CCEs wait for. */
 void look_why_deadlock(FILE *out, const struct look_why *why);
-/* The circles of write locks alone, as suspected. */
-void look_why_locks(FILE *out, const struct look_why *why);
+/* The circles of write locks and notes alone, as suspected: those of host `host`, and those over several hosts. */
+void look_why_circles(FILE *out, const struct look_why *why, uint64_t host);
 void look_why_json(FILE *out, const struct look_why *why);
 void look_why_dot(FILE *out, const struct look_why *why);
 

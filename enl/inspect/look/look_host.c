@@ -10,6 +10,7 @@
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/note.h"
 #include "bcri/record.h"
 #include "bcri/stopped.h"
 #include "bcri/trace.h"
@@ -94,6 +95,21 @@ static_assert(offsetof(struct look_cce, untold) - offsetof(struct look_cce, allo
                   BCRI_COUNT_UNTOLD * sizeof(uint64_t),
               "a CCE's row has its counters in trace.h's order");
 
+static void look_at_note(struct look *look, uint32_t index, const struct bcri_record_shm *record)
+{
+    struct look_row row = {.kind = LOOK_KIND_NOTE, .note = {.index = index}};
+    struct bcri_note note;
+    if (!bcri_note_read(&record->note, &note))
+        return;
+    memcpy(&row.note.identity0, note.cce, sizeof row.note.identity0);
+    memcpy(&row.note.identity1, note.cce + sizeof row.note.identity0, sizeof row.note.identity1);
+    row.note.identity0 = be64toh(row.note.identity0);
+    row.note.identity1 = be64toh(row.note.identity1);
+    memcpy(row.note.text, note.text, sizeof note.text);
+    look_say(look, &row);
+}
+static_assert(LOOK_TEXT_MAX > BCRI_NOTE_BYTES, "notes are copied as they are");
+
 static void look_at_ways(struct look *look)
 {
     struct look_row row = {.kind = LOOK_KIND_WAY};
@@ -124,6 +140,8 @@ int enl_look_host(const char *what)
         const uint32_t state = bcri_load_acquire(&record->id.state);
         if (state != BCRI_CCE_FREE)
             look_at_cce(&look, index, record);
+        if (state == BCRI_CCE_ALIVE)
+            look_at_note(&look, index, record);
         if (state == BCRI_CCE_FREE || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD)
             look_at_ended(&look, index, record);
     }

@@ -108,6 +108,8 @@ const char *look_say_oldest(const struct look_view *view, const struct look_cell
 const char *look_say_cell(const struct look_view *view, const struct look_wait *wait);
 /* "waits for a region from cell 3 of CCE 0" and the like. */
 const char *look_say_wait(const struct look_view *view, const struct look_wait *wait);
+/* "waits for CCE 2: crecv type 5 from node 2": a note. */
+const char *look_say_note(const struct look_view *view, const struct look_note *note);
 /* "waits" (in BCR), "polls" or "sleeps" (outside it), "runs", "stopped" and the like. */
 const char *look_say_state(const struct look_cce *cce);
 const char *look_say_kind(uint64_t kind);

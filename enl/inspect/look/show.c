@@ -35,8 +35,9 @@ void look_show_ps(FILE *out, const struct look_view *view)
                 cce->host, cce->ordinal, cce->pid, look_say_state(cce), cce->puts, cce->gets + cce->reads,
                 cce->used, look_say_name(cce->name));
         const struct look_wait *wait = look_view_slept_for(view, cce);
-        if (wait != NULL)
-            fprintf(out, "  (%s, %s)", look_say_wait(view, wait),
+        const struct look_note *note = look_is_asleep(cce) ? look_view_note(view, cce) : NULL;
+        if (note != NULL || wait != NULL)
+            fprintf(out, "  (%s, %s)", note != NULL ? look_say_note(view, note) : look_say_wait(view, wait),
                     look_say_age(look_view_now(view, cce->host), cce->since_ns));
         fputc('\n', out);
     }
@@ -114,6 +115,9 @@ void look_show_waits(FILE *out, const struct look_view *view)
             fprintf(out, ", asleep for %s", look_say_age(now_ns, cce->since_ns));
             if (cce->deadline_ns != UINT64_MAX)
                 fprintf(out, ", for %s more", look_say_age(cce->deadline_ns, now_ns));
+            const struct look_note *note = look_view_note(view, cce);
+            if (note != NULL)
+                fprintf(out, "; it %s", look_say_note(view, note));
         }
         fputc('\n', out);
     }

@@ -180,7 +180,9 @@ static const char *say_what(const struct look_view *view, const struct row *row)
     }
     const struct look_wait *wait = look_view_slept_for(view, cce);
     const char *other = look_sleeps_for(cce);
-    const char *what = wait != NULL    ? look_say_wait(view, wait)
+    const struct look_note *note = look_view_note(view, cce);
+    const char *what = note != NULL    ? look_say_note(view, note)
+                       : wait != NULL  ? look_say_wait(view, wait)
                        : other != NULL ? look_text("for %s", other)
                                        : "";
     return look_text("%s %s", look_say_time(row->asleep_ns),

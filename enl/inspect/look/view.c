@@ -63,6 +63,12 @@ static int by_cell(const void *left, const void *right)
     return a->owner != b->owner ? ORDER(a->owner, b->owner) : ORDER(a->cell, b->cell);
 }
 
+static int by_cce_of_note(const void *left, const void *right)
+{
+    const struct look_note *a = left, *b = right;
+    return a->host != b->host ? ORDER(a->host, b->host) : ORDER(a->index, b->index);
+}
+
 #define SORT(list, order)  \
     if ((list).count != 0) \
     qsort((list).at, (list).count, sizeof *(list).at, (order))
@@ -74,6 +80,7 @@ void look_view_sort(struct look_view *view)
     SORT(view->host, by_host);
     SORT(view->cce, by_cce);
     SORT(view->cell, by_cell);
+    SORT(view->note, by_cce_of_note);
 }
 
 const struct look_host *look_view_host(const struct look_view *view, uint64_t host)
@@ -96,6 +103,12 @@ const struct look_cell *look_view_cell(const struct look_view *view, uint64_t ho
 {
     const struct look_cell key = {.host = host, .owner = owner, .cell = cell};
     return FIND(view->cell, &key, by_cell);
+}
+
+const struct look_note *look_view_note(const struct look_view *view, const struct look_cce *cce)
+{
+    const struct look_note key = {.host = cce->host, .index = cce->index};
+    return FIND(view->note, &key, by_cce_of_note);
 }
 
 void look_view_fini(struct look_view *view)

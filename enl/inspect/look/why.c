@@ -103,6 +103,13 @@ static bool waits_for_daemons(const struct look_wait *wait)
     return wait->want > BCRI_ORDER_WRITE;
 }
 
+/* It only looks for regions, and says for which; the daemons have found that no CCE can go on. */
+static bool looks_for_ever(const struct look_why *why, const struct look_why_cce *one)
+{
+    return why->view->standstill && one->note != NULL && one->cce->state == BCRI_CCE_ALIVE &&
+           one->cce->idle % 2 != 0;
+}
+
 /* Whether another CCE than those that are stuck may exist. */
 static bool someone_goes_on(const struct look_why *why)
 {
@@ -131,6 +138,10 @@ static bool has_way_out(const struct look_why *why, const struct look_why_cce *o
         const struct look_why_cce *holder = find_cce(why, one->cce->host, one->cce->holder - 1);
         return holder == NULL || holder->fate != LOOK_STUCK;
     }
+    if (one->named == LOOK_NAMED_CCE)
+        return why->cces[one->next].fate != LOOK_STUCK;
+    if (one->named != LOOK_NAMED_NONE)
+        return one->named == LOOK_NAMED_UNSEEN && !why->view->standstill;
     if (look_sleeps_for(one->cce) != NULL)
         return !why->view->standstill && someone_goes_on(why);
     for (size_t i = 0; i < one->wait_count; i++)
@@ -259,18 +270,23 @@ static void look_whether_timed(struct look_why *why, struct look_why_cce *one)
     one->left = look_wait_is_put(wait) ? NULL : left_by(why, wait);
 }
 
-/* The CCE that it waits for, most probably: the holder of a lock; the one that has put into that cell last; the owner,
+/* The CCE that it waits for, most probably: the holder of a lock; the one that its note names; the one that has put into that cell last; the owner,
  * if it is another; the only other CCE. */
 static struct look_why_cce *likely_server(const struct look_why *why, struct look_why_cce *one)
 {
     struct look_why_cce *other = NULL;
     if (one->cce->holder != 0)
         return find_cce(why, one->cce->host, one->cce->holder - 1);
-    if (one->wait_count == 0 || one->cce->server != 0) /* a server waits for all others */
+    if (one->named == LOOK_NAMED_CCE) {
+        one->certain = true;
+        return &why->cces[one->next];
+    }
+    if (one->named != LOOK_NAMED_NONE || one->wait_count == 0 ||
+        one->cce->server != 0) /* a server waits for all others */
         return NULL;
     const struct look_wait *wait = one->waits[0];
     if ((other = locker_of(why, wait)) != NULL && other != one) {
-        one->by_lock = one->wait_count == 1;
+        one->certain = one->wait_count == 1;
         return other;
     }
     if (!look_wait_is_put(wait) && (other = putter_of(why, one, wait)) != NULL) {
@@ -306,6 +322,16 @@ static void mark_cycles(struct look_why *why)
     }
 }
 
+/* What it says itself. The CCE that it names is its `next` at once. */
+static void look_at_note(struct look_why *why, struct look_why_cce *one)
+{
+    const struct look_cce *named = NULL;
+    one->note = look_view_note(why->view, one->cce);
+    if (one->note != NULL)
+        one->named = look_note_named(why->view, one->note, &named);
+    one->next = named != NULL ? (size_t)(named - why->view->cce.at) : SIZE_MAX;
+}
+
 bool look_why(const struct look_view *view, struct look_why *why_out)
 {
     const size_t count = view->cce.count;
@@ -324,8 +350,10 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         const struct look_cce *cce = &view->cce.at[i];
-        const bool blocked = sleeps(view->before, cce) &&
-                             (one->wait_count != 0 || cce->holder != 0 || look_sleeps_for(cce) != NULL);
+        look_at_note(why_out, one);
+        const bool waits = one->wait_count != 0 || cce->holder != 0 || look_sleeps_for(cce) != NULL ||
+                           one->named != LOOK_NAMED_NONE;
+        const bool blocked = (waits && sleeps(view->before, cce)) || looks_for_ever(why_out, one);
         const bool stopped = is_stopped(cce);
         one->fate = blocked ? LOOK_STUCK : stopped ? LOOK_STOPPED : LOOK_RUNS;
         *stuck_count(why_out, one) += blocked;
@@ -341,8 +369,10 @@ bool look_why(const struct look_view *view, struct look_why *why_out)
     find_stuck(why_out);
     for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
-        if (one->fate != LOOK_STUCK && one->fate != LOOK_BLOCKED)
+        if (one->fate != LOOK_STUCK && one->fate != LOOK_BLOCKED) {
+            one->next = SIZE_MAX;
             continue;
+        }
         const struct look_why_cce *other = likely_server(why_out, one);
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
         if (one->cce->holder == 0 && one->wait_count != 0 && !look_wait_is_put(one->waits[0]))

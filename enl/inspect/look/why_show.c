@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What enl why says: sentences, JSON, Graphviz. */
+/* What enl why says, and what is told of deadlocks: sentences. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -53,7 +53,8 @@ static bool only_looks(const struct look_why_cce *one)
 
 static void say_looks(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
-    fprintf(out, "%s only looks for regions, again and again (bcr_idle).\n", say_subject(why, one));
+    fprintf(out, "%s only looks for regions, again and again (bcr_idle)%s%s.\n", say_subject(why, one),
+            one->note != NULL ? ": it " : "", one->note != NULL ? look_say_note(why->view, one->note) : "");
 }
 
 /* Those that wait in vain again and again, and those that a person holds: they keep others from being accused. */
@@ -63,6 +64,9 @@ static void say_others(FILE *out, const struct look_why *why)
         const struct look_why_cce *one = &why->cces[i];
         if (only_looks(one))
             say_looks(out, why, one);
+        else if (one->note != NULL && !waits(one))
+            fprintf(out, "%s %s, and is awake, or wakes at a time.\n", say_subject(why, one),
+                    look_say_note(why->view, one->note));
         const struct look_wait *wait =
             one->fate == LOOK_TIMED ? look_view_slept_for(why->view, one->cce) : NULL;
         if (one->fate == LOOK_STOPPED)
@@ -102,6 +106,19 @@ static void say_hope(FILE *out, const struct look_why *why, const struct look_wh
         fprintf(out, ", into which %s has put before", name_of_cce(why, &why->cces[one->next]));
 }
 
+/* In its own words; and where it waits, which these do not tell. */
+static void say_noted(FILE *out, const struct look_why *why, const struct look_why_cce *one)
+{
+    const struct look_cce *cce = one->cce;
+    const char *where = one->wait_count != 0 ? look_say_cell(why->view, one->waits[0]) : NULL;
+    fputs(look_say_note(why->view, one->note), out);
+    if (!look_is_asleep(cce))
+        fputs(" (it looks again and again).\n", out);
+    else
+        fprintf(out, " (%s%s%sfor %s).\n", where != NULL ? "in " : "", where != NULL ? where : "",
+                where != NULL ? ", " : "", look_say_age(look_view_now(why->view, cce->host), cce->since_ns));
+}
+
 static void say_cce(FILE *out, const struct look_why *why, const struct look_why_cce *one)
 {
     const struct look_cce *cce = one->cce;
@@ -109,6 +126,10 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
     if (cce->holder != 0) {
         fprintf(out, "waits inside a call until %s releases a lock.\n",
                 look_say_cce(why->view, cce->host, cce->holder - 1));
+        return;
+    }
+    if (one->note != NULL) {
+        say_noted(out, why, one);
         return;
     }
     if (look_sleeps_for(cce) != NULL) {
@@ -141,13 +162,13 @@ static void say_cycle(FILE *out, const struct look_why *why, size_t first, const
 }
 
 /* Whether `first` is in a circle, and the first one of it. */
-static bool begins_cycle(const struct look_why *why, size_t first, bool *by_locks_out)
+static bool begins_cycle(const struct look_why *why, size_t first, bool *certain_out)
 {
     if (!why->cces[first].in_cycle)
         return false;
-    *by_locks_out = why->cces[first].by_lock;
+    *certain_out = why->cces[first].certain;
     for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next) {
-        *by_locks_out &= why->cces[at].by_lock;
+        *certain_out &= why->cces[at].certain;
         if (at < first)
             return false;
     }
@@ -156,17 +177,28 @@ static bool begins_cycle(const struct look_why *why, size_t first, bool *by_lock
 
 static void say_cycles(FILE *out, const struct look_why *why)
 {
-    bool by_locks;
+    bool certain;
     for (size_t i = 0; i < why->count; i++)
-        if (begins_cycle(why, i, &by_locks))
+        if (begins_cycle(why, i, &certain))
             say_cycle(out, why, i, why->all_stuck ? "deadlock" : "suspected deadlock");
 }
 
-void look_why_locks(FILE *out, const struct look_why *why)
+/* Whether circle `first` is of one other host, whose daemon looks for it. */
+static bool is_of_another(const struct look_why *why, size_t first, uint64_t host)
 {
-    bool by_locks;
+    const uint64_t own = why->cces[first].cce->host;
+    size_t at = first;
+    while ((at = why->cces[at].next) != first)
+        if (why->cces[at].cce->host != own)
+            return false;
+    return own != host;
+}
+
+void look_why_circles(FILE *out, const struct look_why *why, uint64_t host)
+{
+    bool certain;
     for (size_t i = 0; i < why->count; i++) {
-        if (!begins_cycle(why, i, &by_locks) || !by_locks)
+        if (!begins_cycle(why, i, &certain) || !certain || is_of_another(why, i, host))
             continue;
         say_cycle(out, why, i, "deadlock suspected");
         say_cce(out, why, &why->cces[i]);
@@ -180,8 +212,8 @@ static void say_missing(FILE *out, const struct look_why *why)
 {
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
-        if (one->fate != LOOK_STUCK || one->cce->server != 0 || one->in_cycle || one->next != SIZE_MAX ||
-            one->wait_count == 0)
+        if (one->fate != LOOK_STUCK || one->cce->server != 0 || one->named != LOOK_NAMED_NONE ||
+            one->in_cycle || one->next != SIZE_MAX || one->wait_count == 0)
             continue;
         const bool get = look_wait_is_get(one->waits[0]);
         fprintf(out,
@@ -262,103 +294,4 @@ void look_why_text(FILE *out, const struct look_why *why)
     if (why->partial)
         fprintf(out,
                 "not all CCEs of the program could be seen: others may run, and end what these wait for.\n");
-}
-
-static void json_ways(FILE *out, const struct look_view *view)
-{
-    static const char *const names[] = {"usual", "low", "silent", "narrow", "unheard"};
-    const char *between = "";
-    fputs("\"ways\":[", out);
-    for (size_t i = 0; i < view->way.count; i++) {
-        const struct look_way *way = &view->way.at[i];
-        if (way->way >= sizeof names / sizeof names[0])
-            continue;
-        fprintf(out, "%s{\"host\":%" PRIu64 ",\"peer\":%" PRIu64 ",\"way\":\"%s\",\"bytes\":%" PRIu64 "}",
-                between, way->host, way->peer, names[way->way], way->bytes);
-        between = ",";
-    }
-    fputs("],", out);
-}
-
-#define JSON_BOOL(value) ((value) ? "true" : "false")
-
-static void json_cce(FILE *out, const struct look_why_cce *one)
-{
-    fprintf(out, "{\"host\":%" PRIu64 ",\"index\":%" PRIu64 ",\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 "}",
-            one->cce->host, one->cce->index, one->cce->ordinal, one->cce->pid);
-}
-
-void look_why_json(FILE *out, const struct look_why *why)
-{
-    static const char *const fates[] = {[LOOK_RUNS] = "runs",
-                                        [LOOK_STOPPED] = "stopped",
-                                        [LOOK_TIMED] = "timed",
-                                        [LOOK_BLOCKED] = "blocked",
-                                        [LOOK_STUCK] = "stuck"};
-    const char *between = "";
-    fprintf(out,
-            "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"stopped\":%zu,"
-            "\"in_flight\":%zu,",
-            JSON_BOOL(why->all_stuck), JSON_BOOL(why->partial), why->stuck, why->blocked, why->running,
-            why->stopped, why->in_flight);
-    json_ways(out, why->view);
-    fputs("\"cces\":[", out);
-    for (size_t i = 0; i < why->count; i++) {
-        const struct look_why_cce *one = &why->cces[i];
-        if (one->fate == LOOK_RUNS)
-            continue;
-        fprintf(out, "%s{\"cce\":", between);
-        json_cce(out, one);
-        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s,\"server\":%s", fates[one->fate],
-                JSON_BOOL(one->in_cycle), JSON_BOOL(one->cce->server != 0));
-        if (one->wait_count != 0)
-            fprintf(out,
-                    ",\"want\":%" PRIu64 ",\"cell\":%" PRIu64 ",\"owner_host\":%" PRIu64 ",\"owner\":%" PRIu64
-                    ",\"since_ns\":%" PRIu64 ",\"now_ns\":%" PRIu64,
-                    one->waits[0]->want, one->waits[0]->cell, one->waits[0]->owner_host, one->waits[0]->owner,
-                    one->cce->since_ns, look_view_now(why->view, one->cce->host));
-        if (one->fate == LOOK_TIMED)
-            fprintf(out, ",\"vain_ns\":%" PRIu64 ",\"at_a_time_ns\":%" PRIu64, one->vain_ns,
-                    one->at_a_time_ns);
-        if (one->left != NULL) {
-            const unsigned exit = (unsigned)one->left->exit;
-            fprintf(out,
-                    ",\"ended\":{\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 ",\"signal\":%u,\"status\":%u}",
-                    one->left->ordinal, one->left->pid, (exit & BCRI_CRASHED) != 0 ? exit & 0xffu : 0,
-                    (exit & BCRI_EXITED) != 0 ? exit & 0xffu : 0);
-        }
-        if (one->next != SIZE_MAX) {
-            fputs(",\"waits_for\":", out);
-            json_cce(out, &why->cces[one->next]);
-        }
-        fputc('}', out);
-        between = ",";
-    }
-    fputs("]}\n", out);
-}
-
-void look_why_dot(FILE *out, const struct look_why *why)
-{
-    fputs("digraph why {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n", out);
-    for (size_t i = 0; i < why->count; i++) {
-        const struct look_why_cce *one = &why->cces[i];
-        if (one->cce->state == BCRI_CCE_DEAD)
-            continue;
-        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of_cce(why, one),
-                one->fate == LOOK_STUCK     ? ", color=red"
-                : one->fate == LOOK_BLOCKED ? ", color=orange"
-                                            : "");
-        if (!waits(one))
-            continue;
-        const char *other = look_sleeps_for(one->cce);
-        const char *what = one->wait_count != 0 ? look_say_cell(why->view, one->waits[0])
-                           : other != NULL      ? other
-                                                : "a lock";
-        if (one->next != SIZE_MAX)
-            fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, what,
-                    one->in_cycle ? ", color=red" : "");
-        else
-            fprintf(out, "  w%zu [label=\"%s\", shape=ellipse];\n  c%zu -> w%zu;\n", i, what, i, i);
-    }
-    fputs("}\n", out);
 }

@@ -2,7 +2,7 @@
 /* A CCE for a debugger to look at: two regions in a cell, an ID, a pending get, and a handler that waits. */
 #include <string.h>
 
-#include <bcr.h>
+#include <bcr/program.h>
 
 #define RETURN_IF(condition, status) \
     do {                             \
@@ -51,6 +51,7 @@ int main(int argc, char **argv)
     RETURN_IF(pending == NULL, 6);
     RETURN_IF(bcr_enq(text("request"), bcr_cce, base + 3, bcr_FREE) != 0, 7);
     bcr_region nothing = bcr_deq(bcr_cce, base + 5, 0); /* the handler runs, and waits */
+    RETURN_IF(bcr_note("crecv type 5 \xe2\x82\xac\n\\", bcr_cce) != 0, 8);
     look_here();
     return nothing == NULL ? 0 : 8;
 }

@@ -49,6 +49,8 @@ look() { # PROGRAM: all is as sys_shown.c has made it
     has look.out '^4 bytes at 0x[0-9a-f]*, 1 holder, from CCE 0: 68 65 6c 64$' || fail "bcr region held"
     has look.out '^no region yet: get at cell 1 of CCE 0' || fail "bcr region pending"
     has look.out '^get at cell 1 of CCE 0; ID 0x' || fail "bcr waits"
+    has look.out '^it says that it waits for CCE 0: crecv type 5 .*\\n\\\\$' || fail "bcr waits: its note"
+    has look.out '^CCE 0 .*this one, waits for CCE 0: crecv type 5 ' || fail "bcr ccs: its note"
     has look.out '^cell 4: watermark 1, requested 1 times' || fail "bcr handlers: its cell"
 }
 look "$SYS_SHOWN"

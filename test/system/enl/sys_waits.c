@@ -14,6 +14,8 @@
  *   spin     as circle, but CCE 0 computes
  *   input    as circle, but CCE 0 reads from a pipe into which nobody writes
  *   alarm    as circle, but CCE 0 computes in a signal handler once SIGALRM comes, and CCE 1 waits for that first
+ *   noted    each gets from its own cell 1, and says that it waits for the next one (bcr_note)
+ *   paired   CCEs 0 and 1 say so of each other; others, if there are any, run on
  *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
  *   again    CCE 0 gets from cell 1 of CCE 1 for 50 ms, again and again; CCE 1 waits in poll(2)
@@ -185,6 +187,16 @@ static void look(const char *mode, int next)
     }
 }
 
+/* As an interface for message passing waits: in a cell of its own, whatever it waits for. */
+static void wait_for(int other)
+{
+    char text[64];
+    snprintf(text, sizeof text, "crecv type 5 from node %d\033[2J", other);
+    MUST(bcr_note(text, ids[other]) == 0);
+    tell();
+    get_one(bcr_cce, WAIT, bcr_BLOCK);
+}
+
 static void perform(const char *mode)
 {
     const int next = ids[(bcr_cceord + 1) % cces];
@@ -201,6 +213,10 @@ static void perform(const char *mode)
         MUST(bcr_putdone(bcr_BLOCK) == 1 && bcr_putwait(HOUR) == 0);
         tell();
         put_one(next, WAIT);
+    } else if (strcmp(mode, "noted") == 0) {
+        wait_for((bcr_cceord + 1) % cces);
+    } else if (strcmp(mode, "paired") == 0 && bcr_cceord < 2) {
+        wait_for(1 - bcr_cceord);
     } else if (strcmp(mode, "crammed") == 0) {
         while (bcr_rgalloc(1024, 0) != NULL)
             continue;

@@ -280,6 +280,42 @@ TEST_TIMEOUT(cces_that_only_look_are_not_accused_while_a_region_is_there, 300)
     }
 }
 
+TEST_TIMEOUT(a_deadlock_is_told_in_the_words_of_notes, 300)
+{
+    start(0, "1", "noted", "2", "--");
+    start(1, "2", "noted", "3", "--");
+    for (int i = 0; i <= 1; i++) {
+        wait_for_log(i, "nothing is on its way");
+        wait_for_log(i, i == 0 ? "CCE 1 waits for CCE 0: " : "CCE 2 on local1 waits for CCE 0 on ");
+        end(i);
+        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+    }
+    has(0, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    has(0, "CCE 0 waits for CCE 1: crecv type 5 from node 1\\x1b[2J (in cell 1 of CCE 0, for ");
+    has(1, " waits for CCE 1 on local1, which waits for CCE 2 on local1, which waits for CCE 0 on ");
+    has(1,
+        "CCE 1 on local1 waits for CCE 2 on local1: crecv type 5 from node 2\\x1b[2J (in cell 1 of CCE 1 on");
+    lacks(1, "missing");
+}
+
+TEST_TIMEOUT(ccs_whose_notes_name_each_other_are_suspected_once_while_others_run, 300)
+{
+    start(0, "1", "paired", "4", "--");
+    start(1, "2", "paired", "4", "--"); /* CCE 0 is on another host than CCE 1 */
+    wait_for_log(0, "deadlock suspected: ");
+    wait_for_looks(0, 10);
+    wait_for_look(1, 8);
+    end(0);
+    end(1);
+    CHECK_INT(strncmp(runs[0].error,
+                      "deadlock suspected: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.\n"
+                      "CCE 0 waits for CCE 1: crecv type 5 from node 1\\x1b[2J (in cell 1 of CCE 0, for ",
+                      140),
+              0);
+    CHECK_UINT(count(runs[0].error, "deadlock"), 1);
+    lacks(1, "deadlock");
+}
+
 static void start_with_servers(int i, const char *hosts, const char *mode, const char *cces,
                                const char *servers)
 {

@@ -78,6 +78,18 @@ static unsigned count(const char *text, const char *part)
     return times;
 }
 
+/* The process of the CCE with that ordinal, of one host. */
+static pid_t pid_of(int ordinal)
+{
+    char line[64];
+    int pid = 0;
+    snprintf(line, sizeof line, "\n   0 %7d ", ordinal);
+    const char *at = strstr(look("ps", "--"), line);
+    if (at == NULL || sscanf(at + strlen(line), "%d", &pid) != 1)
+        FAIL("no CCE %d in:\n%s", ordinal, command.text);
+    return (pid_t)pid;
+}
+
 TEST(a_circle_of_two_gets_is_told)
 {
     setenv("SYS_CCES", "2", 1);
@@ -105,6 +117,36 @@ TEST(a_circle_of_fifty_is_told_once)
     has(text, "CCE 49, which waits for CCE 0: a circle.");
     CHECK_UINT(count(text, "a circle."), 1);
     end();
+}
+
+TEST(notes_are_shown_and_followed)
+{
+    start("paired", "3");
+    const char *text = look_until("why", "--", "suspected deadlock");
+    has(text, "CCE 0 waits for CCE 1: crecv type 5 from node 1\\x1b[2J (in cell 1 of CCE 0, for ");
+    has(text, "suspected deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    has(text, "2 CCEs wait for CCEs that wait themselves; 1 run or can go on.");
+    has(look("why", "--json"), "\"note\":\"crecv type 5 from node 1\\u001b[2J\",\"waits_for\":{\"host\":0,");
+    has(look("waits", "--"), "; it waits for CCE 1: crecv type 5 from node 1\\x1b[2J\n");
+    has(look("waits", "--json"), "\"note\":[{");
+    has(look("ps", "--"), "  (waits for CCE 0: crecv type 5 from node 0\\x1b[2J, ");
+    end();
+}
+
+TEST(a_crash_report_has_the_notes)
+{
+    start("noted", "3");
+    look_until("why", "--", "deadlock: all 3 CCEs");
+    has(look("why", "--dot"), "label=\"crecv type 5 from node 1\\u001b[2J\"");
+    kill(pid_of(1), SIGSEGV);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGSEGV);
+    has(run.error, "crash: CCE 1 (");
+    has(run.error, "  [1] it waited for CCE 2 (");
+    has(run.error, ": crecv type 5 from node 2\\\\x1b[2J\n");
+    has(run.error, "  [1] CCE 0 (");
+    has(run.error, " has waited for it for ");
+    has(run.error, " s: crecv type 5 from node 1\\\\x1b[2J\n");
 }
 
 TEST(a_missing_put_is_told)
@@ -212,7 +254,7 @@ TEST(json_and_dot_have_the_same)
     start("circle", "2");
     look_until("why", "--json", "\"deadlock\":true");
     has(command.text, "\"fate\":\"stuck\",\"in_cycle\":true");
-    has(look("why", "--dot"), "c0 -> c1 [label=\"cell 1 of CCE 1\", color=red];");
+    has(look("why", "--dot"), "c0 -> c1 [color=red, label=\"cell 1 of CCE 1\"];");
     has(look("waits", "--json"), "\"wait\":[{");
     has(look("cells", "--json"), "\"area\":[{");
     has(look("ps", "--json"), "\"state_name\":\"alive\"");
@@ -299,18 +341,6 @@ TEST(stacks_of_a_program_with_many_threads_are_all_shown)
     look_until("stacks", "--", "100 threads of CCE 0:\n");
     CHECK_UINT(count(command.text, " of CCE 0:\n"), 2);
     end();
-}
-
-/* The process of the CCE with that ordinal, of one host. */
-static pid_t pid_of(int ordinal)
-{
-    char line[64];
-    int pid = 0;
-    snprintf(line, sizeof line, "\n   0 %7d ", ordinal);
-    const char *at = strstr(look("ps", "--"), line);
-    if (at == NULL || sscanf(at + strlen(line), "%d", &pid) != 1)
-        FAIL("no CCE %d in:\n%s", ordinal, command.text);
-    return (pid_t)pid;
 }
 
 TEST(who_waits_in_vain_again_and_again_is_told_and_who_sleeps_outside_does_not_run)

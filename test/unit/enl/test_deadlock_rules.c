@@ -3,6 +3,7 @@
  * believes it. test/sim/test_deadlock.c has them together, on random programs. */
 #include <string.h>
 
+#include "bcri/note.h"
 #include "check.h"
 #include "inspect/deadlock/deadlock.h"
 
@@ -65,7 +66,7 @@ TEST(a_cce_that_only_looks_rests_in_another_way_and_sleeps_in_the_usual_one)
     CHECK_UINT(enl_rest_of(&record).who, asleep.who);
     bcri_store(&record.bell.sleeping, BCRI_AWAKE);
     const struct enl_rest looks = enl_rest_of(&record);
-    CHECK(looks.rests && looks.looks && !looks.may_lock);
+    CHECK(looks.rests && looks.looks && !looks.may_circle);
     CHECK_UINT(looks.moves, 7);
     CHECK_UINT(looks.since, 7);
     CHECK(looks.who != asleep.who);
@@ -76,14 +77,25 @@ TEST(a_cce_that_only_looks_rests_in_another_way_and_sleeps_in_the_usual_one)
     CHECK(!rests());
 }
 
-TEST(only_who_has_had_a_write_lock_and_waits_for_one_thing_may_be_in_a_circle)
+TEST(only_who_has_had_a_write_lock_and_waits_for_one_thing_or_names_a_cce_may_be_in_a_circle)
 {
     sleeps();
-    CHECK(!enl_rest_of(&record).may_lock);
+    CHECK(!enl_rest_of(&record).may_circle);
     bcri_store(&record.id.uses_locks, 1);
-    CHECK(enl_rest_of(&record).may_lock);
+    CHECK(enl_rest_of(&record).may_circle);
     bcri_store(&record.sleep.waits_for, UINT64_C(2) << BCRI_REF_BITS | 5);
-    CHECK(!enl_rest_of(&record).may_lock);
+    CHECK(!enl_rest_of(&record).may_circle);
+    uint8_t cce[BCRI_IDENTITY_BYTES] = {0};
+    bcri_note_set(&record.note, "waits", 5, cce);
+    CHECK(!enl_rest_of(&record).may_circle);
+    cce[3] = 1;
+    bcri_note_set(&record.note, "waits", 5, cce);
+    CHECK(enl_rest_of(&record).may_circle);
+    bcri_note_clear(&record.note);
+    CHECK(!enl_rest_of(&record).may_circle);
+    bcri_note_set(&record.note, "waits", 5, cce);
+    bcri_store(&record.bell.sleeping, BCRI_AWAKE);
+    CHECK(!enl_rest_of(&record).may_circle);
 }
 
 static struct enl_stillness still(uint32_t count, uint64_t who, uint64_t moves, uint64_t since)

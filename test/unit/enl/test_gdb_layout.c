@@ -32,6 +32,7 @@ static const struct {
     RECORD("state", id.state),
     RECORD("version", id.version),
     RECORD("first_area", id.first_area),
+    RECORD("identity", id.identity),
     RECORD("index", id.index),
     RECORD("pid", id.pid),
     RECORD("ordinal", id.ordinal),

@@ -20,6 +20,7 @@ static struct look_cce cces[CCES_MAX];
 static struct look_wait waits[CCES_MAX];
 static struct look_cell cells[CCES_MAX];
 static struct look_told told[CCES_MAX];
+static struct look_note notes[CCES_MAX];
 static struct look_view view;
 
 /* `count` CCEs, of indices 1 to `count`, that run. */
@@ -29,6 +30,8 @@ static void begin(size_t count)
     host = (struct look_host){.now_ns = UINT64_C(90000000000)};
     for (size_t i = 0; i < count; i++)
         cces[i] = (struct look_cce){.index = i + 1,
+                                    .identity0 = (i + 1) << 32,
+                                    .identity1 = 1000 + i,
                                     .ordinal = i,
                                     .pid = 100 + i,
                                     .state = BCRI_CCE_ALIVE,
@@ -42,6 +45,7 @@ static void begin(size_t count)
     view.wait.at = waits;
     view.cell.at = cells;
     view.told.at = told;
+    view.note.at = notes;
 }
 
 /* CCE `who` sleeps for a request at a cell of `owner`; both counted from 0. */
@@ -63,6 +67,16 @@ static struct look_cell *cell_of(size_t owner, uint64_t cell)
 {
     cells[view.cell.count++] = (struct look_cell){.owner = owner + 1, .cell = cell, .kind = BCRI_CELL_INOUT};
     return &cells[view.cell.count - 1];
+}
+
+/* CCE `who` says that it waits, and names `named`; in the order of `who`. */
+static struct look_note *notes_that(size_t who, const char *what, size_t named)
+{
+    struct look_note *note = &notes[view.note.count++];
+    *note = (struct look_note){
+        .index = who + 1, .identity0 = cces[named].identity0, .identity1 = cces[named].identity1};
+    snprintf(note->text, sizeof note->text, "%s", what);
+    return note;
 }
 
 static char *text;
@@ -102,6 +116,110 @@ TEST(one_that_runs_keeps_all_from_being_stuck)
     think(NULL);
     CHECK_UINT(why.stuck, 0);
     CHECK_UINT(why.blocked, 2);
+}
+
+TEST(a_note_is_shown_and_followed)
+{
+    begin(3);
+    for (size_t i = 0; i < 3; i++)
+        sleeps(i, BCRI_ORDER_TAKE, i, 5);
+    notes_that(0, "crecv type 5 from node 1", 1);
+    notes_that(1, "crecv type 6 from node 0\n\033[2J", 0);
+    think(NULL);
+    CHECK(why.all_stuck);
+    says("CCE 0 waits for CCE 1: crecv type 5 from node 1 (in cell 5 of CCE 0, for 10.0 s).\n");
+    says("CCE 1 waits for CCE 0: crecv type 6 from node 0\\n\\x1b[2J (in cell 5 of CCE 1, for 10.0 s).\n");
+    says("deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    says("a put is missing: CCE 2 waits");
+    CHECK(strstr(text, "missing: CCE 0") == NULL);
+}
+
+TEST(only_the_cce_that_a_note_names_can_help)
+{
+    begin(4);
+    sleeps(0, BCRI_ORDER_TAKE, 0, 5);
+    sleeps(1, BCRI_ORDER_TAKE, 1, 5);
+    sleeps(2, BCRI_ORDER_TAKE, 2, 5); /* CCE 3 runs */
+    notes_that(0, "crecv from node 1", 1);
+    notes_that(1, "crecv from node 0", 0);
+    think(NULL);
+    CHECK_UINT(why.stuck, 2);
+    CHECK_UINT(why.blocked, 1);
+    says("suspected deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    notes[1].identity0 = cces[3].identity0; /* of the one that runs */
+    notes[1].identity1 = cces[3].identity1;
+    think(NULL);
+    CHECK_UINT(why.stuck, 0);
+    CHECK_UINT(why.blocked, 3);
+    says("CCE 0 waits for CCE 1: crecv from node 1");
+    says("CCE 1 waits for CCE 3: crecv from node 0");
+    notes[1].identity1++; /* of one whose record another has by now */
+    think(NULL);
+    CHECK_UINT(why.stuck, 2);
+    says("CCE 1 waits for a CCE that has ended: crecv from node 0");
+    notes[1].identity0 |= UINT64_C(7) << 48; /* of a host that was not seen */
+    think(NULL);
+    CHECK_UINT(why.stuck, 0);
+    says("CCE 1 waits for a CCE of host 7: crecv from node 0");
+    notes[1].identity0 = notes[1].identity1 = 0;
+    think(NULL);
+    CHECK_UINT(why.stuck, 0);
+    says("CCE 1 waits: crecv from node 0 (in cell 5 of CCE 1, for 10.0 s)");
+}
+
+TEST(who_waits_for_itself_by_its_note_is_stuck)
+{
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 0, 5);
+    notes_that(0, "crecv from node 0", 0);
+    think(NULL);
+    CHECK_UINT(why.stuck, 1);
+    says("suspected deadlock: CCE 0 waits for CCE 0: a circle.");
+    cces[0].waiting_for = 0; /* for no request */
+    view.wait.count = 0;
+    think(NULL);
+    CHECK_UINT(why.stuck, 1);
+    cces[0].asleep = BCRI_AWAKE;
+    think(NULL);
+    CHECK_UINT(why.stuck, 0);
+    says("CCE 0 waits for CCE 0: crecv from node 0, and is awake, or wakes at a time.");
+}
+
+/* It has spun where the deadlock was found. */
+TEST(in_a_deadlock_a_note_of_one_that_only_looks_is_followed)
+{
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 0, 5);
+    cces[1].idle = 3;
+    notes_that(0, "crecv from node 1", 1);
+    notes_that(1, "crecv from node 0", 0);
+    think(NULL);
+    CHECK_UINT(why.stuck, 0);
+    says("CCE 1 only looks for regions, again and again (bcr_idle): it waits for CCE 0: crecv from node 0.");
+    view.standstill = true;
+    think(NULL);
+    says("CCE 1 waits for CCE 0: crecv from node 0 (it looks again and again).");
+    says("deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+}
+
+/* Those of one other host are left to that host's daemon. */
+TEST(circles_by_notes_are_suspected_on_their_own_host)
+{
+    for (uint64_t host_number = 0; host_number < 2; host_number++) {
+        char *told_text = NULL;
+        size_t length;
+        begin(3);
+        sleeps(0, BCRI_ORDER_TAKE, 0, 5);
+        sleeps(1, BCRI_ORDER_TAKE, 1, 5);
+        notes_that(0, "crecv from node 1", 1);
+        notes_that(1, "crecv from node 0", 0);
+        think(NULL);
+        FILE *file = open_memstream(&told_text, &length);
+        look_why_circles(file, &why, host_number);
+        fclose(file);
+        CHECK_INT(strstr(told_text, "deadlock suspected: CCE 0 waits for CCE 1") != NULL, host_number == 0);
+        free(told_text);
+    }
 }
 
 TEST(a_server_that_waits_is_no_part_of_a_deadlock)
