@@ -250,6 +250,9 @@ void hwclock(esize_t *hwtime);
 void flick(void);
 void led(long state);
 
+/* Says on stderr what the code in errno means, behind `string` and a colon. */
+void nx_perror(const char *string);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* nx_classic.c -- programs of that time, retold: nx_classic ring|matrix|puzzle. Node 0 prints a result that does not depend on
+/* nx_classic.c -- programs of that time, retold: nx_classic ring|matrix|puzzle|fft|cholesky [NUMBER]. Node 0 prints a result that does not depend on
  * the number of nodes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "nx_classic.h"
 
-#include <nx.h>
+long me, nodes;
+int number;
 
-static long me, nodes;
-static int number;
-
-static void *memory(size_t bytes)
+void *memory(size_t bytes)
 {
     void *block = malloc(bytes > 0 ? bytes : 1);
     if (block == NULL)
@@ -210,6 +206,10 @@ int main(int argc, char **argv)
         matrix();
     else if (strcmp(what, "puzzle") == 0)
         puzzle();
+    else if (strcmp(what, "fft") == 0)
+        fft();
+    else if (strcmp(what, "cholesky") == 0)
+        cholesky();
     else
         return 2;
     return 0;

@@ -64,6 +64,7 @@ static const struct {
     {"clocks", clocks},
     {"lamp", lamp},
     {"codes", codes},
+    {"told_codes", told_codes},
     {"mistake", mistake},
 };
 

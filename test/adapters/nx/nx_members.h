@@ -77,6 +77,7 @@ void node_numbers(void);
 void clocks(void);
 void lamp(void);
 void codes(void);
+void told_codes(void);
 void mistake(void);
 
 #endif

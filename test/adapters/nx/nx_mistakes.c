@@ -124,6 +124,16 @@ void codes(void)
     MUST(_gsync() == 0);
 }
 
+void told_codes(void)
+{
+    if (_csend(1, NULL, 0, nodes, 0) == -1)
+        nx_perror("csend");
+    if (_msgdone(5) == -1)
+        nx_perror(NULL);
+    errno = ENOENT;
+    nx_perror("file");
+}
+
 /* The same without the underscore: one of them, by number. */
 void mistake(void)
 {

@@ -205,6 +205,12 @@ TEST_TIMEOUT(forms_with_an_underscore_tell_each_mistake, LIMIT)
 {
     runs_here("1", "codes", "0");
     runs_here("2", "codes", "0");
+    run_start(&run, run_enl(), "-n", "1", members(), "told_codes");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK_STR(run.error, "csend: there is no such node\n"
+                         "nx: that message ID is none, or was given back\n"
+                         "file: No such file or directory\n");
 }
 
 TEST_TIMEOUT(forms_without_it_end_the_program_with_a_sentence, LIMIT)
@@ -266,6 +272,15 @@ TEST_TIMEOUT(programs_of_that_time_have_their_results, LIMIT)
                "17110 23952 20224 "
                "24047 15578 14560 6274 3910 760 221 2\n");
     }
+}
+
+TEST_TIMEOUT(programs_for_hypercubes_have_their_results, LIMIT)
+{
+    static const char *const counts[] = {"1", "2", "4", "16"};
+    for (int i = 0; i < 4; i++)
+        prints(counts[i], program("NX_CLASSIC"), "fft", "256", "fft: energy 8224.000, error small\n");
+    for (int i = 0; i < 3; i++)
+        prints(counts[i], program("NX_CLASSIC"), "cholesky", "40", "cholesky: sum 1644.000, error small\n");
 }
 
 TEST_TIMEOUT(a_program_without_prototypes_runs, LIMIT)
