@@ -44,18 +44,20 @@ void earl_interrupts_serve(struct earl *earl)
 
 void earl_interrupts_arm(struct earl *earl)
 {
-    adapter_interrupt_served(&earl->interrupts->helper);
     if (earl->is_armed)
         return;
     if (earl->target->descriptor(earl->self) >= 0)
         earl->is_armed = true;
 }
 
-/* Takes in what has come, and calls what is due by it, until there is nothing more. */
+/* Takes in what has come, and calls what is due by it, until there is nothing more. It counts as served before the look: what comes behind
+ * the look has an edge, for which the helper is to send a signal. */
 static void serve_all(struct earl *earl)
 {
     do {
         earl->pending = 0;
+        adapter_interrupt_served(&earl->interrupts->helper);
+        atomic_thread_fence(memory_order_seq_cst);
         earl_look(earl);
         earl_interrupts_serve(earl);
         earl_interrupts_arm(earl);
