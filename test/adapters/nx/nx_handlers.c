@@ -48,6 +48,30 @@ void interrupts(void)
     }
 }
 
+/* So does a long one, of many parts. */
+void long_interrupts(void)
+{
+    const long count = 2000000;
+    unsigned char *bytes = memory((size_t)count);
+    for (int round = 0; round < number; round++) {
+        calls = 0;
+        if (me == 0) {
+            hrecv(1, bytes, count, note);
+            csend(2, &round, sizeof round, 1, 0);
+            compute_until(&calls, 1);
+            must_be_filled(bytes, count, 1, round);
+        }
+        if (me == 1) {
+            int token;
+            fill(bytes, count, 1, round);
+            crecv(2, &token, sizeof token);
+            csend(1, bytes, count, 0, 0);
+        }
+    }
+    gsync();
+    free(bytes);
+}
+
 void masks(void)
 {
     int got = 0;
@@ -163,6 +187,35 @@ static void note_info(long hparam)
     parameter = hparam;
     errno = 99;
     calls = 1;
+}
+
+/* A message that is too long to go unasked is not done while one of its receivers has not asked. */
+void handlers_of_slow_receivers(void)
+{
+    const long count = 3000000;
+    unsigned char *bytes = memory((size_t)count);
+    long token = 0;
+    if (me == 0) {
+        fill(bytes, count, 0, 6);
+        hsend(6, bytes, count, -1, 0, note);
+        crecv(7, &token, sizeof token); /* all but the last have it */
+        MUST(calls == 0);
+        csend(8, &token, sizeof token, nodes - 1, 0);
+        while (calls == 0) /* its parts go while it calls NX */
+            flick();
+        must_have_seen(6, count, -1);
+        memset(bytes, 0, (size_t)count);
+        gsync();
+    } else {
+        if (me == nodes - 1)
+            crecv(8, &token, sizeof token);
+        crecv(6, bytes, count);
+        if (me == nodes - 2)
+            csend(7, &token, sizeof token, 0, 0);
+        gsync();
+        must_be_filled(bytes, count, 0, 6);
+    }
+    free(bytes);
 }
 
 /* A handler has info routines and errno of its own. */

@@ -62,9 +62,11 @@ void probes(void);
 void flushes(void);
 /* handlers */
 void interrupts(void);
+void long_interrupts(void);
 void masks(void);
 void handlers_repost(void);
 void handlers_of_sends(void);
+void handlers_of_slow_receivers(void);
 void handlers_info(void);
 /* global */
 void operations(void);

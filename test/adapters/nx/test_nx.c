@@ -134,6 +134,7 @@ TEST_TIMEOUT(a_handler_interrupts_a_process_that_computes, LIMIT)
     char number[16];
     snprintf(number, sizeof number, "%d", (int)test_scale(20, 500));
     runs("2", "interrupts", number);
+    runs("2", "long_interrupts", number);
 }
 
 TEST_TIMEOUT(masktrap_keeps_handlers_waiting, LIMIT)
@@ -152,6 +153,7 @@ TEST_TIMEOUT(handlers_of_sends_and_of_answers, LIMIT)
 {
     runs_here("1", "handlers_of_sends", "0");
     runs("3", "handlers_of_sends", "0");
+    runs("3", "handlers_of_slow_receivers", "0");
 }
 
 TEST_TIMEOUT(a_handler_has_info_and_errno_of_its_own, LIMIT)
