@@ -264,7 +264,9 @@ static void run(uint64_t seed, unsigned hosts, struct faults faults)
                most);
     if (!sim.has_faults) {
         CHECK_UINT(sim.up_count, hosts);
-        CHECK_UINT(sim.gone_count + sim.orphans, 0);
+        if (sim.gone_count + sim.orphans != 0)
+            FAIL("%u hosts are lost without a fault (seed %#llx)", sim.gone_count,
+                 (unsigned long long)sim.seed);
         CHECK(sim.deepest <= 3);
     }
     end();

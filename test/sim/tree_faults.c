@@ -47,6 +47,7 @@ static void block_one(struct host *host, struct way *way, uint64_t for_ms)
     way->blocked_ms = later_of(way->blocked_ms, sim.now_ms + for_ms);
     host->is_excused |= !host->by_link && for_ms > HARMLESS;
     host->troubled_ms = later_of(host->troubled_ms, way->blocked_ms);
+    host->has_said_end = false; /* it may be on its way */
 }
 
 /* One direction, or all: a cable. */

@@ -96,6 +96,15 @@ static void look_at_last_word(const struct host *host)
              (unsigned long long)(sim.now_ms - host->said_end_ms), (unsigned long long)sim.seed);
 }
 
+/* Its links do nothing any more when the root may take it for lost. */
+static void look_at_links(const struct host *host)
+{
+    if (host->life.was_up && host->membership.state != ENL_MEMBERSHIP_STOPPED &&
+        host->membership.links_ms > host->life.heard_ms + enl_lease_patience(TIMEOUT))
+        FAIL("the links of host %u work longer than the root waits for it (seed %#llx)", host->life.number,
+             (unsigned long long)sim.seed);
+}
+
 void member_happens(struct host *host, enum enl_membership_event event)
 {
     const enum enl_membership_state before = host->membership.state;
@@ -110,6 +119,7 @@ void member_happens(struct host *host, enum enl_membership_event event)
     if (event == ENL_MEMBERSHIP_FLUSHED && host->by_link)
         host->has_said_end |= host->troubled_ms < sim.now_ms && enl_life_has_way(&host->life);
     look_at_last_word(host);
+    look_at_links(host);
     look_later(host);
     carry_out(host, actions);
 }
@@ -147,7 +157,7 @@ void member_looks_whether_all_came(struct host *host)
     const struct way *way = &host->ways[LINK_UP];
     const bool leaves =
         host->membership.state == ENL_MEMBERSHIP_FLUSHES || host->membership.state == ENL_MEMBERSHIP_LAST;
-    if (host->runs && leaves && way->came >= way->words)
+    if (host->runs && leaves && (!host->by_link || way->answered >= way->words))
         member_happens(host, ENL_MEMBERSHIP_FLUSHED);
 }
 

@@ -10,6 +10,7 @@ static struct host *want(uint32_t place, uint32_t wish, bool direct)
     struct host *host = &sim.hosts[++sim.last_number];
     CHECK(sim.last_number < sim.numbers);
     *host = (struct host){.place = place, .wish = wish, .looks_ms = UINT64_MAX, .ticks_ms = UINT64_MAX};
+    host->ways[LINK_UP].waits_ms = host->ways[LINK_DOWN].waits_ms = BCRI_LANE_NOTHING_WAITS;
     host->life = (struct enl_life){.number = sim.last_number, .until_ms = UINT64_MAX};
     sim.lives.by_number[sim.last_number] = &host->life;
     CHECK(enl_plan_want(&sim.plan, &(struct enl_plan_host){.number = sim.last_number,

@@ -22,10 +22,7 @@ static void on_frame(struct event *event)
         else if (starter->runs)
             member_passes_up(starter, event->host, message);
         break;
-    case LINK_UP:
-        root_takes_of_link(host, &message);
-        clock_later(CAME, event->host, 1 + host->ways[LINK_DOWN].lag_ms);
-        break;
+    case LINK_UP: root_takes_of_link(host, &message); break;
     default:
         if (host->runs)
             member_takes(host, event->kind, &message);
@@ -41,6 +38,7 @@ static uint32_t actor(const struct event *event)
     case TICK:
     case FINISH:
     case CAME:
+    case ANSWERED_UP:
     case LOGIN:
     case STARTED:
     case ENDED_PIPE:
@@ -68,6 +66,8 @@ static void happen(struct event *event)
         host->is_done = true;
         member_finishes(host);
         break;
+    case ANSWERED_UP: way_answers(LINK_UP, event->host); break;
+    case ANSWERED_DOWN: way_answers(LINK_DOWN, event->host); break;
     case CAME: member_looks_whether_all_came(host); break;
     case LOOK: root_looks(host); break;
     case LOSE: root_tells_of_lost(); break;

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "bcri/control.h"
+#include "bcri/lane_way.h"
 #include "tree/introductions.h"
 #include "tree/life.h"
 #include "tree/membership.h"
@@ -53,8 +54,10 @@ enum kind {
     ENDED,      /* of a starter: the command of the host */
     LOSE,
     WORK,
-    FINISH,    /* a host's work is done, which is to end */
-    CAME,      /* what a host has said may have come */
+    FINISH,      /* a host's work is done, which is to end */
+    CAME,        /* what a host has said may have come */
+    ANSWERED_UP, /* by a control link: what a host, or the root, has sent is acknowledged */
+    ANSWERED_DOWN,
     KILLED,    /* a command that hung has ended */
     PUSHED,    /* of a starter: what is pushed to the host is on its way */
     INTERRUPT, /* Ctrl-C */
@@ -103,6 +106,12 @@ struct way {
     unsigned words;        /* frames up to the last that was no beat */
     unsigned posted, came; /* frames; by a control link all come, or none any more */
     bool is_broken;        /* who has sent is gone, with what was on its way */
+    /* of a control link: what the sender knows */
+    struct bcri_lane_way lane;
+    uint64_t waits_ms, heard_ms; /* when the oldest was sent that has no answer; when an answer came last */
+    unsigned answered;           /* frames */
+    bool has_answer;             /* one is on its way */
+    uint64_t closed_ms;          /* since when nothing can pass by any way; 0: something can */
 };
 
 struct host {
@@ -213,6 +222,8 @@ void way_post(enum kind kind, uint32_t host, const struct bcri_control *message)
 /* A frame of a control link has come to its other end. False: not yet, or never; then it is put
  * back or dropped. */
 bool way_is_through(struct event *event);
+/* The acknowledgement of what has come by LINK_UP or LINK_DOWN is sent. */
+void way_answers(enum kind kind, uint32_t number);
 /* What goes behind what is on its way to the reader. */
 uint64_t way_behind_ms(enum kind kind, const struct host *host);
 void member_says(struct host *host, struct bcri_control message);

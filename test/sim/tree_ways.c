@@ -7,6 +7,9 @@
 #include "check.h"
 #include "tree_sim.h"
 
+/* What is lost in a control link is sent again after that; silence there is told after that. */
+enum { AGAIN_MSEC = 100, SILENCE = TIMEOUT / 2 };
+
 static const char *name_of(enum kind kind)
 {
     static const char *const names[] = {"up", "down", "link up", "link down"};
@@ -26,6 +29,15 @@ static uint64_t later_of(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* An answer to what is sent now is due, and as paths.c has it, something new is sent. */
+static void will_wait(struct way *way)
+{
+    if (way->waits_ms == BCRI_LANE_NOTHING_WAITS)
+        way->waits_ms = sim.now_ms;
+    if (bcri_lane_way_has_waited(sim.now_ms, way->waits_ms, way->heard_ms, SILENCE / BCRI_LANE_TRIES))
+        way->lane.heard = false;
+}
+
 void way_post(enum kind kind, uint32_t number, const struct bcri_control *message)
 {
     uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
@@ -42,6 +54,8 @@ void way_post(enum kind kind, uint32_t number, const struct bcri_control *messag
     if (kind < LINK_UP) /* what is overtaken does not overtake */
         at = later_of(later_of(at, way->last_ms[0]), way->blocked_ms);
     way->last_ms[row] = later_of(at, way->last_ms[row]);
+    if (kind >= LINK_UP)
+        will_wait(way);
     way->posted++;
     way->words = message->type == BCRI_MSG_beat ? way->words : way->posted;
     struct event event = {.at = way->last_ms[row], .kind = kind, .host = number, .length = length};
@@ -75,16 +89,73 @@ static uint64_t pipes_bring_ms(const struct host *host, enum kind kind)
     }
 }
 
-/* UDP brings the link's packets, or the pipes do where that is blocked. What is lost is sent
- * again, unless the sender stands still. */
-static uint64_t brings_ms(const struct host *host, enum kind kind)
+static enum kind back_of(enum kind kind)
 {
-    const uint64_t blocked_ms = host->ways[kind].blocked_ms;
-    if (blocked_ms <= sim.now_ms)
-        return sim.now_ms;
-    const uint64_t pipes_ms = pipes_bring_ms(host, kind),
-                   least_ms = pipes_ms < blocked_ms ? pipes_ms : blocked_ms;
-    return later_of(least_ms, kind == LINK_UP ? host->resumes : sim.root_until_ms);
+    return kind == LINK_UP ? LINK_DOWN : LINK_UP;
+}
+
+/* The sender of that direction. */
+static uint64_t stands_still_until(const struct host *host, enum kind kind)
+{
+    return kind == LINK_UP ? host->resumes : sim.root_until_ms;
+}
+
+/* Whether a packet that is sent now gets through, and by which way: the product decides whether it
+ * is sent through the tree. */
+static bool passes(struct host *host, enum kind kind, bool *by_udp)
+{
+    struct way *way = &host->ways[kind];
+    const bool pipes_bring = pipes_bring_ms(host, kind) <= sim.now_ms;
+    const bool by_tree = bcri_lane_way_sends(&way->lane, sim.now_ms, way->waits_ms, SILENCE) && pipes_bring;
+    *by_udp = way->blocked_ms <= sim.now_ms;
+    way->closed_ms = *by_udp || pipes_bring ? 0 : way->closed_ms != 0 ? way->closed_ms : sim.now_ms;
+    host->is_excused |= way->closed_ms != 0 && sim.now_ms > way->closed_ms + HARMLESS;
+    return *by_udp || by_tree;
+}
+
+/* The receiver, which sends in the other direction, has had something new. */
+static void has_come(struct host *host, enum kind kind, bool by_udp)
+{
+    struct way *back = &host->ways[back_of(kind)], *way = &host->ways[kind];
+    bcri_lane_way_came(&back->lane, by_udp);
+    back->heard_ms = sim.now_ms;
+    way->came++;
+    if (way->has_answer)
+        return;
+    way->has_answer = true;
+    clock_later(kind == LINK_UP ? ANSWERED_UP : ANSWERED_DOWN, host->life.number, 1 + back->lag_ms);
+}
+
+static bool receives(const struct host *host, enum kind kind)
+{
+    return kind == LINK_DOWN
+               ? host->runs
+               : enl_lives_find(&sim.lives, host->life.number) != NULL && enl_life_has_way(&host->life);
+}
+
+void way_answers(enum kind kind, uint32_t number)
+{
+    bool by_udp = false;
+    struct host *host = &sim.hosts[number];
+    struct way *way = &host->ways[kind];
+    const uint64_t until_ms = stands_still_until(host, back_of(kind));
+    const bool waits = until_ms > sim.now_ms || !passes(host, back_of(kind), &by_udp);
+    if (waits && receives(host, kind)) { /* what it answers comes again */
+        clock_push((struct event){.at = later_of(until_ms, sim.now_ms + AGAIN_MSEC),
+                                  .kind = kind == LINK_UP ? ANSWERED_UP : ANSWERED_DOWN,
+                                  .host = number});
+        host->troubled_ms = later_of(host->troubled_ms, sim.now_ms + AGAIN_MSEC);
+        return;
+    }
+    way->has_answer = false;
+    if (waits)
+        return;
+    bcri_lane_way_came(&way->lane, by_udp);
+    way->heard_ms = sim.now_ms;
+    way->answered = way->came;
+    way->waits_ms = way->answered == way->posted ? BCRI_LANE_NOTHING_WAITS : sim.now_ms;
+    if (kind == LINK_UP)
+        member_looks_whether_all_came(host);
 }
 
 /* Whether the other end has been made, and speaks, or will: the root's end sends nothing before it
@@ -94,24 +165,33 @@ static bool has_ends(const struct host *host, enum kind kind)
     return kind == LINK_UP ? host->has_end : host->ways[LINK_UP].came != 0;
 }
 
+/* When that frame is to be tried again; not later than now: it has passed. */
+static uint64_t tries_again_ms(struct host *host, enum kind kind, bool is_open, bool *by_udp)
+{
+    const struct way *way = &host->ways[kind];
+    if (is_open && !has_ends(host, kind))
+        return sim.now_ms + 20; /* packets are sent again */
+    if (way->held_ms > sim.now_ms)
+        return way->held_ms;
+    return passes(host, kind, by_udp) ? sim.now_ms
+                                      : later_of(sim.now_ms + AGAIN_MSEC, stands_still_until(host, kind));
+}
+
 bool way_is_through(struct event *event)
 {
+    bool by_udp = false;
     struct host *host = &sim.hosts[event->host];
     struct way *way = &host->ways[event->kind];
     const bool is_open = enl_lives_find(&sim.lives, event->host) != NULL && enl_life_has_way(&host->life);
-    uint64_t at = brings_ms(host, event->kind);
-    if (at <= sim.now_ms && is_open && !has_ends(host, event->kind))
-        at = sim.now_ms + 20; /* packets are sent again */
-    at = later_of(at, way->held_ms);
+    const uint64_t at = tries_again_ms(host, event->kind, is_open, &by_udp);
     const bool is_on_its_way = at <= sim.now_ms, has_sender = event->kind == LINK_UP ? host->runs : is_open;
     way->is_broken |= !is_open || (!is_on_its_way && !has_sender);
     if (way->is_broken)
         return false;
     if (is_on_its_way) {
-        way->came++;
+        has_come(host, event->kind, by_udp);
         return true;
     }
-    host->is_excused |= at > sim.now_ms + HARMLESS;
     host->troubled_ms = later_of(host->troubled_ms, at);
     event->at = way->held_ms = at;
     clock_push(*event);

@@ -22,7 +22,7 @@ static void on_packet(void *context, const struct sockaddr *from, socklen_t from
     path->listens = false;
     /* A host that has moved is followed, since the packet is its own and new. While the link is on the tree, it does not
      * say that packets arrive there. */
-    path->heard = !path->on_tree;
+    bcri_lane_way_came(&path->by_udp, !path->on_tree);
     memcpy(&path->found.at, from, from_bytes);
     path->found.bytes = from_bytes;
 }
@@ -54,7 +54,7 @@ void bcri_packets_take_tunnelled(struct bcri_link_thread *thread)
             bcri_link_receive(path->link, parcel->content, parcel->bytes, thread->now)) {
             path->listens = false;
             if (is_tree)
-                path->heard = false; /* its copy by UDP has not come; if it comes later, that says so */
+                bcri_lane_way_came(&path->by_udp, false);
             else
                 bcri_path_came_by_tree(thread, path, heard_at);
         }

@@ -6,8 +6,7 @@
 
 #include "links/agent/thread_private.h"
 
-/* Of the silence that is told: hosttimeout / 32. */
-enum { UNANSWERED = 16, LAST_PACKETS = 4 };
+enum { LAST_PACKETS = 4 };
 
 /* Sends the packet that is in `space`, the socket's. Until the host has answered, it goes to all
  * addresses where it may be, and was: what comes twice does no harm. */
@@ -17,7 +16,7 @@ static void send_packet(struct bcri_link_thread *thread, const struct path *path
     const bool was_found = path->found.bytes != 0;
     const struct bcri_link_address *to = was_found ? &path->found : &path->address[0];
     bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
-    for (uint32_t i = was_found ? 0 : 1; !path->heard && i < path->address_count; i++) {
+    for (uint32_t i = was_found ? 0 : 1; !path->by_udp.heard && i < path->address_count; i++) {
         uint8_t *copy = bcri_udp_space(thread->udp);
         if (copy == NULL)
             return;
@@ -63,16 +62,14 @@ static bool send_by_tree(struct bcri_link_thread *thread, struct path *path)
     }
 }
 
-/* A packet of a link of the tree's lane goes over the tree, too, as long as nothing comes by UDP, and for a while after what was sent
- * there had no answer: one direction may be blocked, and neither side sees both. */
+/* A packet of a link of the tree's lane goes over the tree, too, while UDP is in doubt (lane_way.h). */
 static void send_of_lane(struct bcri_link_thread *thread, struct path *path, const uint8_t *space,
                          size_t bytes, bool is_last)
 {
-    const uint64_t waits = bcri_link_waits_since(path->link);
-    if (waits != BCRI_LINK_NEVER && thread->now > waits + thread->config.silence_ns / UNANSWERED)
-        path->doubts_until = thread->now + thread->config.silence_ns;
-    const bool doubts = !path->heard || thread->now < path->doubts_until || bcri_link_is_narrow(path->link);
-    if ((is_last || doubts) && bytes <= BCRI_TUNNELLED_MAX && bcri_tunnelled_has_room(thread))
+    const bool doubts = bcri_lane_way_sends(&path->by_udp, thread->now, bcri_link_waits_since(path->link),
+                                            thread->config.silence_ns);
+    if ((is_last || doubts || bcri_link_is_narrow(path->link)) && bytes <= BCRI_TUNNELLED_MAX &&
+        bcri_tunnelled_has_room(thread))
         bcri_tunnelled_send(thread, path->host, space, (uint32_t)bytes);
     send_packet(thread, path, space, bytes);
 }

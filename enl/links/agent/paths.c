@@ -17,7 +17,6 @@
 #define STAYS_NS      (4 * BCRI_NS_PER_S)
 #define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
 #define UNANSWERED_NS BCRI_NS_PER_S
-#define TRIES         8u                    /* of the tree's lane, before it is silent */
 #define LANE_ROOM     (64u << 10)           /* bytes in flight of each link of the tree's lane */
 #define RESUME_NS     (10 * BCRI_NS_PER_MS) /* streams of the tree's lane that the loop holds up */
 
@@ -83,7 +82,7 @@ static void use_tree(struct bcri_link_thread *thread, struct path *path, enum bc
 {
     const struct bcri_link_carrier tree = {.packet_max = BCRI_TUNNELLED_MAX, .room = TREE_ROOM};
     path->on_tree = true;
-    path->heard = false; /* another of its addresses may work */
+    path->by_udp.heard = false; /* another of its addresses may work */
     path->stays_ns = path->stays_ns == 0 ? STAYS_NS : 2 * path->stays_ns;
     if (path->stays_ns > STAYS_MOST_NS)
         path->stays_ns = STAYS_MOST_NS;
@@ -113,7 +112,7 @@ void bcri_path_came_by_tree(struct bcri_link_thread *thread, struct path *path, 
     const uint64_t waits = bcri_link_waits_since(path->link);
     if (path->on_tree || waits == BCRI_LINK_NEVER || thread->now < waits + UNANSWERED_NS)
         return;
-    const bool hears = path->heard && thread->now < heard_at + thread->config.silence_ns / 2;
+    const bool hears = path->by_udp.heard && thread->now < heard_at + thread->config.silence_ns / 2;
     use_tree(thread, path, hears ? BCRI_WAY_UNHEARD : BCRI_WAY_SILENT);
 }
 
@@ -202,17 +201,16 @@ void bcri_paths_free(struct paths *paths)
 /* Whether an answer is due, and nothing has come, for so long. */
 static bool has_waited(const struct bcri_link_thread *thread, const struct path *path, uint64_t ns)
 {
-    const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
-    const uint64_t since = waits > heard ? waits : heard;
-    return ns != 0 && waits != BCRI_LINK_NEVER && thread->now > since + ns;
+    return bcri_lane_way_has_waited(thread->now, bcri_link_waits_since(path->link),
+                                    bcri_link_heard_at(path->link), ns);
 }
 
 void bcri_paths_try_again(struct bcri_link_thread *thread, struct path *path)
 {
-    if (!has_waited(thread, path, thread->config.silence_ns / TRIES))
+    if (!has_waited(thread, path, thread->config.silence_ns / BCRI_LANE_TRIES))
         return;
     const struct bcri_link_carrier carrier = udp_carrier(thread, path->lane, thread->path_count);
-    path->heard = false;
+    path->by_udp.heard = false;
     bcri_link_use_carrier(path->link, &carrier, thread->now);
 }
 
@@ -231,12 +229,12 @@ static void ask_for_keys(struct bcri_link_thread *thread, struct path *path)
 static void look_after_lane(struct bcri_link_thread *thread, struct path *path)
 {
     const uint64_t silence_ns = thread->config.silence_ns;
-    if (has_waited(thread, path, silence_ns / 2))
-        path->heard = false;
-    if (path->heard || path->changed_at == 0)
+    if (has_waited(thread, path, silence_ns / BCRI_LANE_SILENT))
+        path->by_udp.heard = false;
+    if (path->by_udp.heard || path->changed_at == 0)
         path->changed_at = thread->now;
     const bool is_silent = silence_ns != 0 && thread->now > path->changed_at + silence_ns;
-    path->way = is_silent ? BCRI_WAY_SILENT : path->heard ? BCRI_WAY_USUAL : path->way;
+    path->way = is_silent ? BCRI_WAY_SILENT : path->by_udp.heard ? BCRI_WAY_USUAL : path->way;
     if (path->way != path->told)
         tell_way(thread, path);
 }

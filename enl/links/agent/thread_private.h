@@ -9,6 +9,7 @@
 
 #include "base/mailbox.h"
 #include "bcri/agent.h"
+#include "bcri/lane_way.h"
 #include "bcri/link.h"
 #include "bcri/link_thread.h"
 #include "bcri/udp.h"
@@ -72,10 +73,9 @@ struct path {
     struct bcri_link_address address[BCRI_INTRODUCED_MAX]; /* where the host may be */
     uint32_t address_count;
     struct bcri_link_address found; /* whence its latest packet came; `bytes` 0: none has come */
-    bool heard;                     /* `found` works: packets go there alone */
+    struct bcri_lane_way by_udp;    /* heard: `found` works, packets go there alone */
     bool on_tree;                   /* UDP is silent or narrow: packets go over the tree */
     bool blocked;                   /* they wait until the loop has taken some */
-    uint64_t doubts_until;          /* the tree's lane: what was sent by UDP had no answer not long ago */
     enum bcri_way way;              /* what is known of it now */
     enum bcri_way told;             /* what was told of it, with the size of packets */
     uint32_t told_bytes;
