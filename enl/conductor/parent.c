@@ -262,10 +262,8 @@ static const struct enl_peer_ops parent_ops = {.came = on_parent_message, .ended
 
 void enl_parent_control_link_came(struct enl_program *program, const uint8_t *content, uint32_t bytes)
 {
-    if (program->parent == NULL || program->control_link == NULL)
-        return;
-    enl_uplink_heard();
-    enl_peer_came(program->parent->peer, content, bytes);
+    if (program->parent != NULL && program->control_link != NULL)
+        enl_peer_came(program->parent->peer, content, bytes);
 }
 
 void enl_parent_control_link_moved(struct enl_program *program)

@@ -65,8 +65,7 @@ void enl_uplink_flush(struct enl_program *program, void (*done)(struct enl_progr
 void enl_uplink_happens(struct enl_program *program, enum enl_membership_event event, const char *why);
 /* An answer to a beat has come. Returns NULL, or what is wrong with it. */
 const char *enl_uplink_answered(struct enl_program *program, const struct bcri_control *message);
-/* Something has come by the control link; whether a stop counts that comes by the pipes beside it. */
-void enl_uplink_heard(void);
+/* Whether a stop counts that comes by the pipes beside the control link. */
 bool enl_uplink_heeds_stop(void);
 
 #endif

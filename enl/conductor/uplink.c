@@ -207,11 +207,6 @@ const char *enl_uplink_answered(struct enl_program *program, const struct bcri_c
     return NULL;
 }
 
-void enl_uplink_heard(void)
-{
-    uplink.membership.is_heard = true;
-}
-
 bool enl_uplink_heeds_stop(void)
 {
     return enl_membership_heeds_stop(&uplink.membership);

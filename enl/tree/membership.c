@@ -174,6 +174,7 @@ static unsigned apply(struct enl_membership *membership, enum enl_membership_eve
     }
     if (rule->next != ENL_MEMBERSHIP_SAME)
         membership->state = rule->next;
+    membership->has_gone_on |= event == ENL_MEMBERSHIP_GO_ON;
     set_lease(membership, before, event, now_ms);
     if ((rule->actions & BEAT) != 0)
         set_beat(membership, now_ms);

@@ -58,7 +58,7 @@ enum {
 struct enl_membership {
     enum enl_membership_state state;
     bool by_control_link; /* its way to the root; else its pipes are */
-    bool is_heard;        /* something has come by the control link */
+    bool has_gone_on;     /* it has been told once that the program goes on */
     uint64_t hosttimeout; /* ms */
     uint64_t beat_ms;     /* the next heartbeat */
     uint64_t links_ms;    /* until when the link thread works; 0: it rests */
@@ -96,11 +96,12 @@ uint32_t enl_membership_beat(struct enl_membership *membership, uint64_t now_ms)
  * with that. */
 const char *enl_membership_answered(struct enl_membership *membership, uint32_t beat, uint64_t now_ms);
 
-/* Whether a stop counts that the pipes bring beside a control link: the root may have sent it before it listened to that. It goes on
- * by the control link, and a stop that the pipes have held up must not come behind that. */
+/* Whether a stop counts that the pipes bring beside a control link: the root may have sent it before it listened to that. What comes by
+ * the one may overtake what comes by the other. So the root says go_on by the control link alone, and a stop that the pipes bring
+ * behind that is the one before. */
 static inline bool enl_membership_heeds_stop(const struct enl_membership *membership)
 {
-    return !membership->is_heard;
+    return !membership->has_gone_on;
 }
 
 /* How many events were dropped, in this process. */

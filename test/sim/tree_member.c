@@ -233,7 +233,6 @@ void member_takes(struct host *host, enum kind kind, const struct bcri_control *
     if (is_ambushed(host, message))
         return;
     if ((message->present & BCRI_HAS(to)) == 0 || message->to == host->life.number) {
-        host->membership.is_heard |= kind == LINK_DOWN;
         if (host->by_link && kind == DOWN)
             take_of_pipes(host, message);
         else if (message->type == BCRI_MSG_lost && message->host == 0)

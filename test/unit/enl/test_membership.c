@@ -243,11 +243,11 @@ TEST(by_pipes_there_is_no_last_word)
     CHECK_INT(one.state, ENL_MEMBERSHIP_OVER);
 }
 
-TEST(a_stop_by_the_pipes_counts_until_the_control_link_has_brought_something)
+TEST(a_stop_by_the_pipes_counts_until_the_program_has_gone_on)
 {
-    struct enl_membership one = in_state(ENL_MEMBERSHIP_WORKS, true);
+    struct enl_membership one = in_state(ENL_MEMBERSHIP_STOPPED, true);
     CHECK(enl_membership_heeds_stop(&one));
-    one.is_heard = true;
+    enl_membership_happens(&one, ENL_MEMBERSHIP_GO_ON, START_MS);
     CHECK(!enl_membership_heeds_stop(&one));
 }
 
