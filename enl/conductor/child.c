@@ -99,12 +99,6 @@ static void end_process(const struct enl_child *child)
     }
 }
 
-static void happens_to(void *owner, struct enl_life *life, enum enl_life_event event)
-{
-    (void)owner;
-    enl_child_happens(enl_child_of(life), event);
-}
-
 static void close_way(struct enl_child *child)
 {
     struct enl_conn *conn = child->conn;
@@ -113,7 +107,7 @@ static void close_way(struct enl_child *child)
     if (conn == NULL)
         return;
     enl_plan_ends(&tree->plan, child->life.number);
-    enl_lives_closed(&tree->lives, child->life.number, happens_to, NULL);
+    enl_lives_closed(&tree->lives, child->life.number);
     enl_conn_close(conn);
 }
 
@@ -131,9 +125,8 @@ static void welcome(struct enl_child *child)
     enl_tree_up(child);
 }
 
-/* `end`: the message of END. Only LEAVE frees the child, whatever the others lead to: one that is to leave is GONE
- * already, and to that nothing happens any more. */
-static void carry_out(struct enl_child *child, unsigned actions, const struct bcri_control *end)
+/* Only LEAVE frees the child, whatever the others lead to, since that is handled later. */
+static void carry_out(struct enl_child *child, unsigned actions)
 {
     struct enl_tree *tree = child->program->tree;
     char sentence[3072];
@@ -145,12 +138,12 @@ static void carry_out(struct enl_child *child, unsigned actions, const struct bc
         close_way(child);
     if ((actions & ENL_LIFE_DO_SET_UP) != 0)
         set_up(child);
-    if ((actions & ENL_LIFE_DO_LISTEN) != 0 && child->life.starter != 0 && !enl_child_listen(child))
-        return; /* it has been cut off */
+    if ((actions & ENL_LIFE_DO_LISTEN) != 0 && child->life.starter != 0)
+        enl_child_listen(child);
     if ((actions & ENL_LIFE_DO_WELCOME) != 0)
         welcome(child);
     if ((actions & ENL_LIFE_DO_TELL) != 0)
-        enl_child_send(child, end);
+        enl_child_send(child, &tree->end);
     if ((actions & ENL_LIFE_DO_LEAVE) != 0) {
         enl_child_sentence(child, sentence, sizeof sentence);
         leave(child, sentence);
@@ -167,25 +160,39 @@ static void arm(struct enl_child *child, uint64_t now_ms)
 
 /* ---- what happens ---- */
 
-static void happens(struct enl_child *child, enum enl_life_event event, const struct enl_life_now *now,
-                    const struct bcri_control *end)
+static void happens(void *owner, struct enl_life *life, enum enl_life_event event)
 {
-    const uint64_t until_ms = child->life.until_ms;
-    const enum enl_life_state before = child->life.state;
-    const unsigned actions = enl_life_happens(&child->life, event, now);
-    if (child->life.state != before)
-        bcri_log_write(&child->program->self.log, BCRI_LOG_DEBUG, "host %u: %s, %s: %s", child->life.number,
+    (void)owner;
+    struct enl_child *child = enl_child_of(life);
+    struct enl_life_now now = now_of(child);
+    const uint64_t until_ms = life->until_ms;
+    const enum enl_life_state before = life->state;
+    now.patience_ms = child->program->tree->end_patience_ms;
+    const unsigned actions = enl_life_happens(life, event, &now);
+    if (life->state != before)
+        bcri_log_write(&child->program->self.log, BCRI_LOG_DEBUG, "host %u: %s, %s: %s", life->number,
                        enl_life_state_name(before), enl_life_event_name(event),
-                       enl_life_state_name(child->life.state));
-    if (child->life.until_ms != until_ms && child->life.until_ms != UINT64_MAX)
-        arm(child, now->ms);
-    carry_out(child, actions, end);
+                       enl_life_state_name(life->state));
+    if (life->until_ms != until_ms && life->until_ms != UINT64_MAX)
+        arm(child, now.ms);
+    carry_out(child, actions);
+}
+
+void enl_child_tell(struct enl_child *child, enum enl_life_event event)
+{
+    enl_lives_tell(&child->program->tree->lives, &child->life, event);
+}
+
+void enl_children_handle(struct enl_program *program)
+{
+    enl_lives_run(&program->tree->lives, happens, NULL);
 }
 
 void enl_child_happens(struct enl_child *child, enum enl_life_event event)
 {
-    const struct enl_life_now now = now_of(child);
-    happens(child, event, &now, NULL);
+    struct enl_program *program = child->program;
+    enl_child_tell(child, event);
+    enl_children_handle(program);
 }
 
 void enl_child_not_begun(struct enl_child *child, const char *sentence)
@@ -200,13 +207,6 @@ void enl_child_cut(struct enl_child *child, const char *why)
     if (child->why[0] == '\0')
         snprintf(child->why, sizeof child->why, "%s", why);
     enl_child_happens(child, ENL_LIFE_CUT);
-}
-
-void enl_child_end(struct enl_child *child, const struct bcri_control *message, uint64_t patience_ms)
-{
-    struct enl_life_now now = now_of(child);
-    now.patience_ms = patience_ms;
-    happens(child, ENL_LIFE_END, &now, message);
 }
 
 void enl_child_reaped(struct enl_child *child, int wait_status)

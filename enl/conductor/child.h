@@ -126,8 +126,12 @@ void enl_child_not_begun(struct enl_child *child, const char *sentence);
 void enl_child_told(struct enl_child *child, const struct bcri_control *message);
 /* It says itself that its daemon has ended, which nobody else may know. Returns NULL, or what is wrong with it. */
 const char *enl_child_said_end(struct enl_child *child);
-/* That has happened to it: what follows of it is carried out, and it may be freed. */
+/* That has happened to it: what follows of it is carried out, and it may be freed. At once, or, if this arises from another event of
+ * any child, when that has been handled. */
 void enl_child_happens(struct enl_child *child, enum enl_life_event event);
+/* The same in two steps: it is told, and frees nobody yet; all is handled that was told. */
+void enl_child_tell(struct enl_child *child, enum enl_life_event event);
+void enl_children_handle(struct enl_program *program);
 /* child_sentence.c: why it is GONE, "" if it was told to end. */
 void enl_child_sentence(struct enl_child *child, char *out, size_t size);
 /* More of what is pushed to a child is on its way: it has connecttimeout from now. */
@@ -135,8 +139,8 @@ void enl_child_gets_more(void *child);
 /* A message of it has come in the control link (introductions.h); all has that it had said when its pipe ended. */
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes);
 void enl_child_control_link_is_read(struct enl_child *child);
-/* From now on all goes by its control link. False: it cannot, and the child has been cut off. */
-bool enl_child_listen(struct enl_child *child);
+/* From now on all goes by its control link. If it cannot the child is cut off. */
+void enl_child_listen(struct enl_child *child);
 /* A message has come from it. Returns NULL, or what is wrong with it. */
 const char *enl_child_take(struct enl_child *child, const struct bcri_control *message);
 /* Its pipe has ended, or brings nonsense: `why`. Its process ends too, or is made to. */
@@ -144,9 +148,6 @@ void enl_child_pipe_ended(struct enl_child *child, const char *why);
 /* Sends what waits for it, if it works. */
 void enl_child_ask(struct enl_child *child);
 void enl_child_send(struct enl_child *child, const struct bcri_control *message);
-/* Sends `message`, after which it is expected to end; it is cut off when it is silent for
- * `patience_ms`. A child that is not UP is cut off now. */
-void enl_child_end(struct enl_child *child, const struct bcri_control *message, uint64_t patience_ms);
 /* Tells it that the program is stopped, which it is to answer. */
 void enl_child_stop(struct enl_child *child);
 /* That it goes on: by the way that it keeps, once it has that. */
@@ -198,6 +199,8 @@ struct enl_tree {
     uv_timer_t lease;  /* the next of those that are gone is lost (introduce.c) */
     uv_timer_t begins; /* something that the plan allows may be begun */
     char machine_id[200];
+    struct bcri_control end; /* by which all are to end, and how long each may be silent then */
+    uint64_t end_patience_ms;
     void (*stopped)(struct enl_program *program);
     uv_timer_t patience; /* for `stopped` */
     uv_timer_t killed;   /* all have been; it runs until they are given up */

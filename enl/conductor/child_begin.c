@@ -113,7 +113,7 @@ bool enl_child_begin(struct enl_child *child, struct enl_child *starter, char *e
 
 /* ---- the control link of a child that another has begun (introductions.h) ---- */
 
-bool enl_child_listen(struct enl_child *child)
+void enl_child_listen(struct enl_child *child)
 {
     struct enl_program *program = child->program;
     struct enl_peer *pipes = child->conn->peer;
@@ -124,11 +124,10 @@ bool enl_child_listen(struct enl_child *child)
                                           : NULL;
     if (peer == NULL) {
         enl_child_cut(child, wrong != NULL ? wrong : "no memory");
-        return false;
+        return;
     }
     child->conn->peer = peer;
     enl_peer_close(pipes);
-    return true;
 }
 
 void enl_child_control_link_came(struct enl_child *child, const uint8_t *content, uint32_t bytes)

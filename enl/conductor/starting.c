@@ -175,7 +175,7 @@ void enl_tree_gone(struct enl_child *child)
 {
     struct enl_tree *tree = child->program->tree;
     LIST_REMOVE(child, entry);
-    tree->lives.by_number[child->life.number] = NULL;
+    enl_lives_gone(&tree->lives, &child->life);
     enl_plan_gone(&tree->plan, child->life.number);
     if (!child->life.was_up)
         one_less(child->program);

@@ -32,6 +32,7 @@ struct enl_tree *enl_tree_of(struct enl_program *program)
     tree->killed.data = program;
     uv_timer_init(&program->self.loop, &tree->lease);
     tree->lease.data = program;
+    TAILQ_INIT(&tree->lives.pending);
     program->tree = tree;
     return tree;
 }
@@ -113,14 +114,24 @@ void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn)
     enl_parent_forget(conn);
 }
 
-/* Tells each child to end by `message`, also if it was told so before. */
+static void tell_all(struct enl_program *program, enum enl_life_event event)
+{
+    if (first_child(program) == NULL)
+        return;
+    for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
+        enl_child_tell(child, event);
+    enl_children_handle(program);
+}
+
+/* Tells each child to end by `message`, also if it was told so before. One that is not UP is cut off now, another when it is silent
+ * for `patience_ms`. */
 static void end_all(struct enl_program *program, const struct bcri_control *message, uint64_t patience_ms)
 {
-    struct enl_child *next;
-    for (struct enl_child *child = first_child(program); child != NULL; child = next) {
-        next = LIST_NEXT(child, entry);
-        enl_child_end(child, message, patience_ms);
-    }
+    if (first_child(program) == NULL)
+        return;
+    program->tree->end = *message;
+    program->tree->end_patience_ms = patience_ms;
+    tell_all(program, ENL_LIFE_END);
 }
 
 /* Names those that are not gone, or some of them if they are many. Returns how many they are. */
@@ -211,11 +222,7 @@ void enl_tree_finish(struct enl_program *program, int status)
 
 void enl_tree_cut(struct enl_program *program)
 {
-    struct enl_child *next;
-    for (struct enl_child *child = first_child(program); child != NULL; child = next) {
-        next = LIST_NEXT(child, entry);
-        enl_child_cut(child, "");
-    }
+    tell_all(program, ENL_LIFE_CUT);
 }
 
 void enl_tree_signal(struct enl_program *program, int signal)

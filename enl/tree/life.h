@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 enum enl_life_state {
     ENL_LIFE_WAITING,   /* for a daemon that may begin it */
@@ -81,10 +82,12 @@ struct enl_life {
     enum enl_life_state state;
     enum enl_life_process process; /* its command, by which it was begun */
     bool was_up;
-    bool is_told;         /* that it is to end, or is not needed: its end needs no reason */
-    uint64_t heard_ms;    /* of the last answer that it got */
-    uint64_t patience_ms; /* how long it may say nothing before it ends */
-    uint64_t until_ms;    /* UINT64_MAX: no deadline */
+    bool is_told;                /* that it is to end, or is not needed: its end needs no reason */
+    uint64_t heard_ms;           /* of the last answer that it got */
+    uint64_t patience_ms;        /* how long it may say nothing before it ends */
+    uint64_t until_ms;           /* UINT64_MAX: no deadline */
+    uint32_t pending;            /* events, as bits, that have been told and not handled */
+    TAILQ_ENTRY(enl_life) entry; /* of those that have some */
 };
 
 /* What an event is judged by. */
@@ -159,11 +162,24 @@ uint64_t enl_life_lease_ms(const struct enl_life *life, bool is_sure, uint64_t h
 enum enl_life_again { ENL_LIFE_NOT_AGAIN, ENL_LIFE_AGAIN_BY_ANY, ENL_LIFE_AGAIN_BY_ROOT };
 enum enl_life_again enl_life_again(const struct enl_life *life, bool has_spoken);
 
-/* lives.c -- All of them, by number. */
+/* lives.c -- All of them, by number; and what has happened to them and is not handled. An event is handled after the one by which it
+ * arose, never within: so what is done for one finds no other changed meanwhile. Of one host those that wait together are handled in
+ * the order of their enum, by which it lives. */
 struct enl_lives {
     struct enl_life **by_number; /* NULL: it is gone, or there has been none */
     size_t room;
+    TAILQ_HEAD(, enl_life) pending;
+    bool runs;
 };
+
+/* That has happened to it. */
+void enl_lives_tell(struct enl_lives *lives, struct enl_life *life, enum enl_life_event event);
+/* Has all be handled that was told, and what is told meanwhile: by `happens`, which may add hosts and let any be gone. Within that it
+ * does nothing, since it goes on anyway. */
+typedef void enl_lives_happens(void *owner, struct enl_life *life, enum enl_life_event event);
+void enl_lives_run(struct enl_lives *lives, enl_lives_happens *happens, void *owner);
+/* It is GONE: nothing happens to it any more. */
+void enl_lives_gone(struct enl_lives *lives, struct enl_life *life);
 
 static inline struct enl_life *enl_lives_find(const struct enl_lives *lives, uint32_t number)
 {
@@ -175,10 +191,7 @@ static inline struct enl_life *enl_lives_find(const struct enl_lives *lives, uin
 const struct enl_life *enl_lives_highest(const struct enl_lives *lives, const struct enl_life *life,
                                          uint32_t top);
 
-/* The way to that host is closed: what happens to those below it is told by `happens`, which may make any of them GONE, and may
- * add new ones. */
-typedef void enl_lives_happens(void *owner, struct enl_life *life, enum enl_life_event event);
-void enl_lives_closed(const struct enl_lives *lives, uint32_t number, enl_lives_happens *happens,
-                      void *owner);
+/* The way to that host is closed, which is told to those below it. */
+void enl_lives_closed(struct enl_lives *lives, uint32_t number);
 
 #endif

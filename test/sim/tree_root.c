@@ -93,7 +93,7 @@ static void leave(struct host *host)
         FAIL("host %u is lost, which was neither killed nor stood still nor was cut off (seed %#llx)", number,
              (unsigned long long)sim.seed);
     CHECK(!host->life.is_told || sim.is_over || host->is_dismissed);
-    sim.lives.by_number[number] = NULL;
+    enl_lives_gone(&sim.lives, &host->life);
     sim.gone_count++;
     enl_plan_gone(&sim.plan, number);
     if (host->life.was_up)
@@ -139,14 +139,12 @@ static void set_up(struct host *host)
         root_has_stop(host);
 }
 
-/* False: it has been cut off. */
-static bool listen_for(struct host *host)
+static void listen_for(struct host *host)
 {
     host->has_end =
         enl_control_link_listen(&host->root_control_link, &sim.root.all, host->life.number) == NULL;
     if (!host->has_end)
         root_happens(host, ENL_LIFE_CUT);
-    return host->has_end;
 }
 
 static void welcome(struct host *host)
@@ -164,13 +162,6 @@ static void welcome(struct host *host)
     sim.begins = true;
 }
 
-static void on_other(void *owner, struct enl_life *life, enum enl_life_event event)
-{
-    (void)owner;
-    sim.orphans += event == ENL_LIFE_STARTER_LOST && enl_life_works(life);
-    root_happens(&sim.hosts[life->number], event);
-}
-
 /* In the order of child.c. */
 static void carry_out(struct host *host, unsigned actions)
 {
@@ -181,12 +172,12 @@ static void carry_out(struct host *host, unsigned actions)
         enl_plan_ends(&sim.plan, number);
     if ((actions & ENL_LIFE_DO_CLOSE) != 0) {
         enl_plan_ends(&sim.plan, number);
-        enl_lives_closed(&sim.lives, number, on_other, NULL);
+        enl_lives_closed(&sim.lives, number);
     }
     if ((actions & ENL_LIFE_DO_SET_UP) != 0)
         set_up(host);
-    if ((actions & ENL_LIFE_DO_LISTEN) != 0 && is_deep(host) && !listen_for(host))
-        return;
+    if ((actions & ENL_LIFE_DO_LISTEN) != 0 && is_deep(host))
+        listen_for(host);
     if ((actions & ENL_LIFE_DO_WELCOME) != 0)
         welcome(host);
     if ((actions & ENL_LIFE_DO_TELL) != 0)
@@ -214,13 +205,20 @@ static void look_later(struct host *host)
     clock_later(LOOK, host->life.number, host->looks_ms - sim.now_ms);
 }
 
-void root_happens(struct host *host, enum enl_life_event event)
+static bool is_within; /* an event is handled */
+
+static void happens(void *owner, struct enl_life *life, enum enl_life_event event)
 {
+    (void)owner;
+    struct host *host = &sim.hosts[life->number];
     const struct enl_life_now now = now_of();
     const enum enl_life_state before = host->life.state;
     const unsigned actions = enl_life_happens(&host->life, event, &now);
     const enum enl_life_state after = host->life.state;
     sim_happened[before][event]++;
+    sim.orphans += event == ENL_LIFE_STARTER_LOST && before == ENL_LIFE_UP;
+    CHECK(!is_within); /* what is done for one event is done before the next */
+    is_within = true;
     if (event == ENL_LIFE_MORE)
         host->more_ms = sim.now_ms;
     if (after != before)
@@ -231,6 +229,13 @@ void root_happens(struct host *host, enum enl_life_event event)
              host->life.until_ms == UINT64_MAX ? "no" : "a");
     look_later(host);
     carry_out(host, actions);
+    is_within = false;
+}
+
+void root_happens(struct host *host, enum enl_life_event event)
+{
+    enl_lives_tell(&sim.lives, &host->life, event);
+    enl_lives_run(&sim.lives, happens, NULL);
 }
 
 /* Nobody is given up for its silence whose lease holds, or who says that he is there while he

@@ -149,7 +149,8 @@ void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partne
                             .seed = seed,
                             .random = seed};
     sim.wishes = calloc(numbers, sizeof *sim.wishes);
-    sim.lives = (struct enl_lives){calloc(numbers, sizeof(struct enl_life *)), numbers};
+    sim.lives = (struct enl_lives){.by_number = calloc(numbers, sizeof(struct enl_life *)), .room = numbers};
+    TAILQ_INIT(&sim.lives.pending);
     CHECK(sim.hosts != NULL && sim.wishes != NULL && sim.lives.by_number != NULL &&
           enl_plan_init(&sim.plan, fanout, places));
     sim.fanout = fanout;

@@ -291,7 +291,8 @@ TEST(in_any_order_of_events_a_way_is_closed_once_and_a_host_is_gone_once)
 
 static struct enl_life *all[8];
 static struct enl_life lives_room[8];
-static const struct enl_lives lives = {all, 8};
+static struct enl_lives lives = {
+    .by_number = all, .room = 8, .pending = TAILQ_HEAD_INITIALIZER(lives.pending)};
 static unsigned orphans, lost; /* to whom what has happened, as bits */
 
 static void on_other(void *owner, struct enl_life *life, enum enl_life_event event)
@@ -302,7 +303,13 @@ static void on_other(void *owner, struct enl_life *life, enum enl_life_event eve
     *(event == ENL_LIFE_STARTER_LOST ? &orphans : &lost) |= 1u << life->number;
     enl_life_happens(life, event, &now);
     if (life->state == ENL_LIFE_GONE)
-        all[life->number] = NULL;
+        enl_lives_gone(&lives, life);
+}
+
+static void close_way(uint32_t number)
+{
+    enl_lives_closed(&lives, number);
+    enl_lives_run(&lives, on_other, NULL);
 }
 
 /* 1 has begun 2 and 3, 2 has begun 4, and 4 has begun 5; 5 is coming, and 6 has been begun by the
@@ -324,7 +331,7 @@ TEST(those_that_a_lost_host_has_begun_lose_their_starter_and_those_below_them_a_
     make_tree();
     CHECK_PTR(enl_lives_highest(&lives, all[4], 0), all[1]);
     CHECK_PTR(enl_lives_highest(&lives, all[4], 2), all[4]);
-    enl_lives_closed(&lives, 1, on_other, NULL);
+    close_way(1);
     CHECK_UINT(orphans, 1u << 2 | 1u << 3);
     CHECK_UINT(lost, 1u << 4 | 1u << 5);
     CHECK_PTR(all[5], NULL); /* it was not up, and is begun again by others */
@@ -338,7 +345,7 @@ TEST(one_above_that_is_gone_is_the_end_of_the_way)
     all[2] = NULL;
     CHECK_PTR(enl_lives_highest(&lives, all[4], 0), NULL);
     CHECK_PTR(enl_lives_highest(&lives, all[4], 2), all[4]);
-    enl_lives_closed(&lives, 1, on_other, NULL);
+    close_way(1);
     CHECK_UINT(orphans, 1u << 3);
     CHECK_UINT(lost, 0); /* 4 and 5 have lost it before */
 }
@@ -349,9 +356,9 @@ TEST(what_is_lost_to_those_below_does_not_concern_one_that_is_over)
     const struct enl_life_now now = at(1000);
     enl_life_happens(all[4], ENL_LIFE_PIPE_ENDS, &now);
     CHECK_INT(all[4]->state, ENL_LIFE_CLOSED);
-    enl_lives_closed(&lives, 1, on_other, NULL);
+    close_way(1);
     CHECK_UINT(lost & 1u << 4, 0);
-    enl_lives_closed(&lives, 2, on_other, NULL); /* but nobody tells of its command now */
+    close_way(2); /* but nobody tells of its command now */
     CHECK_UINT(orphans & 1u << 4, 1u << 4);
     CHECK_PTR(all[4], NULL);
 }
@@ -370,4 +377,45 @@ TEST(a_host_is_begun_again_by_whom_can_get_there_unless_it_was_up_or_is_not_want
     CHECK_INT(enl_life_again(&life, false), ENL_LIFE_NOT_AGAIN);
     life = (struct enl_life){.number = 4, .process = ENL_LIFE_NOBODY_TELLS, .was_up = true};
     CHECK_INT(enl_life_again(&life, false), ENL_LIFE_NOT_AGAIN);
+}
+
+/* ---- what waits to be handled ---- */
+
+static enum enl_life_event handled[16];
+static uint32_t handled_of[16];
+static unsigned handled_count, depth;
+
+/* The first event of host 1 brings others of 2 and of 1, and has host 3 gone. */
+static void on_event(void *owner, struct enl_life *life, enum enl_life_event event)
+{
+    CHECK_PTR(owner, &lives);
+    CHECK_UINT(depth++, 0);
+    handled_of[handled_count] = life->number;
+    handled[handled_count++] = event;
+    if (handled_count == 1) {
+        enl_lives_tell(&lives, all[2], ENL_LIFE_WAY_LOST);
+        enl_lives_tell(&lives, all[1], ENL_LIFE_CUT);
+        enl_lives_tell(&lives, all[1], ENL_LIFE_END);
+        enl_lives_run(&lives, on_event, NULL); /* it runs already */
+        enl_lives_gone(&lives, all[3]);
+        CHECK_UINT(handled_count, 1);
+    }
+    depth--;
+}
+
+TEST(what_an_event_brings_is_handled_after_it_and_nothing_of_one_that_is_gone)
+{
+    static const uint32_t hosts[] = {1, 2, 1, 1};
+    static const enum enl_life_event events[] = {ENL_LIFE_SAYS_END, ENL_LIFE_WAY_LOST, ENL_LIFE_END,
+                                                 ENL_LIFE_CUT};
+    make_tree();
+    enl_lives_tell(&lives, all[1], ENL_LIFE_SAYS_END);
+    enl_lives_tell(&lives, all[3], ENL_LIFE_CUT);
+    enl_lives_run(&lives, on_event, &lives);
+    CHECK_UINT(handled_count, 4);
+    for (unsigned i = 0; i < handled_count; i++) {
+        CHECK_UINT(handled_of[i], hosts[i]);
+        CHECK_INT(handled[i], events[i]);
+    }
+    CHECK(TAILQ_EMPTY(&lives.pending) && !lives.runs);
 }
