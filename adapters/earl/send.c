@@ -145,7 +145,8 @@ static bool is_whole(size_t length)
 
 static int check(const struct earl *earl, int process, int tag, const void *data, size_t length)
 {
-    if (tag < 0 || length > INT64_MAX || (data == NULL && length != 0))
+    const uint64_t bytes = length; /* where a size has 32 bits, it is never too large */
+    if (tag < 0 || bytes > INT64_MAX || (data == NULL && length != 0))
         return EARL_E_ARG;
     return earl_is_process(earl, process) ? EARL_OK : EARL_E_PROCESS;
 }
