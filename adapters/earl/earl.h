@@ -83,6 +83,11 @@ EARL_API int earl_begin(const char *name);
  * Blocks: until what this process has sent has reached the inboxes of those it is for. */
 EARL_API int earl_end(void);
 
+/* earl_words -- say what tags and processes are called in the interface above Earl, such as "type" and "node".
+ * The strings stay where they are. What shows waits (enl why, reports of deadlocks) says "NAME: receive, type 5, node 2".
+ * Returns: 0. Errors: EARL_E_ARG, EARL_E_STATE */
+EARL_API int earl_words(const char *tag, const char *process);
+
 /* earl_process, earl_processes, earl_host -- this process's number; how many there are; where one runs.
  * earl_host is the same number for processes that share memory. Without a team there is one process, 0.
  * Errors: EARL_E_STATE, EARL_E_PROCESS */

@@ -110,7 +110,9 @@ struct earl {
     struct earl_peer *peers;
     struct earl_match match;
     struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing, buffers;
-    size_t copied, copied_limit; /* bytes out of packets */
+    const char *tag_word, *process_word; /* of the interface above */
+    const char *together;                /* what all of a group do now; NULL: nothing */
+    size_t copied, copied_limit;         /* bytes out of packets */
     struct earl_slot *slots;
     uint32_t slot_room, slot_free, slot_used;
     struct earl_open *first_due, **last_due;
@@ -127,9 +129,11 @@ struct earl {
 
 /* ---- progress.c ---- */
 
-/* Takes in one packet, with EARL_WAIT waiting for one or for news of earlier work. `current`, unless NULL, is a receive that is not
- * posted, and the last to be asked. Returns 1 if there was a packet, 0 if not, or a code. */
-int earl_step(struct earl *earl, struct earl_open *current, enum earl_patience patience);
+/* Waits for a packet and takes it in, or returns 0 when there is news of earlier work. If that lasts, people can see why: an
+ * operation, with which process, which tag; EARL_ANY: none. */
+int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag);
+/* Takes in one packet, if there is one. `current`, unless NULL, is a receive that is not posted, and the last to be asked. Returns 1 if there was a packet, 0 if not, or a code. */
+int earl_step(struct earl *earl, struct earl_open *current);
 /* Takes in all that is there. Returns how many packets, or a code. */
 int earl_look(struct earl *earl);
 /* What a packet says. */

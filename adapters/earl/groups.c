@@ -125,8 +125,15 @@ static int spread(struct earl *earl, const struct members *members, int root, vo
     return code;
 }
 
-int earl_do_reduce(struct earl *earl, const struct earl_group *group, void *data, size_t length,
-                   combine *routine, void *argument)
+/* What they do is over. */
+static int together(struct earl *earl, int code)
+{
+    earl->together = NULL;
+    return code;
+}
+
+static int reduce(struct earl *earl, const struct earl_group *group, void *data, size_t length,
+                  combine *routine, void *argument)
 {
     struct members members;
     int code = find_members(earl, group, &members);
@@ -135,13 +142,21 @@ int earl_do_reduce(struct earl *earl, const struct earl_group *group, void *data
     if (code == EARL_OK)
         code = combine_up(earl, &members, data, length, routine, argument);
     else
-        return code;
-    return spread(earl, &members, 0, data, length, code);
+        return together(earl, code);
+    return together(earl, spread(earl, &members, 0, data, length, code));
+}
+
+int earl_do_reduce(struct earl *earl, const struct earl_group *group, void *data, size_t length,
+                   combine *routine, void *argument)
+{
+    earl->together = "reduce";
+    return reduce(earl, group, data, length, routine, argument);
 }
 
 int earl_do_barrier(struct earl *earl, const struct earl_group *group)
 {
-    return earl_do_reduce(earl, group, NULL, 0, NULL, NULL);
+    earl->together = "barrier";
+    return reduce(earl, group, NULL, 0, NULL, NULL);
 }
 
 int earl_do_broadcast(struct earl *earl, const struct earl_group *group, int root, void *data, size_t length)
@@ -152,7 +167,8 @@ int earl_do_broadcast(struct earl *earl, const struct earl_group *group, int roo
         return code;
     if (root < 0 || root >= members.count || (data == NULL && length != 0))
         return EARL_E_ARG;
-    return spread(earl, &members, root, data, length, EARL_OK);
+    earl->together = "broadcast";
+    return together(earl, spread(earl, &members, root, data, length, EARL_OK));
 }
 
 int earl_do_collect(struct earl *earl, const struct earl_group *group, const void *data,
@@ -172,6 +188,7 @@ int earl_do_collect(struct earl *earl, const struct earl_group *group, const voi
             total += lengths[i];
     if (total != 0 && (into == NULL || (data == NULL && lengths[members.place] != 0)))
         return EARL_E_ARG;
+    earl->together = "collect";
     if (members.place != 0)
         code = send_to(earl, &members, 0, TAG_COLLECT, data, lengths[members.place]);
     unsigned char *at = into;
@@ -183,5 +200,5 @@ int earl_do_collect(struct earl *earl, const struct earl_group *group, const voi
             memmove(at, data, lengths[0]);
         at += lengths[i];
     }
-    return spread(earl, &members, 0, into, total, code);
+    return together(earl, spread(earl, &members, 0, into, total, code));
 }

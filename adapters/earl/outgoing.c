@@ -69,7 +69,7 @@ static int wait_for(struct earl *earl, const struct earl_peer *peer, uint64_t ti
     if (earl->in_signal) /* work does not run in a signal handler; the packet has all that it needs */
         return EARL_OK;
     while (code >= 0 && peer->served < ticket)
-        code = earl_step(earl, NULL, EARL_WAIT);
+        code = earl_wait_step(earl, NULL, "send", (int)(peer - earl->peers), EARL_ANY);
     return code < 0 ? code : peer->has_ended ? EARL_E_ENDED : EARL_OK;
 }
 
@@ -197,7 +197,7 @@ earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
     if (!earl->target->later(earl->self, allocate, &demand))
         return NULL;
     while (!demand.is_done) {
-        const int step = earl_step(earl, NULL, EARL_WAIT);
+        const int step = earl_wait_step(earl, NULL, "send, for memory", EARL_ANY, EARL_ANY);
         if (step < 0)
             earl_fail("send", "%s", earl_strerror(step)); /* the demand stands on this stack */
     }
@@ -207,6 +207,7 @@ earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
 void earl_outgoing_end(struct earl *earl)
 {
     for (int i = 0; i < earl->count; i++)
-        while (earl->peers[i].first != NULL && earl_step(earl, NULL, EARL_WAIT) >= 0)
+        while (earl->peers[i].first != NULL &&
+               earl_wait_step(earl, NULL, "the end, for what was sent", i, EARL_ANY) >= 0)
             ;
 }

@@ -7,8 +7,13 @@ enum { COPIED_LIMIT = 64 << 20 };
 int earl_process_begin(struct earl *earl, const struct earl_target *target, void *self, const char *name)
 {
     struct earl_tools *tools = earl->tools; /* which were loaded before */
-    *earl = (struct earl){
-        .target = target, .self = self, .name = name, .copied_limit = COPIED_LIMIT, .tools = tools};
+    *earl = (struct earl){.target = target,
+                          .self = self,
+                          .name = name,
+                          .copied_limit = COPIED_LIMIT,
+                          .tools = tools,
+                          .tag_word = "tag",
+                          .process_word = "process"};
     earl->last_due = &earl->first_due;
     const int code = target->begin(self, &earl->process, &earl->count);
     if (code != EARL_OK)

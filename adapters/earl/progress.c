@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* progress.c -- takes in what comes, and gives each packet to the part that it is for. */
+#include <stdio.h>
+
 #include "engine.h"
 
 static void tell_end(struct earl *earl, int process, struct earl_open *current)
@@ -56,15 +58,43 @@ void earl_dispatch(struct earl *earl, earl_packet packet, struct earl_open *curr
         earl->target->release(earl->self, packet);
 }
 
-int earl_step(struct earl *earl, struct earl_open *current, enum earl_patience patience)
+static int take_in(struct earl *earl, earl_packet packet, struct earl_open *current)
 {
-    int code;
-    earl_packet packet = earl->target->take(earl->self, patience, &code);
-    if (packet == NULL)
-        return code;
     earl->is_armed = false;
     earl_dispatch(earl, packet, current);
     return 1;
+}
+
+int earl_step(struct earl *earl, struct earl_open *current)
+{
+    int code;
+    earl_packet packet = earl->target->take(earl->self, EARL_NOW, &code);
+    return packet == NULL ? code : take_in(earl, packet, current);
+}
+
+static void note(struct earl *earl, const char *what, int process, int tag)
+{
+    char text[96];
+    const char *word = process == EARL_ANY ? "" : earl->process_word;
+    int length =
+        snprintf(text, sizeof text, "%s: %s", earl->name, earl->together != NULL ? earl->together : what);
+    if (tag != EARL_ANY && earl->together == NULL && length < (int)sizeof text)
+        length += snprintf(text + length, sizeof text - (size_t)length, ", %s %d", earl->tag_word, tag);
+    if (process != EARL_ANY && length < (int)sizeof text)
+        snprintf(text + length, sizeof text - (size_t)length, ", %s %d", word, process);
+    earl->target->note(earl->self, text, process);
+}
+
+int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag)
+{
+    int code;
+    earl_packet packet = earl->target->take(earl->self, EARL_SOON, &code);
+    if (packet == NULL && code == EARL_TAKE_LATE) {
+        note(earl, what, process, tag);
+        packet = earl->target->take(earl->self, EARL_WAIT, &code);
+        earl->target->note(earl->self, NULL, EARL_ANY);
+    }
+    return packet == NULL ? code : take_in(earl, packet, current);
 }
 
 /* Not more than LOOK_MOST, lest it never end. */
@@ -72,7 +102,7 @@ int earl_look(struct earl *earl)
 {
     enum { LOOK_MOST = 1024 };
     int found = 0, code = 0;
-    while (found < LOOK_MOST && (code = earl_step(earl, NULL, EARL_NOW)) > 0)
+    while (found < LOOK_MOST && (code = earl_step(earl, NULL)) > 0)
         found++;
     return code < 0 ? code : found;
 }

@@ -34,6 +34,17 @@ int earl_begin(const char *name)
     return atexit(at_exit) == 0 ? EARL_OK : EARL_E_MEMORY;
 }
 
+int earl_words(const char *tag, const char *process)
+{
+    if (earl_own == NULL)
+        return EARL_E_STATE;
+    if (tag == NULL || process == NULL)
+        return EARL_E_ARG;
+    earl_own->tag_word = tag;
+    earl_own->process_word = process;
+    return EARL_OK;
+}
+
 int earl_end(void)
 {
     if (earl_own == NULL)

@@ -32,7 +32,7 @@ static struct earl_incoming *look_for(struct earl *earl, const struct earl_wante
         incoming = find(earl, wanted);
         if (incoming != NULL || !waits)
             break;
-        *code = earl_step(earl, NULL, EARL_WAIT);
+        *code = earl_wait_step(earl, NULL, "probe", wanted->source, wanted->tag);
     }
     return incoming;
 }
@@ -54,7 +54,7 @@ int earl_do_receive(struct earl *earl, const struct earl_wanted *wanted, void *b
             take(earl, incoming, &receive);
     }
     while (!receive.is_done && code >= 0)
-        code = earl_step(earl, &receive, EARL_WAIT);
+        code = earl_wait_step(earl, &receive, "receive", wanted->source, wanted->tag);
     if (!receive.is_done) {
         /* The target has failed: what is still to come of the message must not come to this stack. */
         if (receive.claimed != NULL)
@@ -111,7 +111,9 @@ int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits
         return code < 0 ? code : 0;
     earl_match_drop(&earl->match, &(*incoming)->message);
     earl_incoming_accept(earl, *incoming);
-    while (!(*incoming)->is_complete && (code = earl_step(earl, NULL, EARL_WAIT)) >= 0)
+    while (!(*incoming)->is_complete &&
+           (code = earl_wait_step(earl, NULL, "receive", (*incoming)->message.envelope.source,
+                                  (*incoming)->message.envelope.tag)) >= 0)
         ;
     if (!(*incoming)->is_complete)
         earl_fail("receive", "%s", earl_strerror(code)); /* nobody would free it */
@@ -147,12 +149,13 @@ int earl_do_claimed(struct earl *earl, earl_request request, void *buffer, size_
     if (buffer == NULL && room != 0)
         return EARL_E_ARG;
     struct earl_incoming *incoming = claim->claimed;
+    const int source = incoming->message.envelope.source;
     struct earl_open receive = {.kind = EARL_OPEN_RECEIVE, .buffer = buffer, .room = room};
     int code = EARL_OK;
     earl_open_free(earl, claim);
     earl_incoming_receive(earl, incoming, &receive);
     while (!receive.is_done && code >= 0)
-        code = earl_step(earl, NULL, EARL_WAIT);
+        code = earl_wait_step(earl, NULL, "receive", source, EARL_ANY);
     if (!receive.is_done)
         earl_fail("receive", "%s", earl_strerror(code));
     return buffer == NULL ? EARL_OK : receive.envelope.code;

@@ -119,7 +119,10 @@ int earl_do_test(struct earl *earl, earl_request request, bool waits, struct ear
         return EARL_E_REQUEST;
     int code = open->is_done ? 0 : earl_look(earl);
     while (waits && !open->is_done && code >= 0)
-        code = earl_step(earl, NULL, EARL_WAIT);
+        code = open->kind == EARL_OPEN_SEND
+                   ? earl_wait_step(earl, NULL, "wait for a send", open->process, open->envelope.tag)
+                   : earl_wait_step(earl, NULL, "wait for a receive", open->receive.wanted.source,
+                                    open->receive.wanted.tag);
     if (!open->is_done)
         return code < 0 ? code : 0;
     code = open->envelope.code;
@@ -165,7 +168,7 @@ int earl_do_waitsome(struct earl *earl, int count, earl_request *requests, bool 
         found = take_done(earl, count, requests, done, envelopes);
         if (found != 0 || !waits)
             return found;
-        code = earl_step(earl, NULL, EARL_WAIT);
+        code = earl_wait_step(earl, NULL, "wait for one of several", EARL_ANY, EARL_ANY);
     }
     return found != 0 ? found : code;
 }

@@ -169,7 +169,7 @@ static int wait_done(struct earl *earl, struct earl_open *send)
 {
     int code = EARL_OK;
     while (!send->is_done && code >= 0)
-        code = earl_step(earl, NULL, EARL_WAIT);
+        code = earl_wait_step(earl, NULL, "send", send->process, send->envelope.tag);
     if (!send->is_done)
         return code; /* nobody will ask for it; its work may go on, with data that the caller may change */
     code = send->envelope.code;

@@ -16,10 +16,13 @@ typedef void **earl_packet;
 /* How far a routine goes if it can't be served at once. */
 enum earl_patience {
     EARL_NOW,  /* not at all */
+    EARL_SOON, /* take: some time, no more than a person would notice */
     EARL_GROW, /* it may take more memory of the system, up to EARL_MEMORY */
     EARL_MUST, /* and beyond: a few bytes, without which others could not go on */
     EARL_WAIT  /* it waits; of the processes of a target, only in `later` */
 };
+
+enum { EARL_TAKE_LATE = 1 };
 
 enum earl_put {
     EARL_PUT_DONE,  /* the packet is the receiver's, or shared with it */
@@ -48,7 +51,7 @@ struct earl_target {
     /* In order for each receiver. keep: the packet stays the caller's, too, and is not written any more. */
     enum earl_put (*put)(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience);
     /* The next packet that has come. With EARL_WAIT it waits for one, or until `wake`: NULL then, or if there is none, or after
-     * a failure, which *code tells; else *code is EARL_OK. */
+     * a failure, which *code tells; else *code is EARL_OK, or EARL_TAKE_LATE if EARL_SOON is over. */
     earl_packet (*take)(void *self, enum earl_patience patience, int *code);
     /* Which process's end a packet of take tells of; -1: it is none such. */
     int (*ended)(void *self, earl_packet packet);
@@ -56,6 +59,8 @@ struct earl_target {
     /* Runs work(argument) beside the process, while that waits in `take` or calls `pause`: work may use EARL_WAIT, and waits
      * there without holding up others. Returns whether that is possible now. */
     bool (*later)(void *self, void (*work)(void *argument), void *argument);
+    /* Says what the process waits for, and which process alone can end that, -1: not known; NULL: it waits no more. */
+    void (*note)(void *self, const char *text, int process);
     /* Ends the wait of `take`. */
     void (*wake)(void *self);
     /* Lets what `later` has begun go on. */

@@ -42,6 +42,7 @@ void nxi_begin(void)
     const int result = earl_begin("nx");
     if (result < 0)
         earl_fail("nx", "%s", result == EARL_E_SYSTEM ? earl_sentence() : earl_strerror(result));
+    (void)earl_words("type", "node");
     nxi_process.self = earl_process();
     nxi_process.count = earl_processes();
     exchange_ptypes();

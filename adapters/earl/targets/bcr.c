@@ -21,7 +21,8 @@ enum {
     ACCOUNT_FIRST = 1 << 20,
     ACCOUNT_REGIONS = 64,
     MUST_BYTES = 1 << 16,
-    FAR_MOST = 256
+    FAR_MOST = 256,
+    SOON_MSEC = 1
 };
 static const size_t account_default = (size_t)256 << 20;
 
@@ -54,6 +55,13 @@ static long long from_variable(const char *name, long long least, long long most
     return value;
 }
 
+static bcr_cce_id member(int process)
+{
+    if (bcr.members[process] == 0)
+        bcr.members[process] = bcr_teamsize() > 0 ? bcr_teamcce(process) : bcr.own;
+    return bcr.members[process];
+}
+
 /* ---- work beside the main flow: an invocation of a handler each ---- */
 
 static void run(int cell)
@@ -81,6 +89,13 @@ static bool later(void *self, void (*routine)(void *argument), void *argument)
     *bcr.last = work;
     bcr.last = &work->next;
     return bcr_wake(WORK) == 0;
+}
+
+static void note(void *self, const char *text, int process)
+{
+    (void)self;
+    const bcr_cce_id cce = process < 0 ? -1 : member(process);
+    (void)bcr_note(text, cce > 0 ? cce : -1);
 }
 
 static void wake(void *self)
@@ -142,13 +157,6 @@ static int host(void *self, int process)
 {
     (void)self;
     return bcr_teamsize() > 0 ? bcr_teamhost(process) : 0;
-}
-
-static bcr_cce_id member(int process)
-{
-    if (bcr.members[process] == 0)
-        bcr.members[process] = bcr_teamsize() > 0 ? bcr_teamcce(process) : bcr.own;
-    return bcr.members[process];
 }
 
 static int watch(void *self, int process)
@@ -243,8 +251,11 @@ static earl_packet take(void *self, enum earl_patience patience, int *code)
 {
     (void)self;
     *code = EARL_OK;
-    bcr_region region = bcr_deq(bcr.own, INBOX, patience == EARL_WAIT ? bcr_BLOCK : 0);
-    if (region == NULL && bcr_errno != bcrE_TIMEOUT && bcr_errno != bcrE_WOKEN)
+    const int msec = patience == EARL_WAIT ? bcr_BLOCK : patience == EARL_SOON ? SOON_MSEC : 0;
+    bcr_region region = bcr_deq(bcr.own, INBOX, msec);
+    if (region == NULL && bcr_errno == bcrE_TIMEOUT)
+        *code = patience == EARL_SOON ? EARL_TAKE_LATE : EARL_OK;
+    else if (region == NULL && bcr_errno != bcrE_WOKEN)
         *code = EARL_E_SYSTEM;
     return region;
 }
@@ -306,6 +317,7 @@ const struct earl_target earl_target_bcr = {
     .take = take,
     .ended = ended,
     .later = later,
+    .note = note,
     .wake = wake,
     .pause = let_work_go_on,
     .signal_enter = signal_enter,

@@ -120,6 +120,11 @@ static void nothing(void *self)
     (void)self;
 }
 
+static void no_note(void *self, const char *text, int process)
+{
+    (void)self, (void)text, (void)process;
+}
+
 static bool no_signal(void *self)
 {
     (void)self;
@@ -153,6 +158,7 @@ const struct earl_target double_target = {
     .take = take,
     .ended = ended,
     .later = later,
+    .note = no_note,
     .wake = nothing,
     .pause = nothing,
     .signal_enter = no_signal,

@@ -38,13 +38,21 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } scenarios[] = {
-        {"all_first", all_first}, {"buffers", buffers},
-        {"chosen", chosen},       {"long_first", long_first},
-        {"flood", flood},         {"long_isends", long_isends},
-        {"many", many},           {"requests", requests},
-        {"claims", claims},       {"synchronous", synchronous},
-        {"handlers", handlers},   {"ends", ends},
-        {"groups", groups},       {"errors", errors},
+        {"all_first", all_first},
+        {"buffers", buffers},
+        {"stuck", stuck},
+        {"chosen", chosen},
+        {"long_first", long_first},
+        {"flood", flood},
+        {"long_isends", long_isends},
+        {"many", many},
+        {"requests", requests},
+        {"claims", claims},
+        {"synchronous", synchronous},
+        {"handlers", handlers},
+        {"ends", ends},
+        {"groups", groups},
+        {"errors", errors},
     };
     if (argc > 2)
         number = atoi(argv[2]);

@@ -42,6 +42,7 @@ void requests(void);
 void synchronous(void);
 void claims(void);
 void handlers(void);
+void stuck(void);
 void ends(void);
 
 /* ---- members_buffers.c ---- */

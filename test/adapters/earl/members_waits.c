@@ -208,6 +208,16 @@ void handlers(void)
     MUST(earl_barrier(NULL) == EARL_OK);
 }
 
+/* 0 and 1 receive from each other, and nobody sends; the others wait for them. */
+void stuck(void)
+{
+    const struct earl_wanted wanted = wants(1, 1 - self, 5);
+    MUST(earl_words("type", "node") == EARL_OK && earl_words(NULL, "node") == EARL_E_ARG);
+    if (self < 2)
+        MUST(earl_receive(&wanted, NULL, 0, NULL) == EARL_OK);
+    MUST(earl_barrier(NULL) == EARL_OK);
+}
+
 /* Process 1 ends while 0 waits for it, and has sent something before. */
 void ends(void)
 {

@@ -93,6 +93,18 @@ TEST_TIMEOUT(an_end_is_told_of_after_all_that_was_sent, LIMIT)
     runs("3", "ends", "1");
 }
 
+TEST_TIMEOUT(a_deadlock_is_told_in_the_interfaces_words, LIMIT)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--ondeadlock", "hup", "-n", "3", getenv("EARL_MEMBERS"), "stuck");
+    run_end(&run);
+    CHECK(run.status != 0);
+    if (strstr(run.error, "earl_members: receive, type 5, node 1") == NULL ||
+        strstr(run.error, "earl_members: receive, type 5, node 0") == NULL ||
+        strstr(run.error, "earl_members: barrier, node 0") == NULL)
+        FAIL("%s", run.error);
+}
+
 TEST_TIMEOUT(groups_combine_in_the_order_of_places, LIMIT)
 {
     runs("1", "groups", "5");
