@@ -164,5 +164,5 @@ void mistake(void)
     case 14: gisum(x, me + 1, NULL); break;
     default: return;
     }
-    MUST(!"reached");
+    _Exit(4); /* the mistake was none */
 }
