@@ -165,6 +165,7 @@ void member_looks_whether_all_came(struct host *host)
 void member_hears_that_root_is_lost(struct host *host)
 {
     host->is_excused |= host->membership.state == ENL_MEMBERSHIP_STOPPED;
+    host->was_warned |= host->membership.state != ENL_MEMBERSHIP_STOPPED;
     member_happens(host, ENL_MEMBERSHIP_ROOT_LOST);
 }
 

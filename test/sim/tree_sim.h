@@ -121,6 +121,7 @@ struct host {
     bool has_pipe; /* to its starter, which leads to the root if all above have theirs */
     bool is_done;  /* its work is ended */
     bool has_quit;
+    bool was_warned;      /* it worked when it was told that the root is gone */
     bool command_is_over; /* by which it was begun: ssh, of which another daemon has the other end */
     uint64_t troubled_ms; /* it stands still until then, or something that it says or is told is held up */
     bool is_excused; /* it stood still, or what it says or is told was held up for long: it may be lost */
