@@ -273,7 +273,7 @@ static int write_head(struct earl *earl, earl_buffer *buffer, unsigned context, 
     }
     earl_head_write(*first->packet, EARL_FIRST | (uint32_t)buffer->format << EARL_FORMAT_SHIFT, context,
                     (uint32_t)earl->process, (uint32_t)tag);
-    earl_first_write(*first->packet, EARL_BUFFER_ID, buffer->length);
+    earl_first_write(*first->packet, EARL_BUFFER_ID, 0, buffer->length);
     buffer->was_sent = true;
     buffer->context = context;
     buffer->tag = tag;
@@ -307,6 +307,7 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
     int code = write_head(earl, buffer, context, tag);
     if (code != EARL_OK)
         return code;
+    earl->is_in_parts = true;
     for (int i = 0; i < count; i++) {
         earl->peers[processes[i]].sends++;
         int sent = processes[i] == earl->process ? to_own(earl, buffer) : EARL_OK;
@@ -315,6 +316,7 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
             sent = earl_outgoing_share(earl, processes[i], piece->packet);
         code = code != EARL_OK ? code : sent;
     }
+    earl->is_in_parts = false;
     for (int i = 0; i < count; i++)
         if (processes[i] != earl->process && earl->peers[processes[i]].first != NULL) {
             const int sent = earl_outgoing_wait(earl, processes[i]);

@@ -96,7 +96,8 @@ EARL_API int earl_processes(void);
 EARL_API int earl_host(int process);
 
 /* earl_watch -- be told of the end of a process, however it ends.
- * Once it has ended, a message of that source without bytes comes in `context` with `tag`, after all that it has sent here.
+ * Once it has ended, a message of that source without bytes comes in `context` with `tag`, after all that it has sent here. It is
+ * told once, as the last call of earl_watch for it has said. (A message of which a part had come only: earl_receive.)
  * Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_MEMORY, EARL_E_SYSTEM */
 EARL_API int earl_watch(int process, unsigned context, int tag);
 
@@ -122,7 +123,8 @@ EARL_API earl_request earl_isend(int process, unsigned context, int tag, const v
 EARL_API earl_request earl_issend(int process, unsigned context, int tag, const void *data, size_t length);
 
 /* earl_receive -- receive a message into the `room` bytes at `buffer`. envelope is NULL, or where it is told of.
- * Returns: 0, or EARL_E_CUT. Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_MEMORY, EARL_E_SYSTEM
+ * Returns: 0, or EARL_E_CUT. Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_MEMORY, EARL_E_SYSTEM; EARL_E_ENDED: its sender has ended
+ *     in the middle of the message. One that nobody has got hold of by then has not been sent.
  * Blocks: until there is one. */
 EARL_API int earl_receive(const struct earl_wanted *wanted, void *buffer, size_t room,
                           struct earl_envelope *envelope);
@@ -143,7 +145,8 @@ EARL_API int earl_probe(const struct earl_wanted *wanted, int wait, struct earl_
 EARL_API earl_request earl_claim(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope);
 
 /* earl_claimed -- receive a claimed message; the request is over then. buffer NULL with room 0 drops the message.
- * Returns: 0, or EARL_E_CUT if room is less than its length (not if buffer is NULL). Errors: EARL_E_REQUEST */
+ * Returns: 0, or EARL_E_CUT if room is less than its length (not if buffer is NULL). Errors: EARL_E_REQUEST; EARL_E_ENDED,
+ *     as earl_receive. */
 EARL_API int earl_claimed(earl_request request, void *buffer, size_t room);
 
 /* ----------------------------------------------------------------------------- typed data --- */
@@ -227,8 +230,8 @@ EARL_API int earl_waitsome(int count, earl_request *requests, int wait, int *don
 EARL_API int earl_cancel(earl_request request);
 
 /* earl_then -- have a routine called when a request is done, which is over then: nobody waits for it.
- * It is called once, within the next routine of Earl that takes in what comes, or at the end of one; in a process that computes
- * meanwhile, by a signal handler (SIGIO), which interrupts it. It may call any routine of Earl, and longjmp must not leave it. No
+ * It is called once, within the next routine of Earl, when that waits or at its end; in a process that computes meanwhile, by a
+ * signal handler (SIGIO), which interrupts it. It may call any routine of Earl, and longjmp must not leave it. No
  * such routine is called while another runs, or between earl_mask(1) and earl_mask(0).
  * Returns: 0. Errors: EARL_E_REQUEST, EARL_E_ARG, EARL_E_SYSTEM */
 EARL_API int earl_then(earl_request request,

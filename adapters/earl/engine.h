@@ -24,7 +24,7 @@
 enum {
     EARL_WHOLE_MAX = 8192,
     EARL_PART_SMALL = 16384,
-    EARL_PART_LARGE = 65536,
+    EARL_PART_LARGE = EARL_PART_MOST,
     EARL_PART_LIMIT = 256 << 10, /* of a message: from here on its parts are large */
     EARL_UNASKED = 256 << 10,
     EARL_COPIED_MAX = 960
@@ -46,9 +46,9 @@ struct earl_incoming {
     struct earl_piece *pieces, *last;
     unsigned char *copy; /* instead of pieces: behind this struct, or pages of their own */
     size_t arrived;
-    uint32_t id;
-    uint8_t pool;   /* which pool this is from */
-    uint8_t format; /* of the items in it: types.h */
+    uint32_t id, serial; /* for its sender */
+    uint8_t pool;        /* which pool this is from */
+    uint8_t format;      /* of the items in it: types.h */
     bool is_synchronous, is_complete;
     bool is_told; /* tools know that it has its receive */
     long long number;
@@ -75,6 +75,7 @@ struct earl_open {
     const unsigned char *data;
     size_t length, sent;
     int process;
+    uint32_t serial; /* among all sends */
     bool is_synchronous, is_matched, is_queued;
     bool is_copy;      /* data are pages of Earl's */
     bool is_abandoned; /* nobody asks for it: it is over when it is done */
@@ -87,6 +88,14 @@ struct earl_outgoing {
     struct earl_open *send;
 };
 
+/* Work that waits for memory for a packet. */
+struct earl_demand {
+    struct earl *earl;
+    size_t length;
+    earl_packet packet; /* when it is done; NULL: there is none for one so long */
+    bool is_done, is_over;
+};
+
 struct earl_peer {
     struct earl_outgoing *first, *last;
     long long sends, comes;  /* messages to it, and from it, since the start */
@@ -95,7 +104,8 @@ struct earl_peer {
     struct earl *earl;
     bool is_served; /* work for it has begun */
     bool has_ended;
-    bool is_watched;
+    bool is_awaited; /* the target is to tell of its end: something is to come from there */
+    bool is_watched; /* the user is to be told */
     unsigned watch_context;
     int watch_tag;
 };
@@ -109,13 +119,15 @@ struct earl {
     int process, count;
     struct earl_peer *peers;
     struct earl_match match;
-    struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing, buffers;
+    struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing, buffers, demands;
+    unsigned demand_count;
     const char *tag_word, *process_word; /* of the interface above */
     const char *together;                /* what all of a group do now; NULL: nothing */
     size_t copied, copied_limit;         /* bytes out of packets */
     struct earl_slot *slots;
     uint32_t slot_room, slot_free, slot_used;
     struct earl_open *first_due, **last_due;
+    uint32_t sends;   /* how many there have been: the serial of the last one */
     uint64_t strange; /* packets that made no sense, and were dropped */
     unsigned empty;   /* looks in a row that found nothing */
 
@@ -125,17 +137,21 @@ struct earl {
     struct earl_tools *tools; /* NULL: there are none */
     bool chooses;             /* one of them does, where a receive may have any of several messages */
     bool is_armed;
+    bool is_in_parts; /* within a message whose packets come together: nothing else is sent meanwhile */
 };
 
 /* ---- progress.c ---- */
 
-/* Waits for a packet and takes it in, or returns 0 when there is news of earlier work. If that lasts, people can see why: an
+/* How a routine waits: calls what is due, or waits for a packet and takes it in, or returns 0 when there is news of earlier work.
+ * Any request may be over when it returns. If that lasts, people can see why: an
  * operation, with which process, which tag; EARL_ANY: none. */
 int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag);
 /* Takes in one packet, if there is one. `current`, unless NULL, is a receive that is not posted, and the last to be asked. Returns 1 if there was a packet, 0 if not, or a code. */
 int earl_step(struct earl *earl, struct earl_open *current);
 /* Takes in all that is there. Returns how many packets, or a code. */
 int earl_look(struct earl *earl);
+/* Has the target tell of that process's end: an answer, or the parts of a message, are to come from there. */
+void earl_expect(struct earl *earl, int process);
 /* What a packet says. */
 void earl_dispatch(struct earl *earl, earl_packet packet, struct earl_open *current);
 
@@ -145,11 +161,15 @@ void earl_dispatch(struct earl *earl, earl_packet packet, struct earl_open *curr
 void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, struct earl_open *receive);
 /* Lets go of a message and all its bytes. */
 void earl_incoming_free(struct earl *earl, struct earl_incoming *incoming);
+/* That process has ended: what was to come of its messages does not. */
+void earl_incoming_ended(struct earl *earl, int process);
+/* Lets go of all messages. */
+void earl_incoming_end(struct earl *earl);
 /* Tells the sender of a message that is out of the tables that it is received, if he waits for that. */
 void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming);
-/* A message of this process to itself, in no packet; id: of its send, if that is to be told when a receive has got hold of it. */
+/* A message of this process to itself, in no packet; send is NULL, or to be told when a receive has got hold of it. */
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
-                       uint32_t id);
+                       const struct earl_open *send);
 /* A whole message has come; returns whether the packet is kept. */
 bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
                          const unsigned char *data, struct earl_open *current);
@@ -167,11 +187,15 @@ int earl_outgoing_share(struct earl *earl, int process, earl_packet packet);
 /* Waits until all has gone that the process is to get by now. */
 int earl_outgoing_wait(struct earl *earl, int process);
 /* Answers with a packet of a head alone, which need not keep the order. */
-int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t id);
+int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t serial, uint32_t id);
 /* Has the rest of a send go when its turn comes. */
 int earl_outgoing_queue(struct earl *earl, struct earl_open *send);
 /* Memory for a packet, for which it waits. NULL: there is none for one so long. */
 earl_packet earl_outgoing_memory(struct earl *earl, size_t length);
+/* Begins to wait for memory beside what the caller does; it is woken then. NULL: that is not possible. The end of it may come first;
+ * it returns NULL, and gives back a packet that nobody has taken out. */
+struct earl_demand *earl_demand_begin(struct earl *earl, size_t length);
+struct earl_demand *earl_demand_end(struct earl *earl, struct earl_demand *demand);
 void earl_outgoing_end(struct earl *earl);
 
 /* ---- send.c ---- */
@@ -183,10 +207,14 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
 earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int tag, const void *data,
                            size_t length, bool is_synchronous);
 /* The receiver has got hold of a message. */
-void earl_send_matched(struct earl *earl, int process, uint32_t id);
+void earl_send_matched(struct earl *earl, int process, uint32_t id, uint32_t serial);
+/* A send is over, with a code; with EARL_OK a synchronous one only if it is matched. */
+void earl_send_finish(struct earl *earl, struct earl_open *send, int code);
 /* That process has ended: sends to it are over. */
 void earl_send_ended(struct earl *earl, int process);
-/* Goes on with a send, in work of its own, to its end. */
+/* The process ends: sends that are over for their callers go, asked or not. */
+void earl_send_abandoned(struct earl *earl);
+/* Goes on with a send that a receive has got hold of, in work of its own, to its end. */
 void earl_send_rest(struct earl *earl, struct earl_open *send);
 
 /* ---- receive.c ---- */
@@ -246,6 +274,10 @@ int earl_do_then(struct earl *earl, earl_request request,
 int earl_do_mask(struct earl *earl, int state);
 /* Calls what is due. */
 void earl_interrupts_serve(struct earl *earl);
+static inline bool earl_interrupts_due(const struct earl *earl)
+{
+    return earl->first_due != NULL && earl->masked == 0 && earl->in_then == 0;
+}
 void earl_interrupts_end(struct earl *earl);
 /* Nothing more is there to be taken in: the helper is told of what comes from now on. */
 void earl_interrupts_arm(struct earl *earl);

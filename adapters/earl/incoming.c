@@ -39,7 +39,7 @@ static void store(struct earl_open *receive, size_t offset, const unsigned char 
 static void complete(struct earl *earl, struct earl_open *receive, const struct earl_envelope *envelope)
 {
     receive->envelope = *envelope;
-    if ((size_t)envelope->length > receive->room)
+    if (envelope->code == EARL_OK && (size_t)envelope->length > receive->room)
         receive->envelope.code = EARL_E_CUT;
     earl_open_done(earl, receive);
 }
@@ -127,24 +127,27 @@ bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope
 }
 
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
-                       uint32_t id)
+                       const struct earl_open *send)
 {
     struct earl_open *receive = wanted_by(earl, envelope, NULL);
     const long long number = ++earl->peers[earl->process].comes;
     if (receive == NULL) {
         struct earl_incoming *incoming = keep_whole(earl, envelope, NULL, data);
         incoming->number = number;
-        incoming->is_synchronous = id != 0;
-        incoming->id = id;
+        if (send != NULL) {
+            incoming->is_synchronous = true;
+            incoming->id = (uint32_t)send->request;
+            incoming->serial = send->serial;
+        }
         return;
     }
     if (earl->tools != NULL)
-        earl_tools_match(earl, envelope, number, id != 0);
+        earl_tools_match(earl, envelope, number, send != NULL);
     if (envelope->length != 0)
         store(receive, 0, data, (size_t)envelope->length);
     complete(earl, receive, envelope);
-    if (id != 0)
-        earl_send_matched(earl, earl->process, id);
+    if (send != NULL)
+        earl_send_matched(earl, earl->process, (uint32_t)send->request, send->serial);
 }
 
 /* ---- in parts ---- */
@@ -153,10 +156,10 @@ static void tell_matched(struct earl *earl, const struct earl_incoming *incoming
 {
     const int source = incoming->message.envelope.source;
     if (source == earl->process) {
-        earl_send_matched(earl, source, incoming->id);
+        earl_send_matched(earl, source, incoming->id, incoming->serial);
         return;
     }
-    const int code = earl_outgoing_answer(earl, source, EARL_MATCHED, incoming->id);
+    const int code = earl_outgoing_answer(earl, source, EARL_MATCHED, incoming->serial, incoming->id);
     if (code != EARL_OK && code != EARL_E_ENDED)
         earl_fail("receive", "process %d cannot be answered: %s", source, earl_strerror(code));
 }
@@ -164,6 +167,8 @@ static void tell_matched(struct earl *earl, const struct earl_incoming *incoming
 void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming)
 {
     tell_tools(earl, incoming);
+    if (!incoming->is_complete)
+        earl_expect(earl, incoming->message.envelope.source);
     if (incoming->is_synchronous || !incoming->is_complete)
         tell_matched(earl, incoming);
 }
@@ -216,9 +221,9 @@ static bool take_part(struct earl *earl, struct earl_incoming *incoming, earl_pa
 bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
                          const unsigned char *data, size_t length, struct earl_open *current)
 {
-    uint32_t id;
+    uint32_t id, serial;
     uint64_t total;
-    earl_first_read(data, &id, &total);
+    earl_first_read(data, &id, &serial, &total);
     if (total > INT64_MAX || *place_of(earl, envelope->source, id) != NULL) {
         earl->strange++;
         return false;
@@ -229,6 +234,7 @@ bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope
     incoming->message.envelope.length = (long long)total;
     incoming->number = ++earl->peers[envelope->source].comes;
     incoming->id = id;
+    incoming->serial = serial;
     const uint32_t kind = earl_head_read(data).kind;
     incoming->is_synchronous = (kind & EARL_SYNCHRONOUS) != 0;
     incoming->format = (uint8_t)(kind >> EARL_FORMAT_SHIFT);
@@ -262,6 +268,20 @@ bool earl_incoming_more(struct earl *earl, int source, uint32_t id, earl_packet 
         finish(earl, incoming);
     }
     return is_kept;
+}
+
+void earl_incoming_ended(struct earl *earl, int process)
+{
+    for (struct earl_incoming *incoming; (incoming = earl->peers[process].arriving) != NULL;) {
+        earl->peers[process].arriving = incoming->next;
+        if (incoming->message.links[EARL_EXACT].next != NULL) { /* nobody has got hold of it */
+            earl_match_drop(&earl->match, &incoming->message);
+            earl_incoming_free(earl, incoming);
+            continue;
+        }
+        incoming->message.envelope.code = EARL_E_ENDED;
+        finish(earl, incoming);
+    }
 }
 
 /* ---- to their receive ---- */
@@ -301,4 +321,19 @@ void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, st
     attach(earl, incoming, receive);
     if (incoming->is_complete)
         finish(earl, incoming);
+}
+
+void earl_incoming_end(struct earl *earl)
+{
+    for (int i = 0; i < earl->count; i++)
+        for (struct earl_incoming *incoming; (incoming = earl->peers[i].arriving) != NULL;) {
+            earl->peers[i].arriving = incoming->next;
+            if (incoming->message.links[EARL_EXACT].next != NULL)
+                earl_match_drop(&earl->match, &incoming->message);
+            earl_incoming_free(earl, incoming);
+        }
+    for (struct earl_message *message; (message = earl_match_any(&earl->match)) != NULL;) {
+        earl_match_drop(&earl->match, message);
+        earl_incoming_free(earl, (struct earl_incoming *)message);
+    }
 }

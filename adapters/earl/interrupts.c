@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* interrupts.c -- routines that are called when a request is done: at the end of a routine of Earl, or by a signal.
  *
- *    in a routine of Earl        what is done meanwhile is due; the outermost routine calls it before it returns
+ *    in a routine of Earl        what is done meanwhile is due; the outermost routine calls it when it is to wait, and before it
+ *                                returns
  *    outside, a helper thread    waits for what comes into the inbox, and sends SIGIO; the handler takes in what has come and calls
  *                                what is due, between bcr_sigenter and bcr_sigleave, which `signal_enter` of the target are
  *    masked                      what is due stays so, until earl_mask(0) */
@@ -24,8 +25,8 @@ static struct earl *interrupted;
 
 void earl_interrupts_serve(struct earl *earl)
 {
-    for (struct earl_open *open;
-         earl->masked == 0 && earl->in_then == 0 && (open = earl->first_due) != NULL;) {
+    while (earl_interrupts_due(earl)) {
+        struct earl_open *open = earl->first_due;
         earl->first_due = open->next_due;
         if (earl->first_due == NULL)
             earl->last_due = &earl->first_due;
@@ -82,7 +83,9 @@ static void on_sigio(int signal)
 {
     (void)signal;
     struct earl *earl = interrupted;
-    if (earl == NULL)
+    /* The signal may be anybody's, and come to any thread. */
+    if (earl == NULL || earl->interrupts == NULL ||
+        !pthread_equal(pthread_self(), earl->interrupts->helper.target))
         return;
     earl->pending = 1;
     if (earl->inside != 0 || earl->masked != 0 || !earl->target->signal_enter(earl->self))

@@ -171,6 +171,15 @@ void earl_match_drop(struct earl_match *match, struct earl_message *message)
     }
 }
 
+struct earl_message *earl_match_any(const struct earl_match *match)
+{
+    const struct earl_table *table = &match->messages[EARL_EXACT];
+    for (uint32_t i = 0; table->count != 0 && i <= table->mask; i++)
+        if (table->buckets[i].next != &table->buckets[i])
+            return message_of(table->buckets[i].next, EARL_EXACT);
+    return NULL;
+}
+
 /* ---- receives ---- */
 
 bool earl_match_post(struct earl_match *match, struct earl_receive *receive)

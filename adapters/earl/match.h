@@ -61,6 +61,8 @@ struct earl_message *earl_match_next(const struct earl_match *match, const struc
 /* Keeps a message, whose envelope is set, behind those that came before. False: no memory. */
 bool earl_match_keep(struct earl_match *match, struct earl_message *message);
 void earl_match_drop(struct earl_match *match, struct earl_message *message);
+/* One of those that are kept. NULL: there is none. */
+struct earl_message *earl_match_any(const struct earl_match *match);
 
 /* Posts a receive, whose `wanted` is set. False: no memory. */
 bool earl_match_post(struct earl_match *match, struct earl_receive *receive);

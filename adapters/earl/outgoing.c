@@ -133,7 +133,7 @@ int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
     return put_later(earl, peer, own);
 }
 
-int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t id)
+int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t serial, uint32_t id)
 {
     struct earl_peer *peer = &earl->peers[process];
     if (peer->has_ended)
@@ -143,7 +143,7 @@ int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t
         packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
     if (packet == NULL)
         return EARL_E_MEMORY;
-    earl_head_write(*packet, kind, 0, (uint32_t)earl->process, id);
+    earl_head_write(*packet, kind, serial, (uint32_t)earl->process, id);
     const enum earl_put put = earl->target->put(earl->self, process, packet, false, EARL_NOW);
     if (put == EARL_PUT_DONE)
         return EARL_OK;
@@ -166,21 +166,46 @@ int earl_outgoing_queue(struct earl *earl, struct earl_open *send)
 
 /* ---- memory ---- */
 
-/* Work: waits for memory. */
-struct demand {
-    struct earl *earl;
-    size_t length;
-    earl_packet packet;
-    bool is_done;
-};
+static void free_demand(struct earl *earl, struct earl_demand *demand)
+{
+    if (demand->packet != NULL)
+        earl->target->release(earl->self, demand->packet);
+    earl_pool_give(&earl->demands, demand);
+    earl->demand_count--;
+}
 
+/* Work: waits for memory. */
 static void allocate(void *argument)
 {
-    struct demand *demand = argument;
+    struct earl_demand *demand = argument;
     struct earl *earl = demand->earl;
     demand->packet = earl->target->allocate(earl->self, demand->length, EARL_WAIT);
     demand->is_done = true;
-    earl->target->wake(earl->self);
+    if (demand->is_over)
+        free_demand(earl, demand);
+    else
+        earl->target->wake(earl->self);
+}
+
+struct earl_demand *earl_demand_begin(struct earl *earl, size_t length)
+{
+    struct earl_demand *demand = earl_pool_take(&earl->demands);
+    if (demand == NULL)
+        return NULL;
+    *demand = (struct earl_demand){earl, length, NULL, false, false};
+    earl->demand_count++;
+    if (earl->target->later(earl->self, allocate, demand))
+        return demand;
+    free_demand(earl, demand);
+    return NULL;
+}
+
+struct earl_demand *earl_demand_end(struct earl *earl, struct earl_demand *demand)
+{
+    demand->is_over = true;
+    if (demand->is_done)
+        free_demand(earl, demand);
+    return NULL;
 }
 
 earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
@@ -193,21 +218,30 @@ earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
         return packet;
     if (earl->in_signal) /* where no work runs */
         return earl->target->allocate(earl->self, length, EARL_WAIT);
-    struct demand demand = {earl, length, NULL, false};
-    if (!earl->target->later(earl->self, allocate, &demand))
+    struct earl_demand *demand = earl_demand_begin(earl, length);
+    int code = EARL_OK;
+    while (demand != NULL && !demand->is_done && code >= 0)
+        code = earl_wait_step(earl, NULL, "send, for memory", EARL_ANY, EARL_ANY);
+    if (demand == NULL)
         return NULL;
-    while (!demand.is_done) {
-        const int step = earl_wait_step(earl, NULL, "send, for memory", EARL_ANY, EARL_ANY);
-        if (step < 0)
-            earl_fail("send", "%s", earl_strerror(step)); /* the demand stands on this stack */
-    }
-    return demand.packet;
+    packet = demand->packet;
+    demand->packet = NULL;
+    earl_demand_end(earl, demand);
+    return packet;
+}
+
+static bool is_any_queued(const struct earl *earl)
+{
+    for (int i = 0; i < earl->count; i++)
+        if (earl->peers[i].first != NULL)
+            return true;
+    return false;
 }
 
 void earl_outgoing_end(struct earl *earl)
 {
-    for (int i = 0; i < earl->count; i++)
-        while (earl->peers[i].first != NULL &&
-               earl_wait_step(earl, NULL, "the end, for what was sent", i, EARL_ANY) >= 0)
-            ;
+    int code = 0;
+    earl_send_abandoned(earl);
+    while (code >= 0 && is_any_queued(earl)) /* of all: what comes may be answers, by which more goes */
+        code = earl_wait_step(earl, NULL, "the end, for what was sent", EARL_ANY, EARL_ANY);
 }

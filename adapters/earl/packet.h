@@ -3,12 +3,15 @@
  *
  *    0       4         8        12       16     20   24           32
  *   +-------+---------+--------+--------+------+----+------------+
- *   | kind  | context | source | tag    | id   | 0  | total      |   FIRST: of a message in several packets, or that is
+ *   | kind  | context | source | tag    | id   | no | total      |   FIRST: of a message in several packets, or that is
  *   +-------+---------+--------+--------+------+----+------------+          to be answered (SYNCHRONOUS)
  *                                                                   The kind's third byte: the format of typed items
  *   | kind  | context | source | tag    | data ...                  WHOLE: a message
  *   | kind  | 0       | source | id     | data ...                  MORE: of the message with that id, the next bytes
- *   | kind  | 0       | source | id     |                           MATCHED: a receive has got hold of the message */
+ *   | kind  | no      | source | id     |                           MATCHED: a receive has got hold of the message
+ *
+ * id is the number of the sender's request, which another send has once it is over; no is its serial among all of them, so that an
+ * answer that comes late is not taken for the other's. */
 #ifndef EARL_PACKET_H
 #define EARL_PACKET_H
 
@@ -39,21 +42,23 @@ static inline struct earl_head earl_head_read(const unsigned char *bytes)
 }
 
 /* The second half of a FIRST. */
-static inline void earl_first_write(unsigned char *bytes, uint32_t id, uint64_t total)
+static inline void earl_first_write(unsigned char *bytes, uint32_t id, uint32_t serial, uint64_t total)
 {
-    const uint32_t words[2] = {htobe32(id), 0};
+    const uint32_t words[2] = {htobe32(id), htobe32(serial)};
     const uint64_t length = htobe64(total);
     memcpy(bytes + EARL_HEAD, words, sizeof words);
     memcpy(bytes + EARL_HEAD + 8, &length, sizeof length);
 }
 
-static inline void earl_first_read(const unsigned char *bytes, uint32_t *id, uint64_t *total)
+static inline void earl_first_read(const unsigned char *bytes, uint32_t *id, uint32_t *serial,
+                                   uint64_t *total)
 {
-    uint32_t word;
+    uint32_t words[2];
     uint64_t length;
-    memcpy(&word, bytes + EARL_HEAD, sizeof word);
+    memcpy(words, bytes + EARL_HEAD, sizeof words);
     memcpy(&length, bytes + EARL_HEAD + 8, sizeof length);
-    *id = be32toh(word);
+    *id = be32toh(words[0]);
+    *serial = be32toh(words[1]);
     *total = be64toh(length);
 }
 

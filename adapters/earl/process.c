@@ -22,6 +22,7 @@ int earl_process_begin(struct earl *earl, const struct earl_target *target, void
     earl_pool_begin(&earl->pieces, sizeof(struct earl_piece));
     earl_pool_begin(&earl->opens, sizeof(struct earl_open));
     earl_pool_begin(&earl->outgoing, sizeof(struct earl_outgoing));
+    earl_pool_begin(&earl->demands, sizeof(struct earl_demand));
     earl->peers = earl_pages((size_t)earl->count * sizeof *earl->peers);
     if (earl->peers == NULL)
         return EARL_E_MEMORY;
@@ -33,9 +34,11 @@ int earl_process_begin(struct earl *earl, const struct earl_target *target, void
 void earl_process_end(struct earl *earl)
 {
     earl_interrupts_end(earl);
+    earl->masked = 1; /* no routine is called any more */
     earl_outgoing_end(earl);
     earl->target->end(earl->self);
     earl_requests_end(earl);
+    earl_incoming_end(earl);
     earl_match_end(&earl->match);
     for (int i = 0; i < EARL_POOLS; i++)
         earl_pool_end(&earl->incoming[i]);
@@ -43,6 +46,8 @@ void earl_process_end(struct earl *earl)
     earl_pool_end(&earl->opens);
     earl_pool_end(&earl->outgoing);
     earl_pool_end(&earl->buffers);
+    if (earl->demand_count == 0) /* else work waits still, for memory that does not come */
+        earl_pool_end(&earl->demands);
     earl_pages_free(earl->peers, (size_t)earl->count * sizeof *earl->peers);
     earl->peers = NULL;
 }

@@ -9,11 +9,22 @@ static void tell_end(struct earl *earl, int process, struct earl_open *current)
     struct earl_peer *peer = &earl->peers[process];
     peer->has_ended = true;
     earl_send_ended(earl, process);
+    earl_incoming_ended(earl, process);
     if (!peer->is_watched)
         return;
     peer->is_watched = false;
     const struct earl_envelope envelope = {peer->watch_context, process, peer->watch_tag, EARL_OK, 0};
     earl_incoming_whole(earl, &envelope, NULL, NULL, current);
+}
+
+void earl_expect(struct earl *earl, int process)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    if (peer->is_awaited || peer->has_ended || process == earl->process)
+        return;
+    peer->is_awaited = true;
+    (void)earl->target->watch(earl->self,
+                              process); /* where it cannot, what is to come is waited for without end */
 }
 
 /* Returns whether the packet is kept. */
@@ -38,7 +49,7 @@ static bool read_packet(struct earl *earl, earl_packet packet, struct earl_open 
         return earl_incoming_first(earl, &envelope, packet, bytes, length, current);
     case EARL_MORE:
         return earl_incoming_more(earl, source, head.tag, packet, bytes + EARL_HEAD, length - EARL_HEAD);
-    case EARL_MATCHED: earl_send_matched(earl, source, head.tag); return false;
+    case EARL_MATCHED: earl_send_matched(earl, source, head.tag, head.context); return false;
     default: break;
     }
 strange:
@@ -85,9 +96,24 @@ static void note(struct earl *earl, const char *what, int process, int tag)
     earl->target->note(earl->self, text, process);
 }
 
+/* Routines that are due may be what others wait for, before they send what this process waits for. While one runs, `current` is
+ * posted: what comes meanwhile is for it rather than for receives of the routine. */
+static int call_due(struct earl *earl, struct earl_open *current)
+{
+    const bool is_open = current != NULL && !current->is_done && current->claimed == NULL;
+    if (is_open && !earl_match_post(&earl->match, &current->receive))
+        return EARL_E_MEMORY;
+    earl_interrupts_serve(earl);
+    if (is_open && current->receive.is_posted)
+        earl_match_unpost(&earl->match, &current->receive);
+    return 0;
+}
+
 int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag)
 {
     int code;
+    if (earl_interrupts_due(earl) && !earl->is_in_parts)
+        return call_due(earl, current);
     earl_packet packet = earl->target->take(earl->self, EARL_SOON, &code);
     if (packet == NULL && code == EARL_TAKE_LATE) {
         note(earl, what, process, tag);

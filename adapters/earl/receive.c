@@ -117,7 +117,11 @@ int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits
         ;
     if (!(*incoming)->is_complete)
         earl_fail("receive", "%s", earl_strerror(code)); /* nobody would free it */
-    return 1;
+    code = (*incoming)->message.envelope.code;
+    if (code == EARL_OK)
+        return 1;
+    earl_incoming_free(earl, *incoming);
+    return code;
 }
 
 earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, bool waits,

@@ -97,8 +97,16 @@ void earl_send_ended(struct earl *earl, int process)
         if (open == NULL || open->kind != EARL_OPEN_SEND || open->process != process || open->is_done ||
             open->is_queued)
             continue;
-        open->envelope.code = EARL_E_ENDED;
-        earl_open_done(earl, open);
+        earl_send_finish(earl, open, EARL_E_ENDED);
+    }
+}
+
+void earl_send_abandoned(struct earl *earl)
+{
+    for (uint32_t i = 0; i < earl->slot_room; i++) {
+        struct earl_open *open = earl->slots[i].open;
+        if (open != NULL && open->is_abandoned && open->sent < open->length)
+            (void)earl_outgoing_queue(earl, open);
     }
 }
 
@@ -118,11 +126,15 @@ int earl_do_test(struct earl *earl, earl_request request, bool waits, struct ear
     if (open == NULL)
         return EARL_E_REQUEST;
     int code = open->is_done ? 0 : earl_look(earl);
-    while (waits && !open->is_done && code >= 0)
+    while (waits && !open->is_done && code >= 0) {
         code = open->kind == EARL_OPEN_SEND
                    ? earl_wait_step(earl, NULL, "wait for a send", open->process, open->envelope.tag)
                    : earl_wait_step(earl, NULL, "wait for a receive", open->receive.wanted.source,
                                     open->receive.wanted.tag);
+        open = of_user(earl, request);
+        if (open == NULL) /* a routine that was called has waited for it, too */
+            return EARL_E_REQUEST;
+    }
     if (!open->is_done)
         return code < 0 ? code : 0;
     code = open->envelope.code;
@@ -149,26 +161,36 @@ static int take_done(struct earl *earl, int count, earl_request *requests, int *
     return found;
 }
 
-int earl_do_waitsome(struct earl *earl, int count, earl_request *requests, bool waits, int *done,
-                     struct earl_envelope *envelopes)
+/* Whether there are any requests among them, and no other numbers: 1, 0, or a code. */
+static int check_all(struct earl *earl, int count, const earl_request *requests)
 {
-    bool has_any = false;
-    if (count < 0 || (count > 0 && (requests == NULL || done == NULL)))
-        return EARL_E_ARG;
+    int has_any = 0;
     for (int i = 0; i < count; i++) {
         if (requests[i] != 0 && of_user(earl, requests[i]) == NULL)
             return EARL_E_REQUEST;
         has_any = has_any || requests[i] != 0;
     }
-    if (!has_any)
-        return 0;
+    return has_any;
+}
+
+int earl_do_waitsome(struct earl *earl, int count, earl_request *requests, bool waits, int *done,
+                     struct earl_envelope *envelopes)
+{
+    if (count < 0 || (count > 0 && (requests == NULL || done == NULL)))
+        return EARL_E_ARG;
+    int code = check_all(earl, count, requests);
+    if (code <= 0)
+        return code;
     int found = take_done(earl, count, requests, done, envelopes);
-    int code = found == 0 ? earl_look(earl) : 0;
+    code = found == 0 ? earl_look(earl) : 0;
     while (found == 0 && code >= 0) {
         found = take_done(earl, count, requests, done, envelopes);
         if (found != 0 || !waits)
             return found;
+        const bool calls = earl_interrupts_due(earl);
         code = earl_wait_step(earl, NULL, "wait for one of several", EARL_ANY, EARL_ANY);
+        if (calls && code >= 0) /* a routine that was called may have waited for one, too */
+            code = check_all(earl, count, requests);
     }
     return found != 0 ? found : code;
 }
@@ -187,6 +209,11 @@ int earl_do_cancel(struct earl *earl, earl_request request)
 
 void earl_requests_end(struct earl *earl)
 {
+    for (uint32_t i = 0; i < earl->slot_room; i++) {
+        const struct earl_open *open = earl->slots[i].open;
+        if (open != NULL && open->kind == EARL_OPEN_CLAIM && open->claimed->is_complete)
+            earl_incoming_free(earl, open->claimed); /* others are with those that come in parts */
+    }
     earl_pages_free(earl->slots, earl->slot_room * sizeof *earl->slots);
     earl->slots = NULL;
     earl->slot_room = 0;

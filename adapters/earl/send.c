@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* send.c -- messages to their receiver: in one packet, or in parts.
  *
- *    parts go        while there is memory, and not much has gone that nobody has asked for; a sender that waits takes more memory
- *    parked          too much has gone unasked, or there is no memory: until a receive has got hold of the message
- *    queued          the rest goes in work of its own, which waits for memory and room
+ *    parts go        while there is memory and room, and not much has gone that nobody has asked for; a sender that waits goes on
+ *                    unasked, and takes more memory
+ *    parked          until a receive has got hold of the message; a sender that waits goes on once there is memory and room. It
+ *                    is not queued: one that is received, and stands behind, would wait for memory that is there for it alone
+ *    queued          a receive has got hold of it: the rest goes in work of its own, which waits for memory and room
  *    done            all has been copied; of a synchronous send also: a receive has got hold of it */
 #include "engine.h"
 
@@ -12,13 +14,13 @@ static size_t part_of(size_t length)
     return length <= EARL_PART_LIMIT ? EARL_PART_SMALL : EARL_PART_LARGE;
 }
 
-static void finish(struct earl *earl, struct earl_open *send, int code)
+void earl_send_finish(struct earl *earl, struct earl_open *send, int code)
 {
     if (code == EARL_OK && send->is_synchronous && !send->is_matched)
         return;
     send->envelope.code = code;
     if (send->is_copy)
-        earl_pages_free((void *)(uintptr_t)send->data, send->length);
+        earl_pages_free((void *)(uintptr_t)send->data, send->length + 1);
     send->is_copy = false;
     earl_open_done(earl, send);
 }
@@ -41,7 +43,7 @@ void earl_send_rest(struct earl *earl, struct earl_open *send)
 {
     int code = EARL_OK;
     while (code == EARL_OK && send->sent < send->length) {
-        earl_packet packet = next_part(earl, send, EARL_WAIT);
+        earl_packet packet = next_part(earl, send, EARL_PART);
         if (packet == NULL) {
             code = EARL_E_MEMORY;
             break;
@@ -54,39 +56,36 @@ void earl_send_rest(struct earl *earl, struct earl_open *send)
     }
     send->is_queued = false;
     if (!send->is_done)
-        finish(earl, send, code);
+        earl_send_finish(earl, send, code);
 }
 
-/* Sends as many parts as go now. waits: the caller does nothing else until the send is done. */
+/* Sends as many parts as go now, of a send that no receive has got hold of. waits: the caller does nothing else until it is done. */
 static void push(struct earl *earl, struct earl_open *send, bool waits)
 {
     int code = EARL_OK;
     while (code == EARL_OK && send->sent < send->length) {
-        const bool is_wanted = send->is_matched || waits;
         earl_packet packet = NULL;
-        if (earl->peers[send->process].first == NULL && (is_wanted || send->sent < EARL_UNASKED)) {
+        if (earl->peers[send->process].first == NULL && (waits || send->sent < EARL_UNASKED)) {
             packet = next_part(earl, send, EARL_NOW);
-            if (packet == NULL && waits && !send->is_matched)
+            if (packet == NULL && waits)
                 packet = next_part(earl, send, EARL_GROW);
         }
-        if (packet != NULL) {
-            code = earl_outgoing_put(earl, send->process, packet, false);
-            continue;
-        }
-        if (!is_wanted)
-            return; /* parked */
-        code = earl_outgoing_queue(earl, send);
-        if (code == EARL_OK)
-            return;
+        if (packet == NULL)
+            break;
+        code = earl_outgoing_put(earl, send->process, packet, false);
     }
-    finish(earl, send, code);
+    if (code != EARL_OK || (send->sent == send->length && !send->is_synchronous))
+        earl_send_finish(earl, send, code);
+    else
+        earl_expect(earl, send->process); /* it is parked, or done once it is received */
 }
 
-/* To this process itself: no packet is needed. id: of the send, if it is synchronous. */
-static void to_own(struct earl *earl, unsigned context, int tag, const void *data, size_t length, uint32_t id)
+/* To this process itself: no packet is needed. send: of a synchronous one. */
+static void to_own(struct earl *earl, unsigned context, int tag, const void *data, size_t length,
+                   const struct earl_open *send)
 {
     const struct earl_envelope envelope = {context, earl->process, tag, EARL_OK, (long long)length};
-    earl_incoming_own(earl, &envelope, data, id);
+    earl_incoming_own(earl, &envelope, data, send);
 }
 
 /* Begins a send in parts, or a synchronous one. */
@@ -96,10 +95,12 @@ static void begin(struct earl *earl, struct earl_open *send, unsigned context, i
     size_t bytes = send->length < most ? send->length : most;
     if (send->process == earl->process) {
         send->sent = send->length;
-        to_own(earl, context, tag, send->data, send->length,
-               send->is_synchronous ? (uint32_t)send->request : 0);
-        if (!send->is_done)
-            finish(earl, send, EARL_OK);
+        if (send->is_synchronous) { /* it may be over then */
+            to_own(earl, context, tag, send->data, send->length, send);
+            return;
+        }
+        to_own(earl, context, tag, send->data, send->length, NULL);
+        earl_send_finish(earl, send, EARL_OK);
         return;
     }
     earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_NOW);
@@ -110,12 +111,12 @@ static void begin(struct earl *earl, struct earl_open *send, unsigned context, i
         packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST, EARL_MUST);
     }
     if (packet == NULL) {
-        finish(earl, send, EARL_E_MEMORY);
+        earl_send_finish(earl, send, EARL_E_MEMORY);
         return;
     }
     earl_head_write(*packet, EARL_FIRST | (send->is_synchronous ? (uint32_t)EARL_SYNCHRONOUS : 0u), context,
                     (uint32_t)earl->process, (uint32_t)tag);
-    earl_first_write(*packet, (uint32_t)send->request, send->length);
+    earl_first_write(*packet, (uint32_t)send->request, send->serial, send->length);
     if (bytes != 0)
         memcpy((unsigned char *)*packet + EARL_HEAD_FIRST, send->data, bytes);
     send->sent = bytes;
@@ -123,7 +124,7 @@ static void begin(struct earl *earl, struct earl_open *send, unsigned context, i
     if (code == EARL_OK)
         push(earl, send, waits);
     else
-        finish(earl, send, code);
+        earl_send_finish(earl, send, code);
 }
 
 /* A message in one packet. */
@@ -160,6 +161,7 @@ static struct earl_open *new_send(struct earl *earl, int process, int tag, unsig
     send->process = process;
     send->data = data;
     send->length = length;
+    send->serial = ++earl->sends;
     send->is_synchronous = is_synchronous;
     send->envelope = (struct earl_envelope){context, process, tag, EARL_OK, (long long)length};
     return send;
@@ -168,8 +170,22 @@ static struct earl_open *new_send(struct earl *earl, int process, int tag, unsig
 static int wait_done(struct earl *earl, struct earl_open *send)
 {
     int code = EARL_OK;
-    while (!send->is_done && code >= 0)
+    struct earl_demand *demand = NULL; /* for memory for the next part */
+    while (!send->is_done && code >= 0) {
+        const bool is_parked = !send->is_matched && send->sent < send->length;
+        if (demand != NULL && (demand->is_done || !is_parked))
+            demand = earl_demand_end(earl, demand);
+        if (is_parked && demand == NULL) {
+            push(earl, send, true);
+            if (send->is_done)
+                break;
+            if (send->sent < send->length && earl->peers[send->process].first == NULL)
+                demand = earl_demand_begin(earl, EARL_HEAD + part_of(send->length));
+        }
         code = earl_wait_step(earl, NULL, "send", send->process, send->envelope.tag);
+    }
+    if (demand != NULL)
+        earl_demand_end(earl, demand);
     if (!send->is_done)
         return code; /* nobody will ask for it; its work may go on, with data that the caller may change */
     code = send->envelope.code;
@@ -185,7 +201,8 @@ static int send_from_signal(struct earl *earl, struct earl_open *send, unsigned 
         earl_open_free(earl, send);
         return EARL_E_MEMORY;
     }
-    memcpy(copy, send->data, send->length);
+    if (send->length != 0)
+        memcpy(copy, send->data, send->length);
     send->data = copy;
     send->is_copy = true;
     send->is_abandoned = true;
@@ -201,7 +218,7 @@ int earl_do_send(struct earl *earl, int process, unsigned context, int tag, cons
         return code;
     earl->peers[process].sends++;
     if (process == earl->process && !is_synchronous) {
-        to_own(earl, context, tag, data, length, 0);
+        to_own(earl, context, tag, data, length, NULL);
         return EARL_OK;
     }
     if (is_whole(length) && !is_synchronous) {
@@ -242,7 +259,7 @@ earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int
         memcpy((unsigned char *)*packet + EARL_HEAD, data, length);
     code = earl_outgoing_put(earl, process, packet, false);
     send->sent = length;
-    finish(earl, send, code);
+    earl_send_finish(earl, send, code);
     return send->request;
 }
 
@@ -268,7 +285,7 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
         int sent = EARL_OK;
         earl->peers[processes[i]].sends++;
         if (processes[i] == earl->process)
-            to_own(earl, context, tag, data, length, 0);
+            to_own(earl, context, tag, data, length, NULL);
         else
             sent = earl_outgoing_share(earl, processes[i], packet);
         code = code != EARL_OK ? code : sent;
@@ -282,19 +299,16 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
     return code;
 }
 
-void earl_send_matched(struct earl *earl, int process, uint32_t id)
+void earl_send_matched(struct earl *earl, int process, uint32_t id, uint32_t serial)
 {
     struct earl_open *send = earl_open_of(earl, (earl_request)id);
-    if (send == NULL || send->kind != EARL_OPEN_SEND || send->process != process || send->is_matched)
+    if (send == NULL || send->kind != EARL_OPEN_SEND || send->process != process || send->serial != serial ||
+        send->is_matched)
         return; /* a send that was done before it was matched */
     send->is_matched = true;
-    int code = EARL_OK;
-    if (send->sent == send->length) {
-        if (send->is_synchronous && !send->is_done)
-            finish(earl, send, EARL_OK);
-    } else {
-        code = earl_outgoing_queue(earl, send);
-    }
-    if (code != EARL_OK)
-        finish(earl, send, code);
+    if (send->is_queued || send->is_done)
+        return; /* its work ends it, perhaps with a last part that waits for room */
+    const int code = send->sent == send->length ? EARL_OK : earl_outgoing_queue(earl, send);
+    if (code != EARL_OK || send->sent == send->length)
+        earl_send_finish(earl, send, code);
 }

@@ -19,10 +19,13 @@ enum earl_patience {
     EARL_SOON, /* take: some time, no more than a person would notice */
     EARL_GROW, /* it may take more memory of the system, up to EARL_MEMORY */
     EARL_MUST, /* and beyond: a few bytes, without which others could not go on */
-    EARL_WAIT  /* it waits; of the processes of a target, only in `later` */
+    EARL_WAIT, /* it waits; of the processes of a target, only in `later` */
+    EARL_PART /* the same, for memory that the others leave: for a part of a message that is being received */
 };
 
 enum { EARL_TAKE_LATE = 1 };
+/* No part is longer than that, its head included. */
+enum { EARL_PART_MOST = 65536 };
 
 enum earl_put {
     EARL_PUT_DONE,  /* the packet is the receiver's, or shared with it */

@@ -48,6 +48,18 @@ void ends(void);
 /* ---- members_buffers.c ---- */
 void buffers(void);
 
+/* ---- members_stands.c ---- */
+void called_in_waits(void);
+void late_answers(void);
+void parts_that_wait(void);
+void memory_is_full(void);
+void last_isend_first(void);
+void isend_then_send(void);
+void ends_after_routine(void);
+
+/* ---- members_deaths.c ---- */
+void deaths(void);
+
 /* ---- members_groups.c ---- */
 void groups(void);
 

@@ -63,6 +63,19 @@ TEST_TIMEOUT(long_sends_wait_for_their_receive_and_hold_up_nothing, LIMIT)
     unsetenv("EARL_INBOX");
 }
 
+TEST_TIMEOUT(what_is_received_goes_on_whatever_fills_the_memory, LIMIT)
+{
+    runs("2", "memory_is_full", "250");
+    setenv("EARL_MEMORY", "0", 1);
+    runs("2", "last_isend_first", "1");
+    runs("2", "isend_then_send", "8000000");
+    setenv("EARL_INBOX", "1", 1);
+    runs("2", "isend_then_send", "1000000");
+    runs("3", "parts_that_wait", "100");
+    unsetenv("EARL_INBOX");
+    unsetenv("EARL_MEMORY");
+}
+
 TEST_TIMEOUT(requests_are_tested_waited_for_and_cancelled, LIMIT)
 {
     runs("3", "requests", "1");
@@ -86,6 +99,40 @@ TEST_TIMEOUT(a_claimed_message_is_out_of_others_reach, LIMIT)
 TEST_TIMEOUT(routines_interrupt_a_process_that_computes_unless_masked, LIMIT)
 {
     runs("3", "handlers", "50");
+}
+
+TEST_TIMEOUT(routines_are_called_while_their_process_waits, LIMIT)
+{
+    runs("2", "called_in_waits", "1");
+}
+
+TEST_TIMEOUT(what_a_routine_has_sent_arrives_though_its_process_ends, LIMIT)
+{
+    runs("2", "ends_after_routine", "1");
+}
+
+TEST_TIMEOUT(an_answer_that_comes_late_is_no_others, LIMIT)
+{
+    runs("2", "late_answers", "1");
+}
+
+/* Process 1 is killed in each state of a message, on the host of 0 and on another. */
+TEST_TIMEOUT(one_that_is_killed_holds_up_nobody, LIMIT)
+{
+    enum { STATES = 8 };
+    setenv("EARL_INBOX", "8", 1);
+    for (int state = 0; state < STATES; state++) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", state);
+        run_folder();
+        run_start(&run, run_enl(), "--onfail", "isolate", "-n", "2", getenv("EARL_MEMBERS"), "deaths",
+                  number);
+        ends_well(number);
+        run_start(&run, run_enl(), "--onfail", "isolate", "--local", "2", "--per-host", "1", "-n", "2",
+                  getenv("EARL_MEMBERS"), "deaths", number);
+        ends_well(number);
+    }
+    unsetenv("EARL_INBOX");
 }
 
 TEST_TIMEOUT(an_end_is_told_of_after_all_that_was_sent, LIMIT)

@@ -295,6 +295,7 @@ static void run(uint64_t seed, bool refusing)
         earl_process_end(&processes[i]);
     }
     double_end(&world);
+    CHECK_INT(world.packets, 0);
     for (int i = 0; i < sent_count; i++)
         free(sent[i].data);
 }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* What could stand still, or be told too early: a routine that is due while its process waits, memory that is full of what
+ * nobody has received, answers that come late. */
+#include <unistd.h>
+
+#include "earl_members.h"
+
+enum { ASK = 1, ANSWER = 2, GO = 3, OTHER = 4 };
+
+/* ---- a routine that the other process needs, while this one waits in any way ---- */
+
+static volatile int answers;
+
+static void answer(const struct earl_envelope *envelope, void *argument)
+{
+    (void)argument;
+    MUST(earl_send(envelope->source, 1, ANSWER, NULL, 0) == EARL_OK);
+    answers++;
+}
+
+/* Waits in one of the ways; what it waits for comes after its routine has answered. */
+static void wait_in(int way)
+{
+    const struct earl_wanted go = wants(1, 1, GO);
+    struct earl_envelope envelope;
+    earl_request request = earl_ireceive(&go, NULL, 0);
+    int done;
+    if (way != 0 && way != 1)
+        MUST(earl_cancel(request) == 1);
+    switch (way) {
+    case 0: MUST(earl_wait(request, NULL) == 0); break;
+    case 1: MUST(earl_waitsome(1, &request, 1, &done, NULL) == 1); break;
+    case 2: MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK); break;
+    case 3: MUST(earl_probe(&go, 1, &envelope) == 1); break;
+    case 4: MUST(earl_ssend(1, 1, OTHER, NULL, 0) == EARL_OK); break;
+    default: MUST(earl_barrier(NULL) == EARL_OK); break;
+    }
+    if (way >= 3)
+        MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
+}
+
+void called_in_waits(void)
+{
+    const struct earl_wanted ask = wants(1, 1, ASK), answered = wants(1, 0, ANSWER),
+                             other = wants(1, 0, OTHER);
+    for (int way = 0; way < 6; way++) {
+        if (self == 0) {
+            const earl_request request = earl_ireceive(&ask, NULL, 0);
+            MUST(earl_then(request, answer, NULL) == EARL_OK);
+            wait_in(way);
+            MUST(answers == way + 1);
+        } else if (self == 1) {
+            usleep(20000); /* the other one waits */
+            MUST(earl_send(0, 1, ASK, NULL, 0) == EARL_OK);
+            MUST(earl_receive(&answered, NULL, 0, NULL) == EARL_OK);
+            MUST(earl_send(0, 1, GO, NULL, 0) == EARL_OK);
+            if (way == 4)
+                MUST(earl_receive(&other, NULL, 0, NULL) == EARL_OK);
+        }
+        if (way == 5 && self != 0)
+            MUST(earl_barrier(NULL) == EARL_OK);
+    }
+}
+
+/* ---- answers ---- */
+
+/* Answers to as many long messages as a request's number has generations wait in the inbox of 0, while it begins a synchronous send:
+ * it is done when that one is received, not before. */
+void late_answers(void)
+{
+    enum { MANY = 127 };
+    const size_t length = 20000;
+    static earl_request posted[MANY];
+    static int done[MANY];
+    unsigned char *data = allocate(MANY * length);
+    const struct earl_wanted go = wants(1, 1 - self, GO), other = wants(1, 0, OTHER);
+    memset(data, 1, MANY * length);
+    if (self == 0) {
+        MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
+        for (int k = 0; k < MANY; k++)
+            MUST(earl_send(1, 1, ASK, data, length) == EARL_OK);
+        const earl_request request = earl_issend(1, 1, OTHER, NULL, 0);
+        MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
+        MUST(earl_test(request, NULL) == 0);
+        MUST(earl_send(1, 1, GO, NULL, 0) == EARL_OK);
+        MUST(earl_wait(request, NULL) == 0);
+    } else if (self == 1) {
+        const struct earl_wanted asked = wants(1, 0, ASK);
+        for (int k = 0; k < MANY; k++)
+            posted[k] = earl_ireceive(&asked, data + (size_t)k * length, length);
+        MUST(earl_send(0, 1, GO, NULL, 0) == EARL_OK);
+        for (int left = MANY; left > 0;)
+            left -= earl_waitsome(MANY, posted, 1, done, NULL);
+        MUST(earl_send(0, 1, GO, NULL, 0) == EARL_OK);
+        MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
+        MUST(earl_receive(&other, NULL, 0, NULL) == EARL_OK);
+    }
+    free(data);
+}
+
+/* 0 sends synchronously to 1, whose inbox 2 keeps full: answers come while the last part waits for room. What 0 begins then is
+ * done when it is received. */
+void parts_that_wait(void)
+{
+    const size_t length = 20000;
+    unsigned char *data = allocate(length);
+    const struct earl_wanted asked = wants(1, 0, ASK), other = wants(1, 2, OTHER), go = wants(1, 1, GO);
+    fill(data, length, 3);
+    for (int k = 0; k < number; k++) {
+        if (self == 0) {
+            MUST(earl_ssend(1, 1, ASK, data, length) == EARL_OK);
+            const earl_request never = earl_ireceive(&go, NULL, 0);
+            for (int i = 0; i < 20; i++)
+                MUST(earl_test(never, NULL) == 0);
+            MUST(earl_cancel(never) == 1);
+        } else if (self == 1) {
+            memset(data, 0, length);
+            const earl_request request = earl_ireceive(&asked, data, length);
+            for (int i = 0; i < 6; i++)
+                MUST(earl_receive(&other, NULL, 0, NULL) == EARL_OK);
+            MUST(earl_wait(request, NULL) == 0 && is_filled(data, length, 3));
+        } else if (self == 2) {
+            for (int i = 0; i < 6; i++)
+                MUST(earl_send(1, 1, OTHER, NULL, 0) == EARL_OK);
+        }
+    }
+    free(data);
+}
+
+/* ---- memory ---- */
+
+/* 1 receives last what 0 has sent first, of each count about which its memory is full. */
+void memory_is_full(void)
+{
+    const size_t length = 8000, large = (size_t)600 << 10;
+    unsigned char *data = allocate(large);
+    fill(data, large, 9);
+    for (int count_of = number; count_of < number + 12; count_of++) {
+        const struct earl_wanted first = wants(1, 0, ASK), second = wants(1, 0, OTHER);
+        if (self == 0) {
+            const earl_request request = earl_isend(1, 1, OTHER, data, large);
+            for (int k = 0; k < count_of; k++)
+                MUST(earl_send(1, 1, ASK, data, length) == EARL_OK);
+            MUST(earl_wait(request, NULL) == 0);
+        } else if (self == 1) {
+            MUST(earl_receive(&second, data, large, NULL) == EARL_OK && is_filled(data, large, 9));
+            for (int k = 0; k < count_of; k++)
+                MUST(earl_receive(&first, data, length, NULL) == EARL_OK);
+        }
+        if (count_of % 8 == 0)
+            MUST(earl_barrier(NULL) == EARL_OK);
+    }
+    free(data);
+}
+
+/* Sends that do not wait, of more than there is memory for, received from the last one on. */
+void last_isend_first(void)
+{
+    enum { MANY = 40 };
+    const size_t length = (size_t)2 << 20;
+    static earl_request sends[MANY];
+    unsigned char *data = allocate(length);
+    if (self == 0) {
+        fill(data, length, 4);
+        for (int k = 0; k < MANY; k++)
+            sends[k] = earl_isend(1, 1, k, data, length);
+        for (int k = 0; k < MANY; k++)
+            MUST(earl_wait(sends[k], NULL) == 0);
+    } else if (self == 1) {
+        usleep(100000);
+        for (int k = MANY; k-- > 0;) {
+            const struct earl_wanted wanted = wants(1, 0, k);
+            memset(data, 0, length);
+            MUST(earl_receive(&wanted, data, length, NULL) == EARL_OK && is_filled(data, length, 4));
+        }
+    }
+    free(data);
+}
+
+/* One that does not wait, then one that waits, to the same process, which receives them in that order; neither fits the memory. */
+void isend_then_send(void)
+{
+    const size_t length = (size_t)number;
+    unsigned char *data = allocate(length);
+    if (self == 0) {
+        fill(data, length, 4);
+        const earl_request request = earl_isend(1, 1, ASK, data, length);
+        MUST(earl_send(1, 1, OTHER, data, length) == EARL_OK);
+        MUST(earl_wait(request, NULL) == 0);
+    } else if (self == 1) {
+        usleep(100000);
+        for (int tag = ASK; tag <= OTHER; tag += OTHER - ASK) {
+            const struct earl_wanted wanted = wants(1, 0, tag);
+            memset(data, 0, length);
+            MUST(earl_receive(&wanted, data, length, NULL) == EARL_OK && is_filled(data, length, 4));
+        }
+    }
+    free(data);
+}
+
+/* ---- a routine that interrupts, and what it has sent when its process ends ---- */
+
+static unsigned char *sent_by_routine;
+enum { LARGE = 1500000 };
+
+static void send_much(const struct earl_envelope *envelope, void *argument)
+{
+    (void)argument;
+    MUST(earl_send(envelope->source, 1, ANSWER, sent_by_routine, LARGE) == EARL_OK);
+    memset(sent_by_routine, 0, LARGE);
+    answers++;
+}
+
+/* 0 computes, and ends once its routine has sent. */
+void ends_after_routine(void)
+{
+    const struct earl_wanted ask = wants(1, 1, ASK), answered = wants(1, 0, ANSWER);
+    sent_by_routine = allocate(LARGE);
+    fill(sent_by_routine, LARGE, 8);
+    if (self == 0) {
+        MUST(earl_then(earl_ireceive(&ask, NULL, 0), send_much, NULL) == EARL_OK);
+        volatile unsigned long work = 0;
+        while (answers == 0)
+            work = work + 1;
+    } else if (self == 1) {
+        MUST(earl_send(0, 1, ASK, NULL, 0) == EARL_OK);
+        usleep(50000);
+        memset(sent_by_routine, 0, LARGE);
+        MUST(earl_receive(&answered, sent_by_routine, LARGE, NULL) == EARL_OK);
+        MUST(is_filled(sent_by_routine, LARGE, 8));
+    }
+    free(sent_by_routine);
+}
