@@ -30,6 +30,7 @@ void lengths(void)
                  infoptype() == 0);
             must_be_filled(got, count, from, type);
         }
+        gsync(); /* else messages of the next one might come before these: they are taken from any node */
     }
     /* A force type and the largest type are types. */
     csend(0x40000000, sent, 5, -1, 0);
