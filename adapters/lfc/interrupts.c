@@ -13,8 +13,6 @@
 
 void lfc_arm(void)
 {
-    if (!lfc_has_waiting())
-        adapter_interrupt_served(&lfc_self.interrupt);
     if (lfc_self.is_armed)
         return;
     if (bcr_fd(CELL_PACKETS) < 0)

@@ -127,6 +127,9 @@ bool lfc_progress(bool upcalls_allowed)
     bcr_region rgid;
     unsigned taken = 0;
     bool has_found = upcalls_allowed && waiting != 0;
+    /* Before the look: what comes behind it is to be told of. Without upcalls what is found stays, so that is not served. */
+    if (lfc_self.has_helper && upcalls_allowed)
+        adapter_interrupt_served(&lfc_self.interrupt);
     lfc_counters_serve();
     if (upcalls_allowed)
         empty_queue();
