@@ -119,7 +119,7 @@ static void cut_to(struct earl *earl, earl_buffer *buffer, struct earl_piece *la
 static int add_bytes(struct earl *earl, earl_buffer *buffer, const unsigned char *from, size_t length)
 {
     while (length != 0) {
-        if (buffer->room == 0) {
+        if (buffer->last == NULL || buffer->room == 0) {
             const int code = add_packet(earl, buffer, length);
             if (code != EARL_OK)
                 return code;

@@ -196,8 +196,9 @@ int earl_do_collect(struct earl *earl, const struct earl_group *group, const voi
         if (i != 0) {
             const int received = receive_from(earl, &members, i, TAG_COLLECT, at, lengths[i]);
             code = code != EARL_OK ? code : received;
-        } else if (lengths[0] != 0)
+        } else if (at != NULL && data != NULL) {
             memmove(at, data, lengths[0]);
+        }
         at += lengths[i];
     }
     return together(earl, spread(earl, &members, 0, into, total, code));

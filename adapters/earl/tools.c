@@ -25,7 +25,7 @@ static void load_one(struct loaded *loaded, const char *path)
     const struct earl_tool *tool = dlsym(object, "earl_tool");
     if (tool == NULL)
         earl_fail("begin", "%s, a tool of EARL_TOOLS, does not define earl_tool", path);
-    if (tool->size != sizeof *tool || tool->name == NULL)
+    else if (tool->size != sizeof *tool || tool->name == NULL)
         earl_fail("begin", "%s, a tool of EARL_TOOLS, is of another version of earl_tool.h", path);
     loaded->tool = tool;
 }
@@ -106,19 +106,22 @@ void earl_tools_match(struct earl *earl, const struct earl_envelope *envelope, l
     tell(earl, &event);
 }
 
+struct candidate {
+    struct earl_message *message;
+};
+
 /* The oldest message of each source that fits: what a receive from any source may have. */
 struct earl_incoming *earl_tools_choose(struct earl *earl, const struct earl_wanted *wanted)
 {
-    struct earl_message *message = earl_match_find(&earl->match, wanted), **messages;
-    struct earl_envelope *candidates;
+    struct earl_message *message = earl_match_find(&earl->match, wanted);
     int count = 0, chosen = 0;
-    const size_t room = (size_t)earl->count * (sizeof *messages + sizeof *candidates);
+    const size_t room = (size_t)earl->count * (sizeof(struct candidate) + sizeof(struct earl_envelope));
     if (message == NULL)
         return NULL;
-    candidates = earl_pages(room);
+    struct earl_envelope *candidates = earl_pages(room);
     if (candidates == NULL)
         return (struct earl_incoming *)message;
-    messages = (struct earl_message **)(void *)(candidates + earl->count);
+    struct candidate *messages = (struct candidate *)(void *)(candidates + earl->count);
     for (; message != NULL && count < earl->count; message = earl_match_next(&earl->match, wanted, message)) {
         int same = 0;
         while (same < count && candidates[same].source != message->envelope.source)
@@ -126,7 +129,7 @@ struct earl_incoming *earl_tools_choose(struct earl *earl, const struct earl_wan
         if (same < count)
             continue;
         candidates[count] = message->envelope;
-        messages[count++] = message;
+        messages[count++].message = message;
     }
     for (int i = 0; i < earl->tools->count; i++)
         if (earl->tools->loaded[i].tool->choose != NULL) {
@@ -136,7 +139,7 @@ struct earl_incoming *earl_tools_choose(struct earl *earl, const struct earl_wan
                           earl->tools->loaded[i].tool->name, chosen, count);
             break;
         }
-    message = chosen == EARL_TOOL_LATER ? NULL : messages[chosen];
+    message = chosen == EARL_TOOL_LATER ? NULL : messages[chosen].message;
     earl_pages_free(candidates, room);
     return (struct earl_incoming *)message;
 }
