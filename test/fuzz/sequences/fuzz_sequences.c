@@ -267,6 +267,7 @@ static struct play {
     bool begun;        /* the magic word is written */
     bool is_up;        /* the reply to start has come */
     bool dismissed;    /* it may end without a word */
+    bool logs_nothing; /* it was told so by a setting */
     bool write_failed; /* its pipe takes nothing any more, or has ended */
     bool torn;         /* what comes may lie within a frame that has no end */
     const char *wrong; /* what it must have said of what it was told last; NULL: nothing */
@@ -405,6 +406,9 @@ static void say_any(const enum bcri_control_type *types, size_t count)
         play.dismissed ||
         (wrong == NULL && (read_again.type == BCRI_MSG_end || read_again.type == BCRI_MSG_kill ||
                            read_again.type == BCRI_MSG_signal || read_again.type == BCRI_MSG_finish));
+    play.logs_nothing = play.logs_nothing ||
+                        (wrong == NULL && read_again.type == BCRI_MSG_setting &&
+                         read_again.object.length == 3 && memcmp(read_again.object.bytes, "log", 3) == 0);
     put_frame(made, length);
     if (!well || wrong == NULL || play.dismissed)
         return;
@@ -438,7 +442,8 @@ static void visit(void)
         bcri_incoming_close(&in);
     while (got == 1 && (got = bcri_channel_recv(play.visit, &in, false)) == 1)
         bcri_incoming_close(&in);
-    if (malformed && sent == 0 && length != 0 && answers()) /* else it was about to end */
+    if (malformed && sent == 0 && length != 0 && !play.logs_nothing &&
+        answers()) /* else it was about to end */
         must_be_named("not understood: ");
     if (got == 1 || got == -EAGAIN)
         return;
@@ -509,6 +514,8 @@ static void play_host(struct feed feed, bool starts)
     close(play.from);
     end_daemon(keeper);
     char want[256];
+    if (play.logs_nothing)
+        return;
     if (play.wrong != NULL) {
         snprintf(want, sizeof want, "is gone (%s", play.wrong);
         must_be_named(want);
