@@ -102,7 +102,8 @@ struct earl_peer {
     uint64_t queued, served; /* packets and sends that have been, since the start */
     struct earl_incoming *arriving;
     struct earl *earl;
-    bool is_served; /* work for it has begun */
+    bool is_served;  /* work for it is to run */
+    bool is_waiting; /* it runs, and waits with the first of the queue */
     bool has_ended;
     bool is_awaited; /* the target is to tell of its end: something is to come from there */
     bool is_watched; /* the user is to be told */
@@ -188,6 +189,9 @@ int earl_outgoing_share(struct earl *earl, int process, earl_packet packet);
 int earl_outgoing_wait(struct earl *earl, int process);
 /* Answers with a packet of a head alone, which need not keep the order. */
 int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t serial, uint32_t id);
+/* In a signal handler, where no work runs: does what it can of the queues, without waiting. False: there is nothing that it could
+ * do now or later. */
+bool earl_outgoing_go(struct earl *earl);
 /* Has the rest of a send go when its turn comes. */
 int earl_outgoing_queue(struct earl *earl, struct earl_open *send);
 /* Memory for a packet, for which it waits. NULL: there is none for one so long. */
@@ -214,6 +218,8 @@ void earl_send_finish(struct earl *earl, struct earl_open *send, int code);
 void earl_send_ended(struct earl *earl, int process);
 /* The process ends: sends that are over for their callers go, asked or not. */
 void earl_send_abandoned(struct earl *earl);
+/* The next part of such a send, for one that cannot wait. NULL: no memory. */
+earl_packet earl_send_part(struct earl *earl, struct earl_open *send);
 /* Goes on with a send that a receive has got hold of, in work of its own, to its end. */
 void earl_send_rest(struct earl *earl, struct earl_open *send);
 

@@ -43,7 +43,9 @@ static void serve(void *argument)
     struct earl *earl = peer->earl;
     while (peer->first != NULL) {
         struct earl_outgoing *item = peer->first;
+        peer->is_waiting = true;
         serve_item(earl, (int)(peer - earl->peers), item);
+        peer->is_waiting = false;
         peer->first = item->next;
         peer->served++;
         earl_pool_give(&earl->outgoing, item);
@@ -162,6 +164,70 @@ int earl_outgoing_queue(struct earl *earl, struct earl_open *send)
         return EARL_E_MEMORY;
     send->is_queued = true;
     return begin(earl, peer);
+}
+
+/* ---- in a signal handler ---- */
+
+static void take_off(struct earl *earl, struct earl_peer *peer)
+{
+    struct earl_outgoing *item = peer->first;
+    peer->first = item->next;
+    peer->served++;
+    earl_pool_give(&earl->outgoing, item);
+}
+
+/* Of a send that stands first: its next part, which stands before it then. False: there is no memory now. */
+static bool put_part_before(struct earl *earl, struct earl_peer *peer)
+{
+    struct earl_outgoing *part = earl_pool_take(&earl->outgoing);
+    earl_packet packet = part == NULL ? NULL : earl_send_part(earl, peer->first->send);
+    if (packet == NULL) {
+        if (part != NULL)
+            earl_pool_give(&earl->outgoing, part);
+        return false;
+    }
+    *part = (struct earl_outgoing){peer->first, packet, NULL};
+    peer->first = part;
+    peer->queued++;
+    return true;
+}
+
+/* What the work would do next, if it need not wait for that. */
+static bool serve_now(struct earl *earl, int process)
+{
+    struct earl_peer *peer = &earl->peers[process];
+    struct earl_open *send = peer->first->send;
+    if (send != NULL && (peer->has_ended || send->sent == send->length)) {
+        take_off(earl, peer);
+        send->is_queued = false;
+        earl_send_finish(earl, send, peer->has_ended ? EARL_E_ENDED : EARL_OK);
+        return true;
+    }
+    if (send != NULL && !put_part_before(earl, peer))
+        return false;
+    earl_packet packet = peer->first->packet;
+    const enum earl_put put =
+        peer->has_ended ? EARL_PUT_ENDED : earl->target->put(earl->self, process, packet, false, EARL_NOW);
+    if (put == EARL_PUT_FULL)
+        return false;
+    if (put != EARL_PUT_DONE) {
+        peer->has_ended = true;
+        earl->target->release(earl->self, packet);
+    }
+    take_off(earl, peer);
+    return true;
+}
+
+bool earl_outgoing_go(struct earl *earl)
+{
+    bool has_any = false;
+    for (int i = 0; i < earl->count; i++) {
+        const struct earl_peer *peer = &earl->peers[i];
+        has_any = has_any || (peer->first != NULL && !peer->is_waiting);
+        while (peer->first != NULL && !peer->is_waiting && serve_now(earl, i))
+            ;
+    }
+    return has_any;
 }
 
 /* ---- memory ---- */

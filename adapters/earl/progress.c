@@ -2,6 +2,8 @@
 /* progress.c -- takes in what comes, and gives each packet to the part that it is for. */
 #include <stdio.h>
 
+#include <sched.h>
+
 #include "engine.h"
 
 static void tell_end(struct earl *earl, int process, struct earl_open *current)
@@ -114,6 +116,10 @@ int earl_wait_step(struct earl *earl, struct earl_open *current, const char *wha
     int code;
     if (earl_interrupts_due(earl) && !earl->is_in_parts)
         return call_due(earl, current);
+    if (earl->in_signal && earl_outgoing_go(earl)) {
+        sched_yield(); /* nothing tells of room elsewhere and of packets here at once */
+        return earl_step(earl, current);
+    }
     earl_packet packet = earl->target->take(earl->self, EARL_SOON, &code);
     if (packet == NULL && code == EARL_TAKE_LATE) {
         note(earl, what, process, tag);

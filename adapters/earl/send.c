@@ -39,6 +39,11 @@ static earl_packet next_part(struct earl *earl, struct earl_open *send, enum ear
     return packet;
 }
 
+earl_packet earl_send_part(struct earl *earl, struct earl_open *send)
+{
+    return next_part(earl, send, EARL_MUST);
+}
+
 void earl_send_rest(struct earl *earl, struct earl_open *send)
 {
     int code = EARL_OK;

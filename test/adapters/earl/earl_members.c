@@ -58,6 +58,8 @@ int main(int argc, char **argv)
         {"last_isend_first", last_isend_first},
         {"isend_then_send", isend_then_send},
         {"ends_after_routine", ends_after_routine},
+        {"waits_in_routine", waits_in_routine},
+        {"memory_is_kept", memory_is_kept},
         {"deaths", deaths},
         {"groups", groups},
         {"errors", errors},

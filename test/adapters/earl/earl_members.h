@@ -56,6 +56,8 @@ void memory_is_full(void);
 void last_isend_first(void);
 void isend_then_send(void);
 void ends_after_routine(void);
+void waits_in_routine(void);
+void memory_is_kept(void);
 
 /* ---- members_deaths.c ---- */
 void deaths(void);

@@ -34,8 +34,21 @@ static void nothing(const struct earl_envelope *envelope, void *argument)
     (void)envelope, (void)argument;
 }
 
+/* The number of a request that is over is no other's. */
+static void old_requests(void)
+{
+    const struct earl_wanted wanted = wants(1, self, 1);
+    const earl_request old = earl_ireceive(&wanted, NULL, 0);
+    MUST(earl_cancel(old) == 1);
+    const earl_request other = earl_ireceive(&wanted, NULL, 0);
+    MUST(other > 0 && other != old && earl_cancel(old) == EARL_E_REQUEST &&
+         earl_test(old, NULL) == EARL_E_REQUEST);
+    MUST(earl_cancel(other) == 1);
+}
+
 static void requests_and_groups(void)
 {
+    old_requests();
     earl_request several[] = {0, 12345};
     int done[2];
     MUST(earl_test(0, NULL) == EARL_E_REQUEST && earl_wait(-5, NULL) == EARL_E_REQUEST);

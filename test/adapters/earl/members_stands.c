@@ -219,10 +219,13 @@ void ends_after_routine(void)
     fill(sent_by_routine, LARGE, 8);
     if (self == 0) {
         MUST(earl_then(earl_ireceive(&ask, NULL, 0), send_much, NULL) == EARL_OK);
+        MUST(earl_barrier(NULL) == EARL_OK);
         volatile unsigned long work = 0;
         while (answers == 0)
             work = work + 1;
     } else if (self == 1) {
+        MUST(earl_barrier(NULL) == EARL_OK);
+        usleep(20000); /* the other one computes */
         MUST(earl_send(0, 1, ASK, NULL, 0) == EARL_OK);
         usleep(50000);
         memset(sent_by_routine, 0, LARGE);
@@ -230,4 +233,71 @@ void ends_after_routine(void)
         MUST(is_filled(sent_by_routine, LARGE, 8));
     }
     free(sent_by_routine);
+}
+
+/* What a routine waits for in a signal handler comes only once its own packets have gone, into a full inbox (EARL_INBOX). */
+static void ask_and_wait(const struct earl_envelope *envelope, void *argument)
+{
+    const struct earl_wanted answered = wants(1, envelope->source, ANSWER);
+    const earl_request large = earl_isend(envelope->source, 1, GO, argument, LARGE);
+    for (int k = 0; k < 6; k++)
+        MUST(earl_send(envelope->source, 1, OTHER, &k, sizeof k) == EARL_OK);
+    MUST(earl_receive(&answered, NULL, 0, NULL) == EARL_OK);
+    MUST(earl_wait(large, NULL) == 0);
+    answers++;
+}
+
+void waits_in_routine(void)
+{
+    const struct earl_wanted ask = wants(1, 1, ASK), other = wants(1, 0, OTHER), go = wants(1, 0, GO);
+    unsigned char *data = allocate(LARGE);
+    fill(data, LARGE, 2);
+    if (self == 0) {
+        MUST(earl_then(earl_ireceive(&ask, NULL, 0), ask_and_wait, data) == EARL_OK);
+        MUST(earl_barrier(NULL) == EARL_OK);
+        volatile unsigned long work = 0;
+        while (answers == 0)
+            work = work + 1;
+    } else if (self == 1) {
+        MUST(earl_barrier(NULL) == EARL_OK);
+        usleep(20000); /* the other one computes */
+        MUST(earl_send(0, 1, ASK, NULL, 0) == EARL_OK);
+        usleep(50000);
+        for (int k = 0, word; k < 6; k++)
+            MUST(earl_receive(&other, &word, sizeof word, NULL) == EARL_OK && word == k);
+        MUST(earl_send(0, 1, ANSWER, NULL, 0) == EARL_OK);
+        memset(data, 0, LARGE);
+        MUST(earl_receive(&go, data, LARGE, NULL) == EARL_OK && is_filled(data, LARGE, 2));
+    }
+    free(data);
+}
+
+/* Memory that what nobody has received may fill, and a message that has to be asked for, received before. */
+void memory_is_kept(void)
+{
+    enum { FIRST = 200, ALL = FIRST + 6 };
+    const size_t length = 8000, large = (size_t)2 << 20;
+    const struct earl_wanted asked = wants(1, 0, ASK), other = wants(1, 0, OTHER), go = wants(1, 1, GO);
+    static earl_request sends[ALL + 1];
+    struct earl_envelope envelope;
+    unsigned char *data = allocate(large);
+    fill(data, large, 7);
+    if (self == 0) {
+        for (int k = 0; k < FIRST; k++)
+            sends[k] = earl_isend(1, 1, ASK, data, length);
+        sends[ALL] = earl_isend(1, 1, OTHER, data, large);
+        MUST(earl_receive(&go, NULL, 0, NULL) ==
+             EARL_OK); /* what was announced is there, and not in memory any more */
+        for (int k = FIRST; k < ALL; k++)
+            sends[k] = earl_isend(1, 1, ASK, data, length);
+        for (int k = ALL; k >= 0; k--)
+            MUST(earl_wait(sends[k], NULL) == 0);
+    } else if (self == 1) {
+        MUST(earl_probe(&other, 1, &envelope) == 1 && earl_send(0, 1, GO, NULL, 0) == EARL_OK);
+        usleep(100000);
+        MUST(earl_receive(&other, data, large, NULL) == EARL_OK && is_filled(data, large, 7));
+        for (int k = 0; k < ALL; k++)
+            MUST(earl_receive(&asked, data, length, NULL) == EARL_OK && is_filled(data, length, 7));
+    }
+    free(data);
 }

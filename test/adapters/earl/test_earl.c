@@ -68,6 +68,7 @@ TEST_TIMEOUT(what_is_received_goes_on_whatever_fills_the_memory, LIMIT)
     runs("2", "memory_is_full", "250");
     setenv("EARL_MEMORY", "0", 1);
     runs("2", "last_isend_first", "1");
+    runs("2", "memory_is_kept", "1");
     runs("2", "isend_then_send", "8000000");
     setenv("EARL_INBOX", "1", 1);
     runs("2", "isend_then_send", "1000000");
@@ -109,6 +110,14 @@ TEST_TIMEOUT(routines_are_called_while_their_process_waits, LIMIT)
 TEST_TIMEOUT(what_a_routine_has_sent_arrives_though_its_process_ends, LIMIT)
 {
     runs("2", "ends_after_routine", "1");
+}
+
+TEST_TIMEOUT(a_routine_waits_for_what_its_own_packets_bring_about, LIMIT)
+{
+    runs("2", "waits_in_routine", "1");
+    setenv("EARL_INBOX", "1", 1);
+    runs("2", "waits_in_routine", "1");
+    unsetenv("EARL_INBOX");
 }
 
 TEST_TIMEOUT(an_answer_that_comes_late_is_no_others, LIMIT)
