@@ -3,7 +3,12 @@
 
 #include <stdlib.h>
 
-#include "check.h"
+/* No failed check of a test: fuzzers, which have none, use this, too. */
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
 
 static int begin(void *self, int *process, int *count)
 {
@@ -37,9 +42,9 @@ static earl_packet allocate(void *self, size_t length, enum earl_patience patien
         world->refuses(world->data))
         return NULL;
     struct double_packet *packet = malloc(sizeof *packet);
-    CHECK(packet != NULL);
-    *packet = (struct double_packet){malloc(length + 1), NULL, length, 1};
-    CHECK(packet->bytes != NULL);
+    must(packet != NULL);
+    *packet = (struct double_packet){malloc(length != 0 ? length : 1), length, 1, -1};
+    must(packet->bytes != NULL);
     world->packets++;
     return (earl_packet)packet;
 }
@@ -77,7 +82,7 @@ static enum earl_put put(void *self, int process, earl_packet handle, bool keep,
     (void)patience;
     struct double_box *box = &((struct double_box *)self)->world->boxes[process];
     struct double_item *item = malloc(sizeof *item);
-    CHECK(item != NULL);
+    must(item != NULL);
     *item = (struct double_item){NULL, (struct double_packet *)handle};
     item->packet->holds += keep;
     *box->last = item;
@@ -91,7 +96,9 @@ static earl_packet take(void *self, enum earl_patience patience, int *code)
     struct double_item *item = box->first;
     *code = EARL_OK;
     if (item == NULL) {
-        CHECK(patience == EARL_NOW);
+        must(patience == EARL_NOW || box->world->idle != NULL);
+        if (patience != EARL_NOW)
+            box->world->idle(box->world->data);
         return NULL;
     }
     struct double_packet *packet = item->packet;
@@ -104,8 +111,8 @@ static earl_packet take(void *self, enum earl_patience patience, int *code)
 
 static int ended(void *self, earl_packet packet)
 {
-    (void)self, (void)packet;
-    return -1;
+    (void)self;
+    return ((struct double_packet *)packet)->ended;
 }
 
 static bool later(void *self, void (*work)(void *argument), void *argument)
@@ -170,7 +177,7 @@ const struct earl_target double_target = {
 void double_begin(struct double_world *world, int count)
 {
     *world = (struct double_world){.count = count, .boxes = calloc((size_t)count, sizeof *world->boxes)};
-    CHECK(world->boxes != NULL);
+    must(world->boxes != NULL);
     for (int i = 0; i < count; i++) {
         world->boxes[i].last = &world->boxes[i].first;
         world->boxes[i].process = i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A target within one process: several of Earl's processes, whose inboxes are queues here. Nothing waits: inboxes have room for
- * all, work runs at once, and a take that would wait for ever is a failure. Memory may be refused to senders that do not wait. */
+ * all, work runs at once, and a take that would wait for ever is a failure, unless that makes something come. Memory may be refused to senders that do not wait. */
 #ifndef EARL_DOUBLE_H
 #define EARL_DOUBLE_H
 
@@ -8,9 +8,9 @@
 
 struct double_packet {
     void *bytes; /* first: what a packet's address leads to */
-    struct double_packet *next;
     size_t length;
     int holds;
+    int ended; /* -1, or of which process's end it tells */
 };
 
 struct double_box {
@@ -27,6 +27,8 @@ struct double_world {
     int count;
     long packets;               /* that are held by anybody */
     int (*refuses)(void *data); /* whether memory is refused now; NULL: never */
+    void (*idle)(
+        void *data); /* a process waits, and nothing has come: now something is to; NULL: that is a failure */
     void *data;
 };
 
