@@ -4,9 +4,11 @@
  * Members have places 0, 1, …. Up to FLAT members the one of place 0 receives from all and sends to all, which takes fewest turns
  * where processes share cores; more form a binomial tree, whose parts are runs of places, so results are combined in the order of
  * places either way. Nothing overtakes between two members, so calls in the same order need no numbers. */
+#include <stddef.h>
+
 #include "engine.h"
 
-enum { FLAT = 16 };
+enum { FLAT = 16, FEW = 1024 };
 enum { TAG_UP, TAG_DOWN, TAG_COLLECT };
 
 struct members {
@@ -70,7 +72,9 @@ static int combine_up(struct earl *earl, const struct members *members, void *da
                       combine *routine, void *argument)
 {
     const bool is_flat = members->count <= FLAT;
-    void *other = length == 0 ? NULL : earl_pages(length);
+    /* Few bytes lie here: pages come from the kernel. */
+    _Alignas(max_align_t) unsigned char few[FEW];
+    void *other = length == 0 ? NULL : length <= FEW ? few : earl_pages(length);
     int code = length != 0 && other == NULL ? EARL_E_MEMORY : EARL_OK;
     if (is_flat && members->place != 0)
         code = pass_to(earl, members, 0, TAG_UP, data, length, code);
@@ -88,7 +92,8 @@ static int combine_up(struct earl *earl, const struct members *members, void *da
         if (code == EARL_OK && routine != NULL)
             routine(data, other, argument);
     }
-    earl_pages_free(other, length);
+    if (other != few)
+        earl_pages_free(other, length);
     return code;
 }
 
