@@ -297,7 +297,7 @@ static struct look_why_cce *likely_server(const struct look_why *why, struct loo
     if (other != NULL && other != one)
         return other;
     size_t others = 0;
-    for (size_t i = 0; i < why->count && anyone_may(why, wait); i++)
+    for (size_t i = 0; why->cces != NULL && i < why->count && anyone_may(why, wait); i++)
         if (&why->cces[i] != one && !has_ended(why->cces[i].cce)) {
             other = &why->cces[i];
             others++;

@@ -30,7 +30,7 @@ static void begin(size_t count)
     host = (struct look_host){.now_ns = UINT64_C(90000000000)};
     for (size_t i = 0; i < count; i++)
         cces[i] = (struct look_cce){.index = i + 1,
-                                    .identity0 = (i + 1) << 32,
+                                    .identity0 = (uint64_t)(i + 1) << 32,
                                     .identity1 = 1000 + i,
                                     .ordinal = i,
                                     .pid = 100 + i,
