@@ -150,7 +150,7 @@ void claims(void)
 
 /* ---- routines that are called ---- */
 
-static volatile int called, answered;
+static volatile int called;
 static int word;
 
 static void count_it(const struct earl_envelope *envelope, void *argument)
