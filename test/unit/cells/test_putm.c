@@ -76,8 +76,8 @@ TEST(a_list_for_which_there_is_no_memory_takes_the_region_too)
     struct rlimit was;
     CHECK_INT(getrlimit(RLIMIT_AS, &was), 0);
     const struct rlimit none = {0, was.rlim_max};
+    bcr_region rgid = number(1); /* before, as it may need memory, too */
     CHECK_INT(setrlimit(RLIMIT_AS, &none), 0);
-    bcr_region rgid = number(1);
     const bool limited = bcr_enqm(rgid, MANY, cells, bcr_NOFREE) != 0 && bcr_errno == bcrE_NOMEM;
     if (limited) {
         CHECK_INT(peek(rgid), 1);
