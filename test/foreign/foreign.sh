@@ -81,11 +81,12 @@ build() {
 short_selection() {
     case $machine-$1 in
     s390x-unit) echo '(test_(link_limits|area|putm|wild_writes|handler_wild_writes|malformed|reference|idle|earl_matching|heap|lookup|reclaim|blocking_many|handlers_program|count|check|log|config|config_files)|layout_changes)' ;;
-    s390x-system) echo 'test_enl_.*|test_(lfc|pm|score|earl|nx|handlers_program|watchers|hosts_seen|outdone|tempdir|crash_report).*|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*' ;;
+    s390x-system) echo 'test_enl_.*|test_(lfc|pm|score|earl|nx|handlers_program|watchers|hosts_seen|outdone|tempdir|crash_report|logs|json).*|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*' ;;
     s390x-behaviour) echo 'behaviour_(put|putm|region|get|cell|message|bound|pending|lock|handler|ended|far|program|room|wake|sim_(get|put|bound|pending|putm|lock|handler|ended))' ;; # those of a simulated host run
+    s390x-crash) echo 'test_kill' ;;
     s390x-model) echo 'test_history' ;;
     i386-unit) echo '(test_(reference|reclaim|lookup|blocking_many)|layout_changes)' ;;
-    i386-system) echo 'test_(lfc|pm|score|earl|nx|watchers|outdone|tempdir|slurm).*|test_enl_(team|join|readers|introducer|await|enter|cell_lines|watch|startspec|starting_there|flags|passed|end|signal|wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends)|test_debug_.*|test_churn|test_scale|test_install' ;;
+    i386-system) echo 'test_(lfc|pm|score|earl|nx|watchers|outdone|tempdir|slurm).*|test_enl_(segments|tree|early|stopped|refused|life|team|join|readers|introducer|await|enter|cell_lines|watch|startspec|starting_there|flags|passed|end|signal|wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends)|test_debug_.*|test_churn|test_scale|test_install' ;;
     esac
 }
 
