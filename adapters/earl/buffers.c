@@ -317,12 +317,8 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
         code = code != EARL_OK ? code : sent;
     }
     earl->is_in_parts = false;
-    for (int i = 0; i < count; i++)
-        if (processes[i] != earl->process && earl->peers[processes[i]].first != NULL) {
-            const int sent = earl_outgoing_wait(earl, processes[i]);
-            code = code != EARL_OK ? code : sent;
-        }
-    return code;
+    const int gone = earl_outgoing_wait(earl, count, processes);
+    return code != EARL_OK ? code : gone;
 }
 
 int earl_do_buffer_receive(struct earl *earl, const struct earl_wanted *wanted, bool waits,

@@ -126,7 +126,7 @@ struct earl {
     const char *together;                /* what all of a group do now; NULL: nothing */
     size_t copied, copied_limit;         /* bytes out of packets */
     struct earl_slot *slots;
-    uint32_t slot_room, slot_free, slot_used;
+    uint32_t slot_room, slot_free;
     struct earl_open *first_due, **last_due;
     uint32_t sends;   /* how many there have been: the serial of the last one */
     uint64_t strange; /* packets that made no sense, and were dropped */
@@ -166,6 +166,8 @@ void earl_incoming_free(struct earl *earl, struct earl_incoming *incoming);
 void earl_incoming_ended(struct earl *earl, int process);
 /* Lets go of all messages. */
 void earl_incoming_end(struct earl *earl);
+/* Tells tools, once, that a message has its receive, probe or claim. */
+void earl_incoming_tell(struct earl *earl, struct earl_incoming *incoming);
 /* Tells the sender of a message that is out of the tables that it is received, if he waits for that. */
 void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming);
 /* A message of this process to itself, in no packet; send is NULL, or to be told when a receive has got hold of it. */
@@ -185,8 +187,8 @@ bool earl_incoming_more(struct earl *earl, int source, uint32_t id, earl_packet 
 int earl_outgoing_put(struct earl *earl, int process, earl_packet packet, bool waits);
 /* The same with a packet that need not keep the order, and is the caller's still: it goes to several. */
 int earl_outgoing_share(struct earl *earl, int process, earl_packet packet);
-/* Waits until all has gone that the process is to get by now. */
-int earl_outgoing_wait(struct earl *earl, int process);
+/* Waits until all has gone that the processes are to get by now. Returns the first failure of one, or EARL_OK. */
+int earl_outgoing_wait(struct earl *earl, int count, const int *processes);
 /* Answers with a packet of a head alone, which need not keep the order. */
 int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t serial, uint32_t id);
 /* In a signal handler, where no work runs: does what it can of the queues, without waiting. False: there is nothing that it could

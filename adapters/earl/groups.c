@@ -144,10 +144,9 @@ static int reduce(struct earl *earl, const struct earl_group *group, void *data,
     int code = find_members(earl, group, &members);
     if (code == EARL_OK && length != 0 && (data == NULL || routine == NULL))
         code = EARL_E_ARG;
-    if (code == EARL_OK)
-        code = combine_up(earl, &members, data, length, routine, argument);
-    else
+    if (code != EARL_OK)
         return together(earl, code);
+    code = combine_up(earl, &members, data, length, routine, argument);
     return together(earl, spread(earl, &members, 0, data, length, code));
 }
 

@@ -44,7 +44,7 @@ static void complete(struct earl *earl, struct earl_open *receive, const struct 
     earl_open_done(earl, receive);
 }
 
-static void tell_tools(struct earl *earl, struct earl_incoming *incoming)
+void earl_incoming_tell(struct earl *earl, struct earl_incoming *incoming)
 {
     if (earl->tools != NULL && !incoming->is_told)
         earl_tools_match(earl, &incoming->message.envelope, incoming->number, incoming->is_synchronous);
@@ -108,46 +108,45 @@ static struct earl_incoming *keep_whole(struct earl *earl, const struct earl_env
     return incoming;
 }
 
-bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
-                         const unsigned char *data, struct earl_open *current)
+/* A message that is all there: given to its receive, or kept; returns it if it is kept. */
+static struct earl_incoming *come(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
+                                  const unsigned char *data, struct earl_open *current, bool is_synchronous)
 {
     struct earl_open *receive = wanted_by(earl, envelope, current);
     const long long number = ++earl->peers[envelope->source].comes;
     if (receive == NULL) {
         struct earl_incoming *incoming = keep_whole(earl, envelope, packet, data);
         incoming->number = number;
-        return incoming->pieces != NULL;
+        incoming->is_synchronous = is_synchronous;
+        return incoming;
     }
     if (earl->tools != NULL)
-        earl_tools_match(earl, envelope, number, false);
+        earl_tools_match(earl, envelope, number, is_synchronous);
     if (envelope->length != 0)
         store(receive, 0, data, (size_t)envelope->length);
     complete(earl, receive, envelope);
-    return false;
+    return NULL;
+}
+
+bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
+                         const unsigned char *data, struct earl_open *current)
+{
+    const struct earl_incoming *kept = come(earl, envelope, packet, data, current, false);
+    return kept != NULL && kept->pieces != NULL;
 }
 
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
                        const struct earl_open *send)
 {
-    struct earl_open *receive = wanted_by(earl, envelope, NULL);
-    const long long number = ++earl->peers[earl->process].comes;
-    if (receive == NULL) {
-        struct earl_incoming *incoming = keep_whole(earl, envelope, NULL, data);
-        incoming->number = number;
-        if (send != NULL) {
-            incoming->is_synchronous = true;
-            incoming->id = (uint32_t)send->request;
-            incoming->serial = send->serial;
-        }
+    struct earl_incoming *kept = come(earl, envelope, NULL, data, NULL, send != NULL);
+    if (send == NULL)
+        return;
+    if (kept == NULL) {
+        earl_send_matched(earl, earl->process, (uint32_t)send->request, send->serial);
         return;
     }
-    if (earl->tools != NULL)
-        earl_tools_match(earl, envelope, number, send != NULL);
-    if (envelope->length != 0)
-        store(receive, 0, data, (size_t)envelope->length);
-    complete(earl, receive, envelope);
-    if (send != NULL)
-        earl_send_matched(earl, earl->process, (uint32_t)send->request, send->serial);
+    kept->id = (uint32_t)send->request;
+    kept->serial = send->serial;
 }
 
 /* ---- in parts ---- */
@@ -166,7 +165,7 @@ static void tell_matched(struct earl *earl, const struct earl_incoming *incoming
 
 void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming)
 {
-    tell_tools(earl, incoming);
+    earl_incoming_tell(earl, incoming);
     if (!incoming->is_complete)
         earl_expect(earl, incoming->message.envelope.source);
     if (incoming->is_synchronous || !incoming->is_complete)

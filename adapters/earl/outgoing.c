@@ -110,9 +110,17 @@ int earl_outgoing_put(struct earl *earl, int process, earl_packet packet, bool w
     return code != EARL_OK || !waits ? code : wait_for(earl, peer, peer->queued);
 }
 
-int earl_outgoing_wait(struct earl *earl, int process)
+int earl_outgoing_wait(struct earl *earl, int count, const int *processes)
 {
-    return wait_for(earl, &earl->peers[process], earl->peers[process].queued);
+    int code = EARL_OK;
+    for (int i = 0; i < count; i++) {
+        const struct earl_peer *peer = &earl->peers[processes[i]];
+        const int sent = processes[i] != earl->process && peer->first != NULL
+                             ? wait_for(earl, peer, peer->queued)
+                             : EARL_OK;
+        code = code != EARL_OK ? code : sent;
+    }
+    return code;
 }
 
 int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
@@ -140,9 +148,7 @@ int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t
     struct earl_peer *peer = &earl->peers[process];
     if (peer->has_ended)
         return EARL_E_ENDED;
-    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_NOW);
-    if (packet == NULL)
-        packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
     if (packet == NULL)
         return EARL_E_MEMORY;
     earl_head_write(*packet, kind, serial, (uint32_t)earl->process, id);
@@ -276,10 +282,7 @@ struct earl_demand *earl_demand_end(struct earl *earl, struct earl_demand *deman
 
 earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
 {
-    earl_packet packet = earl->target->allocate(earl->self, length, EARL_NOW);
-    if (packet != NULL)
-        return packet;
-    packet = earl->target->allocate(earl->self, length, EARL_GROW);
+    earl_packet packet = earl->target->allocate(earl->self, length, EARL_GROW);
     if (packet != NULL)
         return packet;
     if (earl->in_signal) /* where no work runs */

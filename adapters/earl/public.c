@@ -49,8 +49,8 @@ int earl_end(void)
 {
     if (earl_own == NULL)
         return EARL_E_STATE;
-    if (state.inside !=
-        0) /* a handler, or what it has interrupted, has called exit: nothing is safe to be waited for */
+    /* A handler, or what it has interrupted, has called exit: nothing is safe to be waited for. */
+    if (state.inside != 0)
         return EARL_E_STATE;
     state.inside++;
     earl_tools_end(&state);

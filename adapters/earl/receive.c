@@ -137,9 +137,7 @@ earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, 
     if (claim == NULL)
         return EARL_E_MEMORY;
     earl_match_drop(&earl->match, &incoming->message);
-    if (earl->tools != NULL)
-        earl_tools_match(earl, &incoming->message.envelope, incoming->number, incoming->is_synchronous);
-    incoming->is_told = true;
+    earl_incoming_tell(earl, incoming);
     claim->claimed = incoming;
     *envelope = incoming->message.envelope;
     return claim->request;

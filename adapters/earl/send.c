@@ -70,11 +70,8 @@ static void push(struct earl *earl, struct earl_open *send, bool waits)
     int code = EARL_OK;
     while (code == EARL_OK && send->sent < send->length) {
         earl_packet packet = NULL;
-        if (earl->peers[send->process].first == NULL && (waits || send->sent < EARL_UNASKED)) {
-            packet = next_part(earl, send, EARL_NOW);
-            if (packet == NULL && waits)
-                packet = next_part(earl, send, EARL_GROW);
-        }
+        if (earl->peers[send->process].first == NULL && (waits || send->sent < EARL_UNASKED))
+            packet = next_part(earl, send, waits ? EARL_GROW : EARL_NOW);
         if (packet == NULL)
             break;
         code = earl_outgoing_put(earl, send->process, packet, false);
@@ -108,9 +105,7 @@ static void begin(struct earl *earl, struct earl_open *send, unsigned context, i
         earl_send_finish(earl, send, EARL_OK);
         return;
     }
-    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_NOW);
-    if (packet == NULL)
-        packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_GROW);
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_GROW);
     if (packet == NULL) {
         bytes = 0; /* the message is announced */
         packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST, EARL_MUST);
@@ -252,9 +247,7 @@ earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int
         begin(earl, send, context, tag, false);
         return send->request;
     }
-    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_NOW);
-    if (packet == NULL)
-        packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_GROW);
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_GROW);
     if (packet == NULL) { /* it is announced, and goes once it is asked for */
         begin(earl, send, context, tag, false);
         return send->request;
@@ -296,12 +289,8 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
         code = code != EARL_OK ? code : sent;
     }
     earl->target->release(earl->self, packet);
-    for (int i = 0; i < count; i++)
-        if (processes[i] != earl->process && earl->peers[processes[i]].first != NULL) {
-            const int sent = earl_outgoing_wait(earl, processes[i]);
-            code = code != EARL_OK ? code : sent;
-        }
-    return code;
+    const int gone = earl_outgoing_wait(earl, count, processes);
+    return code != EARL_OK ? code : gone;
 }
 
 void earl_send_matched(struct earl *earl, int process, uint32_t id, uint32_t serial)
