@@ -309,7 +309,7 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
         return code;
     earl->is_in_parts = true;
     for (int i = 0; i < count; i++) {
-        earl->peers[processes[i]].sends++;
+        earl_peer(earl, processes[i])->sends++;
         int sent = processes[i] == earl->process ? to_own(earl, buffer) : EARL_OK;
         const struct earl_piece *piece = processes[i] == earl->process ? NULL : buffer->pieces;
         for (; piece != NULL && sent == EARL_OK; piece = piece->next)

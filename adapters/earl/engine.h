@@ -97,6 +97,7 @@ struct earl_demand {
 };
 
 struct earl_peer {
+    int process;
     struct earl_outgoing *first, *last;
     long long sends, comes;  /* messages to it, and from it, since the start */
     uint64_t queued, served; /* packets and sends that have been, since the start */
@@ -112,13 +113,17 @@ struct earl_peer {
 };
 
 enum { EARL_POOLS = 3 };
+/* Peers in a chunk, which fits a page; and numbers that processes may have that come and go. */
+enum { EARL_CHUNK = 32, EARL_PROCESSES = 1 << 22 };
 
 struct earl {
     const struct earl_target *target;
     void *self; /* of the target */
     const char *name;
     int process, count;
-    struct earl_peer *peers;
+    int limit;                 /* of numbers: `count`, or where processes come and go EARL_PROCESSES */
+    struct earl_peer **chunks; /* of EARL_CHUNK peers; NULL: none of these has been named */
+    size_t chunk_room, peer_room;
     struct earl_match match;
     struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing, buffers, demands;
     unsigned demand_count;
@@ -327,9 +332,25 @@ void earl_process_end(struct earl *earl);
 /* This process, for the public routines; NULL before earl_begin and after earl_end. */
 extern struct earl *earl_own;
 
-static inline bool earl_is_process(const struct earl *earl, int process)
+/* ---- peers.c ---- */
+
+/* Makes the peer of a number below the limit. False: there is no memory. */
+bool earl_peers_reach(struct earl *earl, int process);
+/* The peers that there are, in turn; NULL: the first, or there is no further one. */
+struct earl_peer *earl_peer_next(const struct earl *earl, const struct earl_peer *peer);
+void earl_peers_end(struct earl *earl);
+
+/* Whether there may be a process of that number; its peer exists then. */
+static inline bool earl_is_process(struct earl *earl, int process)
 {
-    return process >= 0 && process < earl->count;
+    const size_t chunk = (unsigned)process / EARL_CHUNK;
+    return process >= 0 && process < earl->limit &&
+           ((chunk < earl->chunk_room && earl->chunks[chunk] != NULL) || earl_peers_reach(earl, process));
+}
+/* Of a number for which that was true. */
+static inline struct earl_peer *earl_peer(const struct earl *earl, int process)
+{
+    return &earl->chunks[(unsigned)process / EARL_CHUNK][(unsigned)process % EARL_CHUNK];
 }
 
 #endif

@@ -26,7 +26,7 @@ static int find_members(struct earl *earl, const struct earl_group *group, struc
 {
     *members = (struct members){NULL, EARL_CONTEXTS, earl->count, earl->process};
     if (group == NULL)
-        return EARL_OK;
+        return earl->count != 0 ? EARL_OK : EARL_E_ARG;
     if (group->count < 1 || group->processes == NULL || group->context >= EARL_CONTEXTS)
         return EARL_E_ARG;
     *members = (struct members){group->processes, EARL_CONTEXTS + 1 + group->context, group->count, -1};

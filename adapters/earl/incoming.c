@@ -113,7 +113,7 @@ static struct earl_incoming *come(struct earl *earl, const struct earl_envelope 
                                   const unsigned char *data, struct earl_open *current, bool is_synchronous)
 {
     struct earl_open *receive = wanted_by(earl, envelope, current);
-    const long long number = ++earl->peers[envelope->source].comes;
+    const long long number = ++earl_peer(earl, envelope->source)->comes;
     if (receive == NULL) {
         struct earl_incoming *incoming = keep_whole(earl, envelope, packet, data);
         incoming->number = number;
@@ -182,7 +182,7 @@ static void attach(struct earl *earl, struct earl_incoming *incoming, struct ear
 
 static struct earl_incoming **place_of(struct earl *earl, int source, uint32_t id)
 {
-    struct earl_incoming **place = &earl->peers[source].arriving;
+    struct earl_incoming **place = &earl_peer(earl, source)->arriving;
     while (*place != NULL && (*place)->id != id)
         place = &(*place)->next;
     return place;
@@ -231,7 +231,7 @@ bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope
     if (incoming == NULL)
         fail_memory();
     incoming->message.envelope.length = (long long)total;
-    incoming->number = ++earl->peers[envelope->source].comes;
+    incoming->number = ++earl_peer(earl, envelope->source)->comes;
     incoming->id = id;
     incoming->serial = serial;
     const uint32_t kind = earl_head_read(data).kind;
@@ -247,8 +247,8 @@ bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope
     if (incoming->is_complete) {
         finish(earl, incoming);
     } else {
-        incoming->next = earl->peers[envelope->source].arriving;
-        earl->peers[envelope->source].arriving = incoming;
+        incoming->next = earl_peer(earl, envelope->source)->arriving;
+        earl_peer(earl, envelope->source)->arriving = incoming;
     }
     return is_kept;
 }
@@ -271,8 +271,8 @@ bool earl_incoming_more(struct earl *earl, int source, uint32_t id, earl_packet 
 
 void earl_incoming_ended(struct earl *earl, int process)
 {
-    for (struct earl_incoming *incoming; (incoming = earl->peers[process].arriving) != NULL;) {
-        earl->peers[process].arriving = incoming->next;
+    for (struct earl_incoming *incoming; (incoming = earl_peer(earl, process)->arriving) != NULL;) {
+        earl_peer(earl, process)->arriving = incoming->next;
         if (incoming->message.links[EARL_EXACT].next != NULL) { /* nobody has got hold of it */
             earl_match_drop(&earl->match, &incoming->message);
             earl_incoming_free(earl, incoming);
@@ -324,9 +324,9 @@ void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, st
 
 void earl_incoming_end(struct earl *earl)
 {
-    for (int i = 0; i < earl->count; i++)
-        for (struct earl_incoming *incoming; (incoming = earl->peers[i].arriving) != NULL;) {
-            earl->peers[i].arriving = incoming->next;
+    for (struct earl_peer *peer = NULL; (peer = earl_peer_next(earl, peer)) != NULL;)
+        for (struct earl_incoming *incoming; (incoming = peer->arriving) != NULL;) {
+            peer->arriving = incoming->next;
             if (incoming->message.links[EARL_EXACT].next != NULL)
                 earl_match_drop(&earl->match, &incoming->message);
             earl_incoming_free(earl, incoming);

@@ -24,7 +24,7 @@ static struct earl_outgoing *append(struct earl *earl, struct earl_peer *peer, e
 
 static void serve_item(struct earl *earl, int process, const struct earl_outgoing *item)
 {
-    struct earl_peer *peer = &earl->peers[process];
+    struct earl_peer *peer = earl_peer(earl, process);
     if (item->packet == NULL) {
         earl_send_rest(earl, item->send);
         return;
@@ -44,7 +44,7 @@ static void serve(void *argument)
     while (peer->first != NULL) {
         struct earl_outgoing *item = peer->first;
         peer->is_waiting = true;
-        serve_item(earl, (int)(peer - earl->peers), item);
+        serve_item(earl, peer->process, item);
         peer->is_waiting = false;
         peer->first = item->next;
         peer->served++;
@@ -71,7 +71,7 @@ static int wait_for(struct earl *earl, const struct earl_peer *peer, uint64_t ti
     if (earl->in_signal) /* work does not run in a signal handler; the packet has all that it needs */
         return EARL_OK;
     while (code >= 0 && peer->served < ticket)
-        code = earl_wait_step(earl, NULL, "send", (int)(peer - earl->peers), EARL_ANY);
+        code = earl_wait_step(earl, NULL, "send", peer->process, EARL_ANY);
     return code < 0 ? code : peer->has_ended ? EARL_E_ENDED : EARL_OK;
 }
 
@@ -94,7 +94,7 @@ static int put_later(struct earl *earl, struct earl_peer *peer, earl_packet pack
 
 int earl_outgoing_put(struct earl *earl, int process, earl_packet packet, bool waits)
 {
-    struct earl_peer *peer = &earl->peers[process];
+    struct earl_peer *peer = earl_peer(earl, process);
     enum earl_put put = EARL_PUT_FULL;
     if (peer->has_ended)
         put = EARL_PUT_ENDED;
@@ -114,7 +114,7 @@ int earl_outgoing_wait(struct earl *earl, int count, const int *processes)
 {
     int code = EARL_OK;
     for (int i = 0; i < count; i++) {
-        const struct earl_peer *peer = &earl->peers[processes[i]];
+        const struct earl_peer *peer = earl_peer(earl, processes[i]);
         const int sent = processes[i] != earl->process && peer->first != NULL
                              ? wait_for(earl, peer, peer->queued)
                              : EARL_OK;
@@ -125,7 +125,7 @@ int earl_outgoing_wait(struct earl *earl, int count, const int *processes)
 
 int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
 {
-    struct earl_peer *peer = &earl->peers[process];
+    struct earl_peer *peer = earl_peer(earl, process);
     enum earl_put put = EARL_PUT_FULL;
     if (peer->has_ended)
         return EARL_E_ENDED;
@@ -145,7 +145,7 @@ int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
 
 int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t serial, uint32_t id)
 {
-    struct earl_peer *peer = &earl->peers[process];
+    struct earl_peer *peer = earl_peer(earl, process);
     if (peer->has_ended)
         return EARL_E_ENDED;
     earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
@@ -163,7 +163,7 @@ int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t
 
 int earl_outgoing_queue(struct earl *earl, struct earl_open *send)
 {
-    struct earl_peer *peer = &earl->peers[send->process];
+    struct earl_peer *peer = earl_peer(earl, send->process);
     if (send->is_queued)
         return EARL_OK;
     if (append(earl, peer, NULL, send) == NULL)
@@ -199,9 +199,8 @@ static bool put_part_before(struct earl *earl, struct earl_peer *peer)
 }
 
 /* What the work would do next, if it need not wait for that. */
-static bool serve_now(struct earl *earl, int process)
+static bool serve_now(struct earl *earl, struct earl_peer *peer)
 {
-    struct earl_peer *peer = &earl->peers[process];
     struct earl_open *send = peer->first->send;
     if (send != NULL && (peer->has_ended || send->sent == send->length)) {
         take_off(earl, peer);
@@ -212,8 +211,9 @@ static bool serve_now(struct earl *earl, int process)
     if (send != NULL && !put_part_before(earl, peer))
         return false;
     earl_packet packet = peer->first->packet;
-    const enum earl_put put =
-        peer->has_ended ? EARL_PUT_ENDED : earl->target->put(earl->self, process, packet, false, EARL_NOW);
+    const enum earl_put put = peer->has_ended
+                                  ? EARL_PUT_ENDED
+                                  : earl->target->put(earl->self, peer->process, packet, false, EARL_NOW);
     if (put == EARL_PUT_FULL)
         return false;
     if (put != EARL_PUT_DONE) {
@@ -227,10 +227,9 @@ static bool serve_now(struct earl *earl, int process)
 bool earl_outgoing_go(struct earl *earl)
 {
     bool has_any = false;
-    for (int i = 0; i < earl->count; i++) {
-        const struct earl_peer *peer = &earl->peers[i];
+    for (struct earl_peer *peer = NULL; (peer = earl_peer_next(earl, peer)) != NULL;) {
         has_any = has_any || (peer->first != NULL && !peer->is_waiting);
-        while (peer->first != NULL && !peer->is_waiting && serve_now(earl, i))
+        while (peer->first != NULL && !peer->is_waiting && serve_now(earl, peer))
             ;
     }
     return has_any;
@@ -301,8 +300,8 @@ earl_packet earl_outgoing_memory(struct earl *earl, size_t length)
 
 static bool is_any_queued(const struct earl *earl)
 {
-    for (int i = 0; i < earl->count; i++)
-        if (earl->peers[i].first != NULL)
+    for (const struct earl_peer *peer = NULL; (peer = earl_peer_next(earl, peer)) != NULL;)
+        if (peer->first != NULL)
             return true;
     return false;
 }

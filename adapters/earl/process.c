@@ -23,12 +23,8 @@ int earl_process_begin(struct earl *earl, const struct earl_target *target, void
     earl_pool_begin(&earl->opens, sizeof(struct earl_open));
     earl_pool_begin(&earl->outgoing, sizeof(struct earl_outgoing));
     earl_pool_begin(&earl->demands, sizeof(struct earl_demand));
-    earl->peers = earl_pages((size_t)earl->count * sizeof *earl->peers);
-    if (earl->peers == NULL)
-        return EARL_E_MEMORY;
-    for (int i = 0; i < earl->count; i++)
-        earl->peers[i].earl = earl;
-    return EARL_OK;
+    earl->limit = earl->count != 0 ? earl->count : EARL_PROCESSES;
+    return earl_is_process(earl, earl->process) ? EARL_OK : EARL_E_MEMORY;
 }
 
 void earl_process_end(struct earl *earl)
@@ -48,6 +44,5 @@ void earl_process_end(struct earl *earl)
     earl_pool_end(&earl->buffers);
     if (earl->demand_count == 0) /* else work waits still, for memory that does not come */
         earl_pool_end(&earl->demands);
-    earl_pages_free(earl->peers, (size_t)earl->count * sizeof *earl->peers);
-    earl->peers = NULL;
+    earl_peers_end(earl);
 }

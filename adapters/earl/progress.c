@@ -8,7 +8,7 @@
 
 static void tell_end(struct earl *earl, int process, struct earl_open *current)
 {
-    struct earl_peer *peer = &earl->peers[process];
+    struct earl_peer *peer = earl_peer(earl, process);
     peer->has_ended = true;
     earl_send_ended(earl, process);
     earl_incoming_ended(earl, process);
@@ -21,7 +21,7 @@ static void tell_end(struct earl *earl, int process, struct earl_open *current)
 
 void earl_expect(struct earl *earl, int process)
 {
-    struct earl_peer *peer = &earl->peers[process];
+    struct earl_peer *peer = earl_peer(earl, process);
     if (peer->is_awaited || peer->has_ended || process == earl->process)
         return;
     peer->is_awaited = true;

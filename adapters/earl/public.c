@@ -125,7 +125,7 @@ static int watch(int process, unsigned context, int tag)
         return EARL_E_PROCESS;
     if (tag < 0 || process == earl_own->process)
         return EARL_E_ARG;
-    struct earl_peer *peer = &earl_own->peers[process];
+    struct earl_peer *peer = earl_peer(earl_own, process);
     peer->is_watched = true;
     peer->watch_context = context;
     peer->watch_tag = tag;

@@ -2,7 +2,7 @@
 /* receive.c -- receives and probes: of what has come, else of what comes. */
 #include "engine.h"
 
-static int check(const struct earl *earl, const struct earl_wanted *wanted, const void *buffer, size_t room)
+static int check(struct earl *earl, const struct earl_wanted *wanted, const void *buffer, size_t room)
 {
     if (wanted == NULL || wanted->tag < EARL_ANY || (buffer == NULL && room != 0))
         return EARL_E_ARG;

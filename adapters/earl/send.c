@@ -56,7 +56,7 @@ void earl_send_rest(struct earl *earl, struct earl_open *send)
         if (earl->target->put(earl->self, send->process, packet, false, EARL_WAIT) == EARL_PUT_DONE)
             continue;
         earl->target->release(earl->self, packet);
-        earl->peers[send->process].has_ended = true;
+        earl_peer(earl, send->process)->has_ended = true;
         code = EARL_E_ENDED;
     }
     send->is_queued = false;
@@ -70,7 +70,7 @@ static void push(struct earl *earl, struct earl_open *send, bool waits)
     int code = EARL_OK;
     while (code == EARL_OK && send->sent < send->length) {
         earl_packet packet = NULL;
-        if (earl->peers[send->process].first == NULL && (waits || send->sent < EARL_UNASKED))
+        if (earl_peer(earl, send->process)->first == NULL && (waits || send->sent < EARL_UNASKED))
             packet = next_part(earl, send, waits ? EARL_GROW : EARL_NOW);
         if (packet == NULL)
             break;
@@ -144,7 +144,7 @@ static bool is_whole(size_t length)
     return length <= EARL_WHOLE_MAX - EARL_HEAD;
 }
 
-static int check(const struct earl *earl, int process, int tag, const void *data, size_t length)
+static int check(struct earl *earl, int process, int tag, const void *data, size_t length)
 {
     const uint64_t bytes = length; /* where a size has 32 bits, it is never too large */
     if (tag < 0 || bytes > INT64_MAX || (data == NULL && length != 0))
@@ -179,7 +179,7 @@ static int wait_done(struct earl *earl, struct earl_open *send)
             push(earl, send, true);
             if (send->is_done)
                 break;
-            if (send->sent < send->length && earl->peers[send->process].first == NULL)
+            if (send->sent < send->length && earl_peer(earl, send->process)->first == NULL)
                 demand = earl_demand_begin(earl, EARL_HEAD + part_of(send->length));
         }
         code = earl_wait_step(earl, NULL, "send", send->process, send->envelope.tag);
@@ -216,7 +216,7 @@ int earl_do_send(struct earl *earl, int process, unsigned context, int tag, cons
     const int code = check(earl, process, tag, data, length);
     if (code != EARL_OK)
         return code;
-    earl->peers[process].sends++;
+    earl_peer(earl, process)->sends++;
     if (process == earl->process && !is_synchronous) {
         to_own(earl, context, tag, data, length, NULL);
         return EARL_OK;
@@ -242,7 +242,7 @@ earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int
         code == EARL_OK ? new_send(earl, process, tag, context, data, length, is_synchronous) : NULL;
     if (send == NULL)
         return code != EARL_OK ? code : EARL_E_MEMORY;
-    earl->peers[process].sends++;
+    earl_peer(earl, process)->sends++;
     if (process == earl->process || !is_whole(length) || is_synchronous) {
         begin(earl, send, context, tag, false);
         return send->request;
@@ -281,7 +281,7 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
         return EARL_E_MEMORY;
     for (int i = 0; i < count; i++) {
         int sent = EARL_OK;
-        earl->peers[processes[i]].sends++;
+        earl_peer(earl, processes[i])->sends++;
         if (processes[i] == earl->process)
             to_own(earl, context, tag, data, length, NULL);
         else

@@ -80,7 +80,7 @@ void earl_tools_before(struct earl *earl, struct earl_tool_event *event)
 {
     const bool sends = event->what == EARL_TOOL_SEND || event->what == EARL_TOOL_ISEND;
     if (sends && earl_is_process(earl, event->peer))
-        event->number = earl->peers[event->peer].sends + 1;
+        event->number = earl_peer(earl, event->peer)->sends + 1;
     event->is_after = 0;
     tell(earl, event);
 }
@@ -115,14 +115,15 @@ struct earl_incoming *earl_tools_choose(struct earl *earl, const struct earl_wan
 {
     struct earl_message *message = earl_match_find(&earl->match, wanted);
     int count = 0, chosen = 0;
-    const size_t room = (size_t)earl->count * (sizeof(struct candidate) + sizeof(struct earl_envelope));
+    const int most = (int)earl->peer_room; /* sources */
+    const size_t room = (size_t)most * (sizeof(struct candidate) + sizeof(struct earl_envelope));
     if (message == NULL)
         return NULL;
     struct earl_envelope *candidates = earl_pages(room);
     if (candidates == NULL)
         return (struct earl_incoming *)message;
-    struct candidate *messages = (struct candidate *)(void *)(candidates + earl->count);
-    for (; message != NULL && count < earl->count; message = earl_match_next(&earl->match, wanted, message)) {
+    struct candidate *messages = (struct candidate *)(void *)(candidates + most);
+    for (; message != NULL && count < most; message = earl_match_next(&earl->match, wanted, message)) {
         int same = 0;
         while (same < count && candidates[same].source != message->envelope.source)
             same++;
