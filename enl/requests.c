@@ -105,8 +105,8 @@ static const char *host_name(struct enl_conn *conn, const struct bcri_control *m
         return ask_parent(conn, message, bcrE_ENLIST);
     if (listed || (hosts->count == 0 && message->index == 0)) {
         reply.present |= BCRI_HAS(text);
-        reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->self.hostname);
-        reply.count = listed ? hosts->hosts[message->index].slots : bcri_machine_cpus();
+        reply.text = bcri_view_of(listed ? hosts->hosts[message->index]->name : program->self.hostname);
+        reply.count = listed ? hosts->hosts[message->index]->slots : bcri_machine_cpus();
     }
     enl_conn_send(conn, &reply, NULL, 0);
     return NULL;

@@ -166,6 +166,7 @@ void enl_child_free(struct enl_child *child);
 
 /* What is known of an entry of the list of hosts. */
 struct enl_place {
+    const struct enl_host *host;
     bool here;               /* it is the root's machine, under a name of its own */
     struct enl_place *same;  /* it is one machine with that */
     char *failed;            /* why it could not be started, which is not tried again; NULL: it may be */
@@ -188,7 +189,6 @@ struct enl_numbered {
 };
 
 struct enl_tree {
-    struct enl_place *places; /* one for each of program->hosts */
     LIST_HEAD(, enl_child) children;
     struct enl_lives lives; /* of the children */
     uint32_t last_number;
@@ -208,7 +208,7 @@ struct enl_tree {
 
 /* Makes it if need be. NULL: no memory. */
 struct enl_tree *enl_tree_of(struct enl_program *program);
-/* Makes the plan. False: no memory. */
+/* Makes the plan, and numbers the sshds of all places. False: no memory. */
 bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree);
 /* NULL: it is gone, or there has been none. */
 static inline struct enl_child *enl_tree_child(const struct enl_program *program, uint32_t number)

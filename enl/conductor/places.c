@@ -16,12 +16,6 @@
 #include "job/job.h"
 #include "wire/wire.h"
 
-static struct enl_place *place_of_child(const struct enl_child *child)
-{
-    const struct enl_program *program = child->program;
-    return &program->tree->places[child->host - program->hosts.hosts];
-}
-
 /* -------------------------------------------------------------------- where a request goes --- */
 
 /* That entry, or without one the machine of that name. */
@@ -38,7 +32,7 @@ void enl_tree_take_own(struct enl_program *program)
 {
     struct ifaddrs *known = NULL;
     for (size_t i = 0; i < program->hosts.count && program->jobs.programs == NULL; i++) {
-        const struct enl_host *host = &program->hosts.hosts[i];
+        const struct enl_host *host = program->hosts.hosts[i];
         if (host->path != NULL && enl_entry_is_here(&program->self.config, host, &known))
             program->jobs.programs = strdup(host->path);
     }
@@ -100,7 +94,7 @@ static enum enl_way enlist_of_root(struct enl_program *program, struct enl_conn 
         *code_out = bcrE_NOMEM;
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
     }
-    struct enl_place *place = &tree->places[host - program->hosts.hosts];
+    struct enl_place *place = host->place;
     while (place->same != NULL)
         place = place->same;
     if (place->here)
@@ -115,9 +109,9 @@ static enum enl_way enlist_there(struct enl_program *program, struct enl_conn *c
 {
     const struct enl_child *child = enl_tree_child(program, request->host);
     *code_out = bcrE_HOSTLOST;
-    if (child == NULL || place_of_child(child)->child != child)
+    if (child == NULL || child->host->place->child != child)
         return (enum enl_way)bcri_refuse(reason, reason_size, ENL_WAY_NONE, "its host is lost");
-    return ask_daemon_of(program, conn, place_of_child(child), "", request, attached, code_out, reason,
+    return ask_daemon_of(program, conn, child->host->place, "", request, attached, code_out, reason,
                          reason_size);
 }
 
@@ -172,8 +166,8 @@ void enl_tree_start_all(struct enl_program *program)
         return;
     for (size_t i = 0; i < program->hosts.count; i++) {
         const struct enl_host *host = enl_entry_for(&program->self.config, &program->hosts,
-                                                    program->hosts.hosts[i].name, address, sizeof address);
-        struct enl_place *place = &program->tree->places[host - program->hosts.hosts];
+                                                    program->hosts.hosts[i]->name, address, sizeof address);
+        struct enl_place *place = host->place;
         if (enl_entry_is_here(&program->self.config, host, &known) || place->child != NULL)
             continue;
         if (!enl_tree_want(program, place, address, false, error, sizeof error))
@@ -206,7 +200,7 @@ static void move_forwards(struct enl_child *child, struct enl_place *place)
 bool enl_places_met(struct enl_child *child)
 {
     const struct enl_tree *tree = child->program->tree;
-    struct enl_place *place = place_of_child(child);
+    struct enl_place *place = child->host->place;
     tree->numbered[child->life.number].archtype = child->archtype;
     enl_tree_met(child);
     if (child->host->local || child->machine_id[0] == '\0')
@@ -220,7 +214,7 @@ bool enl_places_met(struct enl_child *child)
     LIST_FOREACH (other, &tree->children, entry)
         if (other != child && !other->host->local && !enl_life_is_ending(&other->life) &&
             strcmp(child->machine_id, other->machine_id) == 0) {
-            place->same = place_of_child(other);
+            place->same = other->host->place;
             move_forwards(child, place->same);
             return false;
         }
@@ -248,7 +242,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
     struct enl_plan *plan = &program->tree->plan;
-    struct enl_place *place = place_of_child(child);
+    struct enl_place *place = child->host->place;
     char error[512];
     const enum enl_life_again again = enl_life_again(&child->life, child->machine_id[0] != '\0');
     if (program->self.phase != ENL_RUNNING || place->child != child)
@@ -274,7 +268,7 @@ static bool begin_again(struct enl_child *child, const char *sentence)
 static void remember_failure(const struct enl_child *child, const char *sentence)
 {
     struct enl_program *program = child->program;
-    struct enl_place *place = place_of_child(child);
+    struct enl_place *place = child->host->place;
     if (sentence[0] == '\0' || program->self.phase != ENL_RUNNING || place->failed != NULL)
         return;
     place->failed = strdup(sentence);
@@ -293,8 +287,8 @@ void enl_places_gone(struct enl_child *child, const char *sentence)
     const uint32_t below = enl_tree_below(child);
     enl_tree_gone(child);
     const bool again = begin_again(child, sentence);
-    if (place_of_child(child)->child == child)
-        place_of_child(child)->child = NULL;
+    if (child->host->place->child == child)
+        child->host->place->child = NULL;
     if (!again && !child->life.was_up && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
         remember_failure(child, sentence);
     if (blamed)

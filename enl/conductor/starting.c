@@ -26,18 +26,18 @@ static int compare_addresses(const void *a, const void *b)
 }
 
 /* Numbers the sshds by which places are reached. Returns how many there are; 0: no memory. */
-static uint32_t number_sshds(const struct enl_hosts *hosts, struct enl_place *places)
+static uint32_t number_sshds(const struct enl_hosts *hosts)
 {
-    const struct enl_host **sorted = calloc(hosts->count + 1, sizeof(const struct enl_host *));
+    struct enl_host **sorted = calloc(hosts->count + 1, sizeof(struct enl_host *));
     uint32_t sshd = 0;
     if (sorted == NULL)
         return 0;
-    for (size_t i = 0; i < hosts->count; i++)
-        sorted[i] = &hosts->hosts[i];
-    qsort(sorted, hosts->count, sizeof(const struct enl_host *), compare_addresses);
+    if (hosts->count != 0)
+        memcpy(sorted, hosts->hosts, hosts->count * sizeof(struct enl_host *));
+    qsort(sorted, hosts->count, sizeof(struct enl_host *), compare_addresses);
     for (size_t i = 0; i < hosts->count; i++) {
         sshd += i > 0 && compare_addresses(&sorted[i - 1], &sorted[i]) != 0;
-        places[sorted[i] - hosts->hosts].sshd = sshd;
+        sorted[i]->place->sshd = sshd;
     }
     free(sorted);
     return sshd + 1;
@@ -75,7 +75,7 @@ static uint32_t fanout_of(const struct enl_program *program)
 
 bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
 {
-    const uint32_t sshds = number_sshds(&program->hosts, tree->places);
+    const uint32_t sshds = number_sshds(&program->hosts);
     if (sshds == 0 || !enl_plan_init(&tree->plan, fanout_of(program), sshds))
         return false;
     uv_timer_init(&program->self.loop, &tree->begins);
@@ -126,7 +126,7 @@ bool enl_tree_want(struct enl_program *program, struct enl_place *place, const c
 {
     char why[512];
     struct enl_tree *tree = program->tree;
-    const struct enl_host *host = &program->hosts.hosts[place - tree->places];
+    const struct enl_host *host = place->host;
     const uint32_t number = tree->last_number + 1;
     if (!enl_introduce_begin(program, NULL, why, sizeof why))
         return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);

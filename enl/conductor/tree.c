@@ -13,15 +13,37 @@
 /* A daemon gives its log up after a minute. */
 enum { STOP_MSEC = 1000, END_MSEC = 2000, LOG_MSEC = 60000 };
 
+static void free_places(const struct enl_hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        struct enl_place *place = hosts->hosts[i]->place;
+        hosts->hosts[i]->place = NULL;
+        if (place != NULL)
+            free(place->failed);
+        free(place);
+    }
+}
+
+/* Gives each host of the list its place. */
+static bool make_places(const struct enl_hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        struct enl_place *place = calloc(1, sizeof *place);
+        if (place == NULL)
+            return false;
+        place->host = hosts->hosts[i];
+        hosts->hosts[i]->place = place;
+    }
+    return true;
+}
+
 struct enl_tree *enl_tree_of(struct enl_program *program)
 {
     if (program->tree != NULL)
         return program->tree;
     struct enl_tree *tree = calloc(1, sizeof *tree);
-    if (tree == NULL || (tree->places = calloc(program->hosts.count + 1, sizeof *tree->places)) == NULL ||
-        !enl_tree_plan(program, tree)) {
-        if (tree != NULL)
-            free(tree->places);
+    if (tree == NULL || !make_places(&program->hosts) || !enl_tree_plan(program, tree)) {
+        free_places(&program->hosts);
         free(tree);
         return NULL;
     }
@@ -288,9 +310,7 @@ static void on_tree_closed(uv_handle_t *handle)
     struct enl_program *program = handle->data;
     enl_plan_fini(&program->tree->plan);
     free(program->tree->lives.by_number);
-    for (size_t i = 0; i < program->hosts.count; i++)
-        free(program->tree->places[i].failed);
-    free(program->tree->places);
+    free_places(&program->hosts);
     free(program->tree->numbered);
     free(program->tree);
     program->tree = NULL;

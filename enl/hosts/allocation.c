@@ -30,7 +30,7 @@ static bool give_slots(struct enl_hosts *hosts, size_t next, const char *text)
         }
         good = good && enl_word_is_count(word, ENL_HOST_SLOTS_MAX, &slots) && nodes <= hosts->count - next;
         for (; good && nodes > 0; nodes--)
-            hosts->hosts[next++].slots = slots;
+            hosts->hosts[next++]->slots = slots;
     }
     free(copy);
     return good && next == hosts->count;

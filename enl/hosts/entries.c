@@ -13,15 +13,15 @@
 #include "base/object.h"
 #include "bcri/config.h"
 
-const struct enl_host *enl_entry_for(const struct bcri_config *config, const struct enl_hosts *hosts,
-                                     const char *machine, char *address_out, size_t size)
+struct enl_host *enl_entry_for(const struct bcri_config *config, const struct enl_hosts *hosts,
+                               const char *machine, char *address_out, size_t size)
 {
     char name[600];
     address_out[0] = '\0';
     if (config->ifacesuffix == NULL)
         return enl_hosts_find(hosts, machine);
     snprintf(name, sizeof name, "%s%s", machine, config->ifacesuffix);
-    const struct enl_host *host = enl_hosts_find(hosts, name);
+    struct enl_host *host = enl_hosts_find(hosts, name);
     if (host != NULL)
         return host;
     host = enl_hosts_find(hosts, machine);

@@ -56,17 +56,23 @@ const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
      "path must be folders that begin with / or ~/, with : between"},
 };
 
-void enl_host_free(struct enl_host *host)
+void enl_host_free_texts(struct enl_host *host)
 {
     for (size_t i = 0; i < ENL_HOST_KEYS; i++)
         free(*enl_host_text(host, &enl_host_keys[i]));
+}
+
+static void free_host(struct enl_host *host)
+{
+    enl_host_free_texts(host);
     free(host->name);
+    free(host);
 }
 
 void enl_hosts_free(struct enl_hosts *hosts)
 {
     for (size_t i = 0; i < hosts->count; i++)
-        enl_host_free(&hosts->hosts[i]);
+        free_host(hosts->hosts[i]);
     free(hosts->hosts);
     free(hosts->by_name);
     *hosts = (struct enl_hosts){0};
@@ -75,10 +81,14 @@ void enl_hosts_free(struct enl_hosts *hosts)
 bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const char *name,
                    const char *address)
 {
-    if (!enl_grow(&hosts->hosts, &hosts->room, hosts->count + 1, sizeof *hosts->hosts))
+    struct enl_host *to = enl_grow(&hosts->hosts, &hosts->room, hosts->count + 1, sizeof(struct enl_host *))
+                              ? malloc(sizeof *to)
+                              : NULL;
+    if (to == NULL)
         return false;
-    struct enl_host *to = &hosts->hosts[hosts->count];
     *to = *host;
+    to->rank = hosts->last_rank + 1;
+    to->place = NULL;
     bool whole = (to->name = strdup(name)) != NULL;
     for (size_t i = 0; i < ENL_HOST_KEYS; i++) {
         char **text = enl_host_text(to, &enl_host_keys[i]);
@@ -86,12 +96,14 @@ bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const c
         *text = from != NULL ? strdup(from) : NULL;
         whole = whole && (*text != NULL) == (from != NULL);
     }
-    if (whole)
-        hosts->count++;
-    else
-        enl_host_free(to);
     hosts->sorted = 0;
-    return whole;
+    if (!whole) {
+        free_host(to);
+        return false;
+    }
+    hosts->last_rank++;
+    hosts->hosts[hosts->count++] = to;
+    return true;
 }
 
 int enl_host_check(const struct enl_host *host, const char *name, const char *place, char *error,
@@ -118,18 +130,17 @@ static int compare_names(const void *a, const void *b)
     const struct enl_host *one = *(const struct enl_host *const *)a,
                           *two = *(const struct enl_host *const *)b;
     const int order = strcasecmp(one->name, two->name);
-    return order != 0 ? order : (one > two) - (one < two);
+    return order != 0 ? order : (one->rank > two->rank) - (one->rank < two->rank);
 }
 
 static bool sort_by_name(struct enl_hosts *hosts)
 {
-    const struct enl_host **sorted =
-        realloc(hosts->by_name, (hosts->count + 1) * sizeof(const struct enl_host *));
+    struct enl_host **sorted = realloc(hosts->by_name, (hosts->count + 1) * sizeof(struct enl_host *));
     if (sorted == NULL)
         return false;
-    for (size_t i = 0; i < hosts->count; i++)
-        sorted[i] = &hosts->hosts[i];
-    qsort(sorted, hosts->count, sizeof(const struct enl_host *), compare_names);
+    if (hosts->count != 0)
+        memcpy(sorted, hosts->hosts, hosts->count * sizeof(struct enl_host *));
+    qsort(sorted, hosts->count, sizeof(struct enl_host *), compare_names);
     hosts->by_name = sorted;
     hosts->sorted = hosts->count;
     return true;
@@ -140,13 +151,13 @@ static int compare_to_name(const void *name, const void *host)
     return strcasecmp(name, (*(const struct enl_host *const *)host)->name);
 }
 
-const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name)
+struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name)
 {
     if (hosts->sorted == 0)
         return NULL;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): the array is one of pointers */
     const size_t size = sizeof *hosts->by_name;
-    const struct enl_host *const *found = bsearch(name, hosts->by_name, hosts->sorted, size, compare_to_name);
+    struct enl_host *const *found = bsearch(name, hosts->by_name, hosts->sorted, size, compare_to_name);
     return found != NULL ? *found : NULL;
 }
 
@@ -156,7 +167,7 @@ static const struct enl_host *find_twice(const struct enl_hosts *hosts, const st
     const struct enl_host *found = NULL;
     for (size_t i = 1; i < hosts->sorted; i++) {
         const struct enl_host *before = hosts->by_name[i - 1], *host = hosts->by_name[i];
-        if (strcasecmp(before->name, host->name) == 0 && (found == NULL || host < found)) {
+        if (strcasecmp(before->name, host->name) == 0 && (found == NULL || host->rank < found->rank)) {
             *first_out = before;
             found = host;
         }
@@ -198,7 +209,7 @@ static int merge_by_name(struct enl_hosts *hosts, const char *file, char *error,
     size_t kept = 0;
     struct enl_host *first = NULL;
     for (size_t i = 0; i < hosts->sorted; i++) {
-        struct enl_host *host = &hosts->hosts[hosts->by_name[i] - hosts->hosts];
+        struct enl_host *host = hosts->by_name[i];
         if (i == 0 || strcasecmp(first->name, host->name) != 0) {
             first = host;
             continue;
@@ -215,10 +226,10 @@ static int merge_by_name(struct enl_hosts *hosts, const char *file, char *error,
         host->slots = 0;
     }
     for (size_t i = 0; i < hosts->count; i++)
-        if (hosts->hosts[i].slots != 0)
+        if (hosts->hosts[i]->slots != 0)
             hosts->hosts[kept++] = hosts->hosts[i];
         else
-            enl_host_free(&hosts->hosts[i]);
+            free_host(hosts->hosts[i]);
     hosts->count = kept;
     hosts->sorted = 0;
     return 0;

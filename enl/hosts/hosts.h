@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct bcri_config;
+struct enl_place;
 struct ifaddrs;
 
 /* hosts.c -- The machines that a program may use, by the names that bcr_enlist takes.
@@ -39,15 +40,19 @@ struct enl_host {
     bool local;
     char *address, *login, *enl, *abi, *path; /* NULL: not said */
     unsigned slots;
-    unsigned line; /* of the hosts file; 0: an option's */
+    unsigned line;           /* of the hosts file; 0: an option's */
+    size_t rank;             /* it comes behind those with lower ones */
+    struct enl_place *place; /* what the root's daemon knows of it (conductor/child.h); NULL: nothing */
 };
 
+/* The address of a host holds until enl_hosts_free, whatever is added. */
 struct enl_hosts {
-    struct enl_host *hosts;
+    struct enl_host **hosts;
     size_t count, room;
-    const struct enl_host **by_name; /* sorted; valid until a host is added */
-    size_t sorted;                   /* hosts in by_name */
-    char source[256];                /* where most of them come from, for sentences */
+    struct enl_host **by_name; /* sorted; valid until a host is added */
+    size_t sorted;             /* hosts in by_name */
+    size_t last_rank;
+    char source[256]; /* where most of them come from, for sentences */
 };
 
 /* What a file is. */
@@ -80,7 +85,7 @@ int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,
                    const struct enl_hosts_options *options, char *error, size_t error_size);
 
 /* NULL: no host has that name. */
-const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);
+struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);
 void enl_hosts_free(struct enl_hosts *hosts);
 /* Where they come from, for sentences. */
 const char *enl_hosts_source(const struct enl_hosts *hosts);
@@ -90,8 +95,8 @@ const char *enl_hosts_source(const struct enl_hosts *hosts);
 
 /* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
  * `address_out` gets the entry's address with the suffix, unless that is a number; else "". NULL: there is none. */
-const struct enl_host *enl_entry_for(const struct bcri_config *config, const struct enl_hosts *hosts,
-                                     const char *machine, char *address_out, size_t size);
+struct enl_host *enl_entry_for(const struct bcri_config *config, const struct enl_hosts *hosts,
+                               const char *machine, char *address_out, size_t size);
 
 /* Whether an entry, or a name that has none, is this machine, as far as can be known without asking it. The
  * CCEs of such an entry are those of this enl; nothing else is started for them. `known`: names.h. */
@@ -159,7 +164,8 @@ static inline char **enl_host_text(const struct enl_host *host, const struct enl
 /* Adds a copy of `host` with that name and address (NULL: its own). False: no memory. */
 bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const char *name,
                    const char *address);
-void enl_host_free(struct enl_host *host);
+/* What a line of a file says of one that is being read. */
+void enl_host_free_texts(struct enl_host *host);
 /* 0, or -1 with a sentence that begins with `place` when such a host cannot be. */
 int enl_host_check(const struct enl_host *host, const char *name, const char *place, char *error,
                    size_t error_size);

@@ -184,7 +184,7 @@ static int parse_line(struct line *line, char *text, bool whole)
     const int failed = add_hosts(line, names, rest);
     free(names);
     free(line->addresses);
-    enl_host_free(&line->host);
+    enl_host_free_texts(&line->host);
     return failed;
 }
 

@@ -29,7 +29,7 @@ static size_t own_entry(const struct enl_self *self, const struct enl_hosts *hos
 {
     struct ifaddrs *known = NULL;
     size_t own = 0;
-    while (own < hosts->count && !enl_entry_is_here(&self->config, &hosts->hosts[own], &known))
+    while (own < hosts->count && !enl_entry_is_here(&self->config, hosts->hosts[own], &known))
         own++;
     freeifaddrs(known);
     return own;
@@ -48,12 +48,12 @@ static void take_hosts(struct enl_roster_plan *plan, const struct enl_roster *ro
     else if (own == hosts->count)
         plan->slots[0] = 1;
     else
-        plan->slots[0] = per_host != 0 ? per_host : hosts->hosts[own].slots;
+        plan->slots[0] = per_host != 0 ? per_host : hosts->hosts[own]->slots;
     for (size_t i = 0; i < hosts->count; i++) {
-        is_list = is_list || !hosts->hosts[i].local;
+        is_list = is_list || !hosts->hosts[i]->local;
         if (i != own) {
-            plan->machines[plan->hosts] = hosts->hosts[i].name;
-            plan->slots[plan->hosts++] = per_host != 0 ? per_host : hosts->hosts[i].slots;
+            plan->machines[plan->hosts] = hosts->hosts[i]->name;
+            plan->slots[plan->hosts++] = per_host != 0 ? per_host : hosts->hosts[i]->slots;
         }
     }
     plan->is_unlisted = is_list && own == hosts->count && roster->members > 1;

@@ -14,7 +14,7 @@ static void check(const struct enl_hosts *hosts)
     if (hosts->count > ENL_HOSTS_MAX || hosts->sorted != hosts->count)
         abort();
     for (size_t i = 0; i < hosts->count; i++) {
-        const struct enl_host *host = &hosts->hosts[i];
+        const struct enl_host *host = hosts->hosts[i];
         const char *address = host->address != NULL ? host->address : host->name;
         if (enl_hosts_find(hosts, host->name) != host || host->slots < 1 ||
             host->slots > ENL_HOST_SLOTS_MAX || !enl_is_host_name(address) ||

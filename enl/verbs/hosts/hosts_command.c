@@ -193,7 +193,7 @@ static bool prepare_asked(struct enl_asked *all, const struct enl_hosts *hosts,
     bool whole = true;
     for (size_t i = 0; i < hosts->count; i++) {
         struct enl_asked *asked = &all[i];
-        asked->host = &hosts->hosts[i];
+        asked->host = hosts->hosts[i];
         asked->entry = enl_entry_for(config, hosts, asked->host->name, address, sizeof address);
         asked->is_here = enl_entry_is_here(config, asked->entry, &known);
         asked->address = address[0] != '\0' ? strdup(address) : NULL;

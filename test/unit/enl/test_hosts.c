@@ -34,7 +34,7 @@ static void check_all(const char *want)
     char got[4096] = "";
     size_t used = 0;
     for (size_t i = 0; i < hosts.count; i++) {
-        const struct enl_host *host = &hosts.hosts[i];
+        const struct enl_host *host = hosts.hosts[i];
         used += (size_t)snprintf(got + used, sizeof got - used, "%s%s:%u%s%s", i > 0 ? " " : "", host->name,
                                  host->slots, host->address != NULL ? "@" : "",
                                  host->address != NULL ? host->address : "");
@@ -61,24 +61,24 @@ TEST(a_line_is_a_name_and_what_is_said_of_it)
                     "last slots=65000"),
               0);
     CHECK_UINT(hosts.count, 5);
-    CHECK_STR(hosts.hosts[0].name, "n1");
-    CHECK_STR(hosts.hosts[0].address, NULL);
-    CHECK_STR(hosts.hosts[0].login, NULL);
-    CHECK_STR(hosts.hosts[0].enl, NULL);
-    CHECK_STR(hosts.hosts[0].abi, NULL);
-    CHECK_UINT(hosts.hosts[0].slots, 1);
-    CHECK(!hosts.hosts[0].local);
-    CHECK_STR(hosts.hosts[1].name, "n2");
-    CHECK_STR(hosts.hosts[1].address, "10.0.0.2");
-    CHECK_STR(hosts.hosts[1].login, "ada");
-    CHECK_STR(hosts.hosts[1].enl, "/opt/bcr/bin/enl");
-    CHECK_STR(hosts.hosts[1].abi, "x86_64");
-    CHECK_UINT(hosts.hosts[1].slots, 8);
-    CHECK(hosts.hosts[2].local);
-    CHECK_STR(hosts.hosts[3].address, "fe80::1%eth0");
-    CHECK_STR(hosts.hosts[3].path, "~/bin:/opt/our/bin:/");
-    CHECK_STR(hosts.hosts[2].path, NULL);
-    CHECK_UINT(hosts.hosts[4].slots, 65000);
+    CHECK_STR(hosts.hosts[0]->name, "n1");
+    CHECK_STR(hosts.hosts[0]->address, NULL);
+    CHECK_STR(hosts.hosts[0]->login, NULL);
+    CHECK_STR(hosts.hosts[0]->enl, NULL);
+    CHECK_STR(hosts.hosts[0]->abi, NULL);
+    CHECK_UINT(hosts.hosts[0]->slots, 1);
+    CHECK(!hosts.hosts[0]->local);
+    CHECK_STR(hosts.hosts[1]->name, "n2");
+    CHECK_STR(hosts.hosts[1]->address, "10.0.0.2");
+    CHECK_STR(hosts.hosts[1]->login, "ada");
+    CHECK_STR(hosts.hosts[1]->enl, "/opt/bcr/bin/enl");
+    CHECK_STR(hosts.hosts[1]->abi, "x86_64");
+    CHECK_UINT(hosts.hosts[1]->slots, 8);
+    CHECK(hosts.hosts[2]->local);
+    CHECK_STR(hosts.hosts[3]->address, "fe80::1%eth0");
+    CHECK_STR(hosts.hosts[3]->path, "~/bin:/opt/our/bin:/");
+    CHECK_STR(hosts.hosts[2]->path, NULL);
+    CHECK_UINT(hosts.hosts[4]->slots, 65000);
     CHECK_STR(enl_hosts_find(&hosts, "N2")->name, "n2");
     CHECK_PTR(enl_hosts_find(&hosts, "n"), NULL);
     CHECK_INT(parse(""), 0);
@@ -313,18 +313,18 @@ TEST(options_choose_among_the_hosts_and_add_some)
     CHECK_INT(parse("n1 slots=4\nn2 addr=10.0.0.2\nn3 local\n"), 0);
     CHECK_INT(enl_hosts_select(&hosts, "n2,other,N1,n3", error, sizeof error), 0);
     CHECK_UINT(hosts.count, 4);
-    CHECK_STR(hosts.hosts[0].address, "10.0.0.2");
-    CHECK_STR(hosts.hosts[1].name, "other");
-    CHECK_UINT(hosts.hosts[2].slots, 4);
-    CHECK(hosts.hosts[3].local);
+    CHECK_STR(hosts.hosts[0]->address, "10.0.0.2");
+    CHECK_STR(hosts.hosts[1]->name, "other");
+    CHECK_UINT(hosts.hosts[2]->slots, 4);
+    CHECK(hosts.hosts[3]->local);
     CHECK_INT(enl_hosts_select(&hosts, "n2,,n1", error, sizeof error), -1);
     CHECK_STR(error, "--host: \"\" is no host's name; names are separated by commas");
     CHECK_INT(enl_hosts_select(&hosts, "n2,n2", error, sizeof error), -1);
     CHECK_STR(error, "--host: host n2 is listed twice; take one of the two out");
     CHECK_UINT(hosts.count, 4);
     CHECK_INT(enl_hosts_add_local(&hosts, 2, error, sizeof error), 0);
-    CHECK_STR(hosts.hosts[4].name, "local1");
-    CHECK(hosts.hosts[5].local);
+    CHECK_STR(hosts.hosts[4]->name, "local1");
+    CHECK(hosts.hosts[5]->local);
     CHECK_INT(enl_hosts_add_local(&hosts, 1, error, sizeof error), -1);
     CHECK_STR(error, "--local: host local1 is listed twice; take one of the two out");
 }
@@ -367,10 +367,10 @@ TEST(a_list_of_ten_thousand_nodes_is_read_in_no_time)
     for (unsigned i = 0; i < MANY; i++) {
         char name[32];
         snprintf(name, sizeof name, "N%u", 2 * i);
-        CHECK_PTR(enl_hosts_find(&hosts, name), &hosts.hosts[i]);
+        CHECK_PTR(enl_hosts_find(&hosts, name), hosts.hosts[i]);
     }
     CHECK_PTR(enl_hosts_find(&hosts, "n3"), NULL);
-    CHECK_UINT(hosts.hosts[MANY - 1].slots, 3);
+    CHECK_UINT(hosts.hosts[MANY - 1]->slots, 3);
     free(text);
 }
 
@@ -395,14 +395,14 @@ TEST(lines_of_other_systems_and_long_ones)
     static char text[70000];
     CHECK_INT(parse("n1\r\nn2 slots=2\r\n\r\n"), 0);
     CHECK_UINT(hosts.count, 2);
-    CHECK_UINT(hosts.hosts[1].slots, 2);
+    CHECK_UINT(hosts.hosts[1]->slots, 2);
     memset(text, 'n', sizeof text - 1);
     CHECK_INT(parse(text), -1);
     CHECK(strstr(error, "nnn...\" stands for names of more than 255 letters") != NULL);
     memset(text, ' ', sizeof text - 2);
     text[sizeof text - 2] = 'x';
     CHECK_INT(parse(text), 0);
-    CHECK_STR(hosts.hosts[0].name, "x");
+    CHECK_STR(hosts.hosts[0]->name, "x");
     CHECK_INT(parse("\xef\xbb\xbfn1\n"), -1);
     CHECK(strstr(error, "machines:1: \"\\xef\\xbb\\xbfn1\" is no host's name") != NULL);
 }
