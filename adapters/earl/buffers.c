@@ -5,6 +5,7 @@
  * of a FIRST, the others for that of a MORE. When the buffer is sent, receivers and the buffer share the packets, so these are not
  * written any more: what is packed later begins a new one; a first head that differs goes into a copy. A message that came is its
  * pieces. */
+#include "buffers.h"
 #include "engine.h"
 #include "types.h"
 
@@ -12,23 +13,6 @@ enum { FIRST_PACKET = 512 };
 /* The id of all such messages: between two processes the packets of one come together, so none is confused with another's. No
  * request has it. */
 #define EARL_BUFFER_ID 0x80000000u
-
-struct earl_buffer {
-    struct earl_piece *pieces, *last;
-    struct earl_incoming *incoming; /* a message that came: pieces are its own; NULL: one that is packed */
-    size_t length;
-    size_t room; /* in the last packet, behind its data */
-    size_t next; /* the next packet's length */
-    uint8_t format;
-    bool was_sent; /* the head of the first packet is that of a message on its way */
-    unsigned context;
-    int tag;
-    size_t sent; /* its length */
-    /* Where unpacking is: a piece, and bytes of it. */
-    const struct earl_piece *at;
-    size_t offset, taken;
-    struct earl_piece copied; /* a message that came in no packet any more */
-};
 
 static earl_buffer *new_buffer(struct earl *earl)
 {
@@ -95,23 +79,29 @@ static int add_packet(struct earl *earl, earl_buffer *buffer, size_t wanted)
     return EARL_OK;
 }
 
-/* Undoes what a pack has added that found no memory. */
-static void cut_to(struct earl *earl, earl_buffer *buffer, struct earl_piece *last, size_t bytes, size_t room)
+struct earl_buffer_end earl_buffer_end(const earl_buffer *buffer)
 {
-    struct earl_piece *piece = last == NULL ? buffer->pieces : last->next;
+    struct earl_piece *last = buffer->last;
+    return (struct earl_buffer_end){last, last == NULL ? 0 : last->length, buffer->room, buffer->length};
+}
+
+void earl_buffer_cut(struct earl *earl, earl_buffer *buffer, const struct earl_buffer_end *end)
+{
+    struct earl_piece *piece = end->last == NULL ? buffer->pieces : end->last->next;
     while (piece != NULL) {
         struct earl_piece *next = piece->next;
         earl->target->release(earl->self, piece->packet);
         earl_pool_give(&earl->pieces, piece);
         piece = next;
     }
-    buffer->last = last;
-    buffer->room = room;
-    if (last == NULL) {
+    buffer->last = end->last;
+    buffer->room = end->room;
+    buffer->length = end->length;
+    if (end->last == NULL) {
         buffer->pieces = NULL;
     } else {
-        last->next = NULL;
-        last->length = bytes;
+        end->last->next = NULL;
+        end->last->length = end->bytes;
     }
 }
 
@@ -142,8 +132,9 @@ int earl_do_pack(struct earl *earl, earl_buffer *buffer, enum earl_type type, co
     if (buffer == NULL || buffer->incoming != NULL || size == 0 || (items == NULL && count != 0) ||
         count > INT64_MAX / size)
         return EARL_E_ARG;
-    struct earl_piece *last = buffer->last;
-    const size_t bytes = last == NULL ? 0 : last->length, room = buffer->room;
+    if (buffer->format != EARL_FORMAT_NONE && buffer->format != earl_format_own())
+        return EARL_E_ARG;
+    const struct earl_buffer_end end = earl_buffer_end(buffer);
     int code = EARL_OK;
     if (stride == 1) {
         code = add_bytes(earl, buffer, items, count * size);
@@ -155,7 +146,7 @@ int earl_do_pack(struct earl *earl, earl_buffer *buffer, enum earl_type type, co
     if (code == EARL_OK)
         buffer->length += count * size;
     else
-        cut_to(earl, buffer, last, bytes, room);
+        earl_buffer_cut(earl, buffer, &end);
     return code;
 }
 
@@ -173,6 +164,11 @@ int earl_rewind(earl_buffer *buffer)
 long long earl_buffer_length(const earl_buffer *buffer)
 {
     return buffer == NULL ? EARL_E_ARG : (long long)buffer->length;
+}
+
+int earl_buffer_is_raw(const earl_buffer *buffer)
+{
+    return buffer == NULL ? EARL_E_ARG : buffer->format == EARL_FORMAT_NONE;
 }
 
 /* The next bytes, up to `most` of them, that stand together; there are some. */

@@ -139,6 +139,22 @@ EARL_API earl_request earl_ireceive(const struct earl_wanted *wanted, void *buff
  * Blocks: with wait, until there is one. */
 EARL_API int earl_probe(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope);
 
+/* earl_await -- wait, for a time or without limit, until there is a message that one of several receives could take.
+ * wanted has `count` of them, 1 or more. msec is how many milliseconds it waits; 0: it looks; -1: without limit. The message is
+ * left there.
+ * Returns: the place in wanted, counted from 1, of the first that has a message, which *envelope (not NULL) tells of; 0 if none has,
+ *     and the time is over. Errors: as earl_probe.
+ * Blocks: so long. Only without limit can it be part of what enl calls a deadlock. */
+EARL_API int earl_await(int count, const struct earl_wanted *wanted, int msec,
+                        struct earl_envelope *envelope);
+
+/* earl_descriptor -- get a descriptor for poll(2) that becomes readable when something comes.
+ * Each call arms it anew: it is readable at once if something has come that no routine has taken in. So look for messages until
+ * there are none, call it, poll, and look again. It is Earl's, neither to be read nor closed.
+ * Returns: the descriptor, 0 or more. Errors: EARL_E_STATE, EARL_E_SYSTEM
+ * Blocks: until the daemon has answered, at the first call. */
+EARL_API int earl_descriptor(void);
+
 /* earl_claim -- look for a message, and take it out of others' reach: a probe that removes.
  * Returns: a request (more than 0) for earl_claimed, *envelope telling of the message; 0 if there is none, unless wait is set.
  * Errors, Blocks: as earl_probe. */
@@ -176,8 +192,20 @@ typedef struct earl_buffer earl_buffer;
 EARL_API earl_buffer *earl_buffer_make(int is_raw);
 EARL_API void earl_buffer_free(earl_buffer *buffer);
 
+/* earl_buffer_append -- add all items of another buffer, of one that came, too, as they are.
+ * Both must be raw, or both translated from machines of one kind. An empty buffer becomes of from's kind: so what has come can be
+ * passed on. Nothing can be packed behind items of a machine of another kind.
+ * Returns: 0. Errors: EARL_E_ARG: also if the kinds differ; EARL_E_MEMORY; nothing was added then. */
+EARL_API int earl_buffer_append(earl_buffer *into, const earl_buffer *from);
+
+/* earl_nest, earl_unnest -- add another buffer as one item; take such an item out as a buffer, which earl_buffer_free frees.
+ * Its items are translated when they are taken out of it, as they would have been before.
+ * Returns: 0. Errors: EARL_E_ARG, EARL_E_MEMORY; EARL_E_END: the next item is no buffer. Nothing was added, or taken, then. */
+EARL_API int earl_nest(earl_buffer *into, const earl_buffer *from);
+EARL_API int earl_unnest(earl_buffer *buffer, earl_buffer **nested);
+
 /* earl_pack -- add `count` items of a type, each `stride` items behind the one before, 1 if they stand together.
- * Returns: 0. Errors: EARL_E_ARG, EARL_E_MEMORY; nothing was added then.
+ * Returns: 0. Errors: EARL_E_ARG, also for a buffer of items of another kind of machine; EARL_E_MEMORY; nothing was added then.
  * Blocks: as earl_send for memory. */
 EARL_API int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_t count,
                        ptrdiff_t stride);
@@ -190,8 +218,10 @@ EARL_API int earl_unpack(earl_buffer *buffer, enum earl_type type, void *items, 
                          ptrdiff_t stride);
 EARL_API int earl_rewind(earl_buffer *buffer);
 
-/* earl_buffer_length -- how many bytes the buffer has. Returns: 0 or more. Errors: EARL_E_ARG */
+/* earl_buffer_length -- how many bytes the buffer has. Returns: 0 or more. Errors: EARL_E_ARG
+ * earl_buffer_is_raw -- whether its items go as they are. Returns: 1, or 0 if they are translated. Errors: EARL_E_ARG */
 EARL_API long long earl_buffer_length(const earl_buffer *buffer);
+EARL_API int earl_buffer_is_raw(const earl_buffer *buffer);
 
 /* earl_buffer_send -- send a buffer's items to `count` processes, which share its memory; it may be packed and sent further.
  * Returns, Errors, Blocks: as earl_sendm. */

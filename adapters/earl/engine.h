@@ -152,6 +152,9 @@ struct earl {
  * Any request may be over when it returns. If that lasts, people can see why: an
  * operation, with which process, which tag; EARL_ANY: none. */
 int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag);
+/* The same for `msec` milliseconds at most, or EARL_TAKE_WAITS. */
+int earl_wait_within(struct earl *earl, struct earl_open *current, const char *what, int process, int tag,
+                     int msec);
 /* Takes in one packet, if there is one. `current`, unless NULL, is a receive that is not posted, and the last to be asked. Returns 1 if there was a packet, 0 if not, or a code. */
 int earl_step(struct earl *earl, struct earl_open *current);
 /* Takes in all that is there. Returns how many packets, or a code. */
@@ -237,6 +240,8 @@ int earl_do_receive(struct earl *earl, const struct earl_wanted *wanted, void *b
 earl_request earl_do_ireceive(struct earl *earl, const struct earl_wanted *wanted, void *buffer, size_t room);
 int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                   struct earl_envelope *envelope);
+int earl_do_await(struct earl *earl, int count, const struct earl_wanted *wanted, int msec,
+                  struct earl_envelope *envelope);
 earl_request earl_do_claim(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                            struct earl_envelope *envelope);
 int earl_do_claimed(struct earl *earl, earl_request request, void *buffer, size_t room);
@@ -255,6 +260,12 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
                         unsigned context, int tag);
 int earl_do_buffer_receive(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                            earl_buffer **buffer, struct earl_envelope *envelope);
+
+/* ---- splices.c ---- */
+
+int earl_do_buffer_append(struct earl *earl, earl_buffer *into, const earl_buffer *from);
+int earl_do_nest(struct earl *earl, earl_buffer *into, const earl_buffer *from);
+int earl_do_unnest(struct earl *earl, earl_buffer *from, earl_buffer **nested);
 
 /* ---- requests.c ---- */
 

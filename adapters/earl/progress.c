@@ -81,7 +81,7 @@ static int take_in(struct earl *earl, earl_packet packet, struct earl_open *curr
 int earl_step(struct earl *earl, struct earl_open *current)
 {
     int code;
-    earl_packet packet = earl->target->take(earl->self, EARL_NOW, &code);
+    earl_packet packet = earl->target->take(earl->self, EARL_TAKE_NOW, &code);
     return packet == NULL ? code : take_in(earl, packet, current);
 }
 
@@ -111,8 +111,12 @@ static int call_due(struct earl *earl, struct earl_open *current)
     return 0;
 }
 
-int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag)
+/* A wait that lasts longer than SOON_MSEC, which no person would notice, is shown. */
+int earl_wait_within(struct earl *earl, struct earl_open *current, const char *what, int process, int tag,
+                     int msec)
 {
+    enum { SOON_MSEC = 1 };
+    const int soon = msec >= 0 && msec < SOON_MSEC ? msec : SOON_MSEC;
     int code;
     if (earl_interrupts_due(earl) && !earl->is_in_parts)
         return call_due(earl, current);
@@ -120,13 +124,20 @@ int earl_wait_step(struct earl *earl, struct earl_open *current, const char *wha
         sched_yield(); /* nothing tells of room elsewhere and of packets here at once */
         return earl_step(earl, current);
     }
-    earl_packet packet = earl->target->take(earl->self, EARL_SOON, &code);
-    if (packet == NULL && code == EARL_TAKE_LATE) {
+    earl_packet packet = earl->target->take(earl->self, soon, &code);
+    if (packet == NULL && code == EARL_TAKE_LATE && msec != soon) {
         note(earl, what, process, tag);
-        packet = earl->target->take(earl->self, EARL_WAIT, &code);
+        packet = earl->target->take(earl->self, msec < 0 ? EARL_TAKE_WAITS : msec - soon, &code);
         earl->target->note(earl->self, NULL, EARL_ANY);
     }
-    return packet == NULL ? code : take_in(earl, packet, current);
+    if (packet != NULL)
+        return take_in(earl, packet, current);
+    return code == EARL_TAKE_LATE ? 0 : code;
+}
+
+int earl_wait_step(struct earl *earl, struct earl_open *current, const char *what, int process, int tag)
+{
+    return earl_wait_within(earl, current, what, process, tag, EARL_TAKE_WAITS);
 }
 
 /* Not more than LOOK_MOST, lest it never end. */

@@ -194,6 +194,23 @@ int earl_probe(const struct earl_wanted *wanted, int wait, struct earl_envelope 
     TELL(PROBE, found(earl_do_probe(earl_own, wanted, wait != 0, envelope)), WANTED(wanted));
 }
 
+int earl_await(int count, const struct earl_wanted *wanted, int msec, struct earl_envelope *envelope)
+{
+    TELL(PROBE, found(earl_do_await(earl_own, count, wanted, msec, envelope)), WANTED(wanted),
+         .count = count);
+}
+
+static int descriptor(void)
+{
+    const int fd = earl_own->target->descriptor(earl_own->self);
+    return fd < 0 ? EARL_E_SYSTEM : fd;
+}
+
+int earl_descriptor(void)
+{
+    CALL(descriptor());
+}
+
 earl_request earl_claim(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
 {
     TELL(CLAIM, found(earl_do_claim(earl_own, wanted, wait != 0, envelope)), WANTED(wanted));
@@ -233,6 +250,21 @@ int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_
 int earl_unpack(earl_buffer *buffer, enum earl_type type, void *items, size_t count, ptrdiff_t stride)
 {
     TELL(UNPACK, earl_do_unpack(buffer, type, items, count, stride), NOBODY, .length = (long long)count);
+}
+
+int earl_buffer_append(earl_buffer *into, const earl_buffer *from)
+{
+    TELL(PACK, earl_do_buffer_append(earl_own, into, from), NOBODY);
+}
+
+int earl_nest(earl_buffer *into, const earl_buffer *from)
+{
+    TELL(PACK, earl_do_nest(earl_own, into, from), NOBODY);
+}
+
+int earl_unnest(earl_buffer *buffer, earl_buffer **nested)
+{
+    TELL(UNPACK, earl_do_unnest(earl_own, buffer, nested), NOBODY);
 }
 
 int earl_buffer_send(earl_buffer *buffer, int count, const int *processes, unsigned context, int tag)

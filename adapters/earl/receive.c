@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* receive.c -- receives and probes: of what has come, else of what comes. */
+#include <time.h>
+
 #include "engine.h"
 
 static int check(struct earl *earl, const struct earl_wanted *wanted, const void *buffer, size_t room)
@@ -98,6 +100,58 @@ int earl_do_probe(struct earl *earl, const struct earl_wanted *wanted, bool wait
         return code < 0 ? code : 0;
     *envelope = incoming->message.envelope;
     return 1;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Milliseconds until then, rounded up: no wait is too short. */
+static int64_t msec_until(int64_t end_ns)
+{
+    const int64_t left_ns = end_ns - now_ns();
+    return left_ns <= 0 ? 0 : (left_ns + 999999) / 1000000;
+}
+
+/* The place, from 1 on, of the first wanted that has a message; 0: none has. */
+static int find_one(struct earl *earl, int count, const struct earl_wanted *wanted,
+                    struct earl_envelope *envelope)
+{
+    for (int i = 0; i < count; i++) {
+        const struct earl_incoming *incoming = find(earl, &wanted[i]);
+        if (incoming != NULL) {
+            *envelope = incoming->message.envelope;
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+int earl_do_await(struct earl *earl, int count, const struct earl_wanted *wanted, int msec,
+                  struct earl_envelope *envelope)
+{
+    int code = envelope == NULL || wanted == NULL || count < 1 ? EARL_E_ARG : EARL_OK;
+    for (int i = 0; i < count && code == EARL_OK; i++)
+        code = check(earl, &wanted[i], NULL, 0);
+    if (code != EARL_OK)
+        return code;
+    const struct earl_wanted none = {0, EARL_ANY, EARL_ANY, NULL, NULL};
+    const struct earl_wanted *shown = count == 1 ? wanted : &none;
+    const int64_t end_ns = msec > 0 ? now_ns() + msec * INT64_C(1000000) : 0;
+    int found = find_one(earl, count, wanted, envelope);
+    if (found == 0)
+        code = earl_look(earl);
+    while (found == 0 && code >= 0 && (found = find_one(earl, count, wanted, envelope)) == 0) {
+        const int64_t left = msec > 0 ? msec_until(end_ns) : 0;
+        if (msec >= 0 && left <= 0)
+            break;
+        code = earl_wait_within(earl, NULL, "probe", shown->source, shown->tag,
+                                msec < 0 ? EARL_TAKE_WAITS : (int)left);
+    }
+    return code < 0 ? code : found;
 }
 
 int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits,

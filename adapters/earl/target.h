@@ -16,14 +16,14 @@ typedef void **earl_packet;
 /* How far a routine goes if it can't be served at once. */
 enum earl_patience {
     EARL_NOW,  /* not at all */
-    EARL_SOON, /* take: some time, no more than a person would notice */
     EARL_GROW, /* it may take more memory of the system, up to EARL_MEMORY */
     EARL_MUST, /* and beyond: a few bytes, without which others could not go on */
     EARL_WAIT, /* it waits; of the processes of a target, only in `later` */
     EARL_PART /* the same, for memory that the others leave: for a part of a message that is being received */
 };
 
-enum { EARL_TAKE_LATE = 1 };
+/* How long `take` waits, in place of milliseconds; and what it says when they are over. */
+enum { EARL_TAKE_NOW = 0, EARL_TAKE_WAITS = -1, EARL_TAKE_LATE = 1 };
 /* No part is longer than that, its head included. */
 enum { EARL_PART_MOST = 65536 };
 
@@ -53,9 +53,10 @@ struct earl_target {
     bool (*is_shared)(void *self, earl_packet packet);
     /* In order for each receiver. keep: the packet stays the caller's, too, and is not written any more. */
     enum earl_put (*put)(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience);
-    /* The next packet that has come. With EARL_WAIT it waits for one, or until `wake`: NULL then, or if there is none, or after
-     * a failure, which *code tells; else *code is EARL_OK, or EARL_TAKE_LATE if EARL_SOON is over. */
-    earl_packet (*take)(void *self, enum earl_patience patience, int *code);
+    /* The next packet that has come. It waits for one `msec` milliseconds, or EARL_TAKE_WAITS until there is one, or until `wake`:
+     * NULL then, or if there is none, or after a failure, which *code tells; else *code is EARL_OK, or EARL_TAKE_LATE if a time
+     * above 0 is over. */
+    earl_packet (*take)(void *self, int msec, int *code);
     /* Which process's end a packet of take tells of; -1: it is none such. */
     int (*ended)(void *self, earl_packet packet);
 

@@ -27,8 +27,7 @@ enum {
     MUST_BYTES = 1 << 16,
     HEAP_BYTES = 4096, /* what the heap keeps for itself of a growth */
     PART_MSEC = 100,
-    FAR_MOST = 256,
-    SOON_MSEC = 1
+    FAR_MOST = 256
 };
 static const size_t account_default = (size_t)256 << 20;
 
@@ -288,14 +287,13 @@ static enum earl_put put(void *self, int process, earl_packet packet, bool keep,
     return bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL ? EARL_PUT_ENDED : EARL_PUT_FAILED;
 }
 
-static earl_packet take(void *self, enum earl_patience patience, int *code)
+static earl_packet take(void *self, int msec, int *code)
 {
     (void)self;
     *code = EARL_OK;
-    const int msec = patience == EARL_WAIT ? bcr_BLOCK : patience == EARL_SOON ? SOON_MSEC : 0;
-    bcr_region region = bcr_deq(bcr.own, INBOX, msec);
+    bcr_region region = bcr_deq(bcr.own, INBOX, msec == EARL_TAKE_WAITS ? bcr_BLOCK : msec);
     if (region == NULL && bcr_errno == bcrE_TIMEOUT)
-        *code = patience == EARL_SOON ? EARL_TAKE_LATE : EARL_OK;
+        *code = msec != 0 ? EARL_TAKE_LATE : EARL_OK;
     else if (region == NULL && bcr_errno != bcrE_WOKEN)
         *code = EARL_E_SYSTEM;
     return region;

@@ -90,14 +90,14 @@ static enum earl_put put(void *self, int process, earl_packet handle, bool keep,
     return EARL_PUT_DONE;
 }
 
-static earl_packet take(void *self, enum earl_patience patience, int *code)
+static earl_packet take(void *self, int msec, int *code)
 {
     struct double_box *box = self;
     struct double_item *item = box->first;
     *code = EARL_OK;
     if (item == NULL) {
-        must(patience == EARL_NOW || box->world->idle != NULL);
-        if (patience != EARL_NOW)
+        must(msec == EARL_TAKE_NOW || box->world->idle != NULL);
+        if (msec != EARL_TAKE_NOW)
             box->world->idle(box->world->data);
         return NULL;
     }
@@ -189,7 +189,7 @@ void double_end(struct double_world *world)
 {
     int code;
     for (int i = 0; i < world->count; i++)
-        for (earl_packet packet; (packet = take(&world->boxes[i], EARL_NOW, &code)) != NULL;)
+        for (earl_packet packet; (packet = take(&world->boxes[i], EARL_TAKE_NOW, &code)) != NULL;)
             release(&world->boxes[i], packet);
     free(world->boxes);
 }

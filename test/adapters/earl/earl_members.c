@@ -48,6 +48,8 @@ int main(int argc, char **argv)
         {"many", many},
         {"requests", requests},
         {"claims", claims},
+        {"awaits", awaits},
+        {"splices", splices},
         {"synchronous", synchronous},
         {"handlers", handlers},
         {"ends", ends},

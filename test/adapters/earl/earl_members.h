@@ -45,8 +45,14 @@ void handlers(void);
 void stuck(void);
 void ends(void);
 
+/* ---- members_awaits.c ---- */
+void awaits(void);
+
 /* ---- members_buffers.c ---- */
 void buffers(void);
+
+/* ---- members_splices.c ---- */
+void splices(void);
 
 /* ---- members_stands.c ---- */
 void called_in_waits(void);

@@ -177,6 +177,18 @@ TEST_TIMEOUT(typed_items_come_as_they_were_packed, LIMIT)
     unsetenv("EARL_INBOX");
 }
 
+TEST_TIMEOUT(buffers_are_items_of_others_and_are_passed_on, LIMIT)
+{
+    runs("1", "splices", "1");
+    runs("4", "splices", "1");
+}
+
+TEST_TIMEOUT(a_wait_for_several_ends_with_the_first_or_its_time, LIMIT)
+{
+    runs("1", "awaits", "1");
+    runs("3", "awaits", "1");
+}
+
 TEST_TIMEOUT(bad_input_is_refused, LIMIT)
 {
     runs("1", "errors", "1");
