@@ -44,7 +44,12 @@ enum earl_error {
     EARL_E_STATE = -7,   /* earl_begin was not called, or earl_end was */
     EARL_E_SYSTEM = -8,  /* BCR has failed: earl_sentence tells how */
     EARL_E_END = -9,     /* the message has not so many items */
-    EARL_E_RANGE = -10   /* a number does not fit its type on this machine */
+    EARL_E_RANGE = -10,  /* a number does not fit its type on this machine */
+    /* of earl_exec.h */
+    EARL_E_NONE = -11, /* there is nothing of that name */
+    EARL_E_BUSY = -12, /* it is there already, or another's */
+    EARL_E_FILE = -13, /* no such program, or it cannot be executed */
+    EARL_E_HOST = -14  /* there is no such host, or it cannot be reached */
 };
 
 /* What is known of a message. */
@@ -88,7 +93,7 @@ EARL_API int earl_end(void);
  * Returns: 0. Errors: EARL_E_ARG, EARL_E_STATE */
 EARL_API int earl_words(const char *tag, const char *process);
 
-/* earl_process, earl_processes, earl_host -- this process's number; how many there are; where one runs.
+/* earl_process, earl_processes, earl_host -- this process's number; how many there are, 0 if they come and go; where one runs.
  * earl_host is the same number for processes that share memory. Without a team there is one process, 0.
  * Errors: EARL_E_STATE, EARL_E_PROCESS */
 EARL_API int earl_process(void);

@@ -335,6 +335,12 @@ void earl_tools_match(struct earl *earl, const struct earl_envelope *envelope, l
 /* The message that a tool chooses for a receive from any source. NULL: none. */
 struct earl_incoming *earl_tools_choose(struct earl *earl, const struct earl_wanted *wanted);
 
+/* ---- public.c ---- */
+
+struct earl_who;
+/* Makes this process one of that kind: targets/targets.h. */
+int earl_begin_as(const struct earl_who *who, const char *name);
+
 /* ---- process.c ---- */
 
 /* Makes *earl one process of that target. Returns a code. */

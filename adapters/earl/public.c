@@ -19,19 +19,27 @@ static void at_exit(void)
     (void)earl_end();
 }
 
-int earl_begin(const char *name)
+int earl_begin_as(const struct earl_who *who, const char *name)
 {
     if (earl_own != NULL)
         return EARL_OK;
     if (is_over)
         return EARL_E_STATE;
     earl_tools_load(&state);
-    const int code = earl_process_begin(&state, &earl_target_bcr, NULL, name != NULL ? name : "earl");
+    const int code =
+        earl_process_begin(&state, &earl_target_bcr, (void *)(uintptr_t)who, name != NULL ? name : "earl");
     if (code != EARL_OK)
         return code;
     earl_own = &state;
     earl_tools_begin(&state);
     return atexit(at_exit) == 0 ? EARL_OK : EARL_E_MEMORY;
+}
+
+/* EXEC has started this process, which says so, or enl has. */
+int earl_begin(const char *name)
+{
+    const char *world = getenv("EARL_WORLD");
+    return earl_begin_as(world != NULL ? &earl_who_world : &earl_who_team, name);
 }
 
 int earl_words(const char *tag, const char *process)
@@ -364,6 +372,10 @@ const char *earl_strerror(int code)
     case EARL_E_SYSTEM: return earl_sentence()[0] != '\0' ? earl_sentence() : "the system has failed";
     case EARL_E_END: return "the message has not so many items";
     case EARL_E_RANGE: return "a number does not fit its type on this machine";
+    case EARL_E_NONE: return "there is nothing of that name";
+    case EARL_E_BUSY: return "it is there already, or another's";
+    case EARL_E_FILE: return "there is no such program, or it cannot be executed";
+    case EARL_E_HOST: return "there is no such host, or it cannot be reached";
     default: return "unknown code";
     }
 }

@@ -16,8 +16,9 @@
 
 #include "pool.h"
 #include "targets.h"
+#include "who.h"
 
-enum { INBOX = 1, WORK = 2 };
+enum { INBOX = EARL_CELL_INBOX, WORK = EARL_CELL_WORK };
 /* Regions in an inbox (EARL_INBOX). Memory for packets: what there is at first, beside EARL_MEMORY, so that the parts of messages
  * that are being received find room whatever waits elsewhere; the rest grows by doubling. */
 enum {
@@ -37,11 +38,17 @@ struct work {
     void *argument;
 };
 
+/* What is known of a process. */
+struct known {
+    bcr_cce_id cce; /* 0: not asked for yet */
+    int host;
+};
+
 static struct {
     bcr_cce_id own;
-    bcr_cce_id *members; /* 0: not asked for yet */
-    bool *is_near;
-    int process, count, watched;
+    const struct earl_who *who;
+    struct known *known; /* by their numbers */
+    int known_room, watched, host;
     int far; /* puts to other hosts since all had arrived */
     size_t account, account_most;
     bool is_at_most;            /* the account can't grow any more for a part */
@@ -61,11 +68,37 @@ static long long from_variable(const char *name, long long least, long long most
     return value;
 }
 
-static bcr_cce_id member(int process)
+static bool make_room(int process)
 {
-    if (bcr.members[process] == 0)
-        bcr.members[process] = bcr_teamsize() > 0 ? bcr_teamcce(process) : bcr.own;
-    return bcr.members[process];
+    int room = bcr.known_room == 0 ? 512 : bcr.known_room;
+    while (room <= process)
+        room *= 2;
+    struct known *known = earl_pages((size_t)room * sizeof *known);
+    if (known == NULL)
+        return false;
+    if (bcr.known != NULL)
+        memcpy(known, bcr.known, (size_t)bcr.known_room * sizeof *known);
+    earl_pages_free(bcr.known, (size_t)bcr.known_room * sizeof *known);
+    bcr.known = known;
+    bcr.known_room = room;
+    return true;
+}
+
+/* Asks, which may take a while; meanwhile others may ask, too. */
+static struct known ask(int process)
+{
+    struct known found = {-1, -1};
+    found.cce = bcr.who->cce(process, &found.host);
+    if (found.cce > 0 && (process < bcr.known_room || make_room(process)))
+        bcr.known[process] = found;
+    return found;
+}
+
+static inline struct known member(int process)
+{
+    if (process < bcr.known_room && bcr.known[process].cce != 0)
+        return bcr.known[process];
+    return ask(process);
 }
 
 /* ---- work beside the main flow: an invocation of a handler each ---- */
@@ -100,7 +133,7 @@ static bool later(void *self, void (*routine)(void *argument), void *argument)
 static void note(void *self, const char *text, int process)
 {
     (void)self;
-    const bcr_cce_id cce = process < 0 ? -1 : member(process);
+    const bcr_cce_id cce = process < 0 ? -1 : member(process).cce;
     (void)bcr_note(text, cce > 0 ? cce : -1);
 }
 
@@ -120,21 +153,12 @@ static void let_work_go_on(void *self)
 
 static int begin(void *self, int *process, int *count)
 {
-    (void)self;
-    if (bcr_init(bcr_handlers, NULL) < 0)
+    bcr.who = self;
+    if (bcr_init(bcr_handlers | bcr.who->flags, NULL) < 0)
         return EARL_E_SYSTEM;
-    const bool has_team = bcr_teamsize() > 0;
     bcr.own = bcr_cce;
-    bcr.process = *process = has_team ? bcr_teamrank() : 0;
-    bcr.count = *count = has_team ? bcr_teamsize() : 1;
     bcr.last = &bcr.first;
     earl_pool_begin(&bcr.works, sizeof(struct work));
-    bcr.members = calloc((size_t)bcr.count, sizeof *bcr.members);
-    bcr.is_near = calloc((size_t)bcr.count, sizeof *bcr.is_near);
-    if (bcr.members == NULL || bcr.is_near == NULL)
-        return EARL_E_MEMORY;
-    for (int i = 0; i < bcr.count && has_team; i++)
-        bcr.is_near[i] = bcr_teamhost(i) == bcr_teamhost(bcr.process);
     const int regions = (int)from_variable("EARL_INBOX", 1, 1 << 20, INBOX_REGIONS);
     bcr.account_most =
         (size_t)from_variable("EARL_MEMORY", 0, (long long)1 << 40, (long long)account_default) +
@@ -144,7 +168,9 @@ static int begin(void *self, int *process, int *count)
     if (bcr_cagrow(INBOX, 0, 1, 0, 0, regions, (int)bcr.account) != INBOX ||
         bcr_cagrow(WORK, 1, 0, 0, 0, 0, 0) != WORK || bcr_handler(WORK, run, 1, 0, 0) != 0)
         return EARL_E_SYSTEM;
-    return has_team && bcr_teamsync(bcr_BLOCK) != 0 ? EARL_E_SYSTEM : EARL_OK;
+    const int code = bcr.who->begin(process, count);
+    bcr.host = code == EARL_OK ? member(*process).host : 0;
+    return code;
 }
 
 static void end(void *self)
@@ -163,13 +189,15 @@ void earl_target_bcr_finish(int status)
 static int host(void *self, int process)
 {
     (void)self;
-    return bcr_teamsize() > 0 ? bcr_teamhost(process) : 0;
+    const struct known known = member(process);
+    return known.cce > 0 ? known.host : EARL_E_PROCESS;
 }
 
 static int watch(void *self, int process)
 {
     (void)self;
-    if (member(process) < 0 || bcr_watch(member(process), INBOX) != 0)
+    const bcr_cce_id cce = member(process).cce;
+    if (cce <= 0 || bcr_watch(cce, INBOX) != 0)
         return EARL_E_SYSTEM;
     bcr.watched++;
     return EARL_OK;
@@ -267,11 +295,11 @@ static bool is_shared(void *self, earl_packet packet)
 static enum earl_put put(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience)
 {
     (void)self;
-    const bcr_cce_id cce = member(process);
+    const struct known to = member(process);
     int msec = patience == EARL_WAIT ? bcr_BLOCK : 0;
-    if (cce <= 0)
+    if (to.cce <= 0)
         return EARL_PUT_ENDED;
-    if (!bcr.is_near[process]) {
+    if (to.host != bcr.host) {
         if (bcr.far >= FAR_MOST) {
             if (bcr_putdone(msec) != 1)
                 return EARL_PUT_FULL;
@@ -280,7 +308,7 @@ static enum earl_put put(void *self, int process, earl_packet packet, bool keep,
         bcr.far++;
         msec = bcr_BLOCK;
     }
-    if (bcr_put_within(1, packet, cce, INBOX, keep ? bcr_NOFREE : bcr_FREE, msec) == 0)
+    if (bcr_put_within(1, packet, to.cce, INBOX, keep ? bcr_NOFREE : bcr_FREE, msec) == 0)
         return EARL_PUT_DONE;
     if (bcr_errno == bcrE_FULL)
         return EARL_PUT_FULL;
@@ -291,7 +319,10 @@ static earl_packet take(void *self, int msec, int *code)
 {
     (void)self;
     *code = EARL_OK;
-    bcr_region region = bcr_deq(bcr.own, INBOX, msec == EARL_TAKE_WAITS ? bcr_BLOCK : msec);
+    bcr_region region;
+    do
+        region = bcr_deq(bcr.own, INBOX, msec == EARL_TAKE_WAITS ? bcr_BLOCK : msec);
+    while (region != NULL && bcr.who->takes != NULL && bcr.who->takes(region));
     if (region == NULL && bcr_errno == bcrE_TIMEOUT)
         *code = msec != 0 ? EARL_TAKE_LATE : EARL_OK;
     else if (region == NULL && bcr_errno != bcrE_WOKEN)
@@ -302,13 +333,15 @@ static earl_packet take(void *self, int msec, int *code)
 static int ended(void *self, earl_packet packet)
 {
     (void)self;
-    if (bcr.watched == 0 || bcr_rgkind(packet) != bcr_END)
+    if ((bcr.watched == 0 && bcr.who->ended == NULL) || bcr_rgkind(packet) != bcr_END)
         return -1;
     int told[4];
     if (bcr_copyfm(bcrT_1END, 1, packet, 0, told, sizeof told) < 0)
         return -1;
-    for (int i = 0; i < bcr.count; i++)
-        if (bcr.members[i] == told[0])
+    if (bcr.who->ended != NULL)
+        return bcr.who->ended(told[0], told[2], told[3]);
+    for (int i = 0; i < bcr.known_room; i++)
+        if (bcr.known[i].cce == told[0])
             return i;
     return -1;
 }

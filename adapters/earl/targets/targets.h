@@ -5,7 +5,11 @@
 
 #include "target.h"
 
-extern const struct earl_target earl_target_bcr; /* bcr.c; a process has one */
+extern const struct earl_target earl_target_bcr; /* bcr.c; a process has one. Its `self` is one of these: */
+struct earl_who;
+extern const struct earl_who earl_who_team, earl_who_world, earl_who_directory;
+/* world.c: which process has started this one; EARL_ANY: none. */
+int earl_world_parent(void);
 /* Ends the program. */
 _Noreturn void earl_target_bcr_finish(int status);
 

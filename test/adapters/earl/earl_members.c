@@ -6,27 +6,6 @@
 
 int self, count, number = 20;
 
-void fill(unsigned char *data, size_t length, unsigned seed)
-{
-    for (size_t i = 0; i < length; i++)
-        data[i] = (unsigned char)(seed + i * 7 + (i >> 8));
-}
-
-int is_filled(const unsigned char *data, size_t length, unsigned seed)
-{
-    for (size_t i = 0; i < length; i++)
-        if (data[i] != (unsigned char)(seed + i * 7 + (i >> 8)))
-            return 0;
-    return 1;
-}
-
-unsigned char *allocate(size_t length)
-{
-    unsigned char *data = malloc(length + 1);
-    MUST(data != NULL);
-    return data;
-}
-
 struct earl_wanted wants(unsigned context, int source, int tag)
 {
     return (struct earl_wanted){context, source, tag, NULL, NULL};

@@ -21,7 +21,8 @@
 
 extern int self, count, number; /* this process, how many, and the scenario's number */
 
-/* Bytes that follow from a seed, and whether they are that. */
+/* ---- filled.c: bytes that follow from a seed, and whether they are that ---- */
+
 void fill(unsigned char *data, size_t length, unsigned seed);
 int is_filled(const unsigned char *data, size_t length, unsigned seed);
 unsigned char *allocate(size_t length);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* earl_exec.h -- processes that come and go: EXEC, which starts them, and keeps groups, barriers and boxes by name.
+ *
+ * Where processes join, leave, and start others, none can know all: EXEC does. It is a process itself, number 0, of which a program
+ * (what one enl runs) has one at most: the first that begins by earl_exec_begin starts it, and it ends after the last. Numbers are 1
+ * and up in the order in which processes came to be known, are never given twice, and mean the same everywhere. EXEC is asked once about a
+ * number that a process has not dealt with yet; messages go from process to process.
+ *
+ * All of earl.h holds; earl_processes is 0, and a group of NULL is refused. A process that fails ends alone, whatever its status,
+ * once it has begun. The routines below must not be called by routines of earl_then. Their errors, beside their own:
+ * EARL_E_STATE: this process has not begun by earl_exec_begin; EARL_E_MEMORY; EARL_E_SYSTEM; EARL_E_ENDED: EXEC has ended.
+ * Each blocks until EXEC has answered.
+ *
+ * Source: the EXEC of "Earl: A Tool for Portable Distributed Debugging" (I. Lough, 1993), 3.1.2.1. */
+#ifndef EARL_EXEC_H
+#define EARL_EXEC_H
+
+#include "earl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* earl_exec_begin -- earl_begin where processes come and go.
+ * A process that is in no program begins one of its own; in a team of enl -n its member 0 must call it, too, as that one starts EXEC.
+ * earl_begin does the same in a process that EXEC has started.
+ * Returns, Errors: as earl_begin.
+ * Blocks: until EXEC has given it a number. */
+EARL_API int earl_exec_begin(const char *name);
+
+/* earl_exec_parent -- which process has started this one. Returns: its number; EARL_ANY: none has. Errors: EARL_E_STATE */
+EARL_API int earl_exec_parent(void);
+
+/* ------------------------------------------------------------------------------ processes --- */
+
+/* What is to be started. Fields that are not set are 0 or NULL. file is looked up as bcr_start does: in the program's PATH, or
+ * from its directory. arguments are those behind argv[0], environment has strings "NAME=value"; NULL ends each. */
+struct earl_exec_start {
+    const char *file;
+    const char *const *arguments, *const *environment;
+    const char *directory;
+    int count;
+    const char *host; /* a name of earl_exec_host; NULL: EXEC's choice, by turns */
+};
+
+/* earl_exec_start -- start processes.
+ * processes has room for start->count numbers, and gets those of the processes that were started, -code for others, in which code
+ * is the reason. A process may be sent to at once; its messages wait for it.
+ * Returns: how many were started, 0 or more. Errors: EARL_E_ARG */
+EARL_API int earl_exec_start(const struct earl_exec_start *start, int *processes);
+
+/* earl_exec_signal -- send a signal, as kill(2); 0 only looks. Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_ENDED (that process) */
+EARL_API int earl_exec_signal(int process, int signal);
+
+/* How a process has ended. */
+enum earl_how { EARL_HOW_UNKNOWN, EARL_HOW_EXITED, EARL_HOW_KILLED, EARL_HOW_LOST, EARL_HOW_NEVER };
+
+struct earl_exec_process {
+    int process, parent; /* parent is EARL_ANY if EXEC has not started it */
+    int host;            /* of earl_exec_host */
+    int has_ended;
+    int how, status; /* of enum earl_how; an exit status, or a signal */
+    char file[64];   /* as it was started; "" if EXEC has not; the end of a longer one */
+};
+
+/* earl_exec_process -- tell about a process, also one that has ended. Errors: EARL_E_ARG, EARL_E_PROCESS */
+EARL_API int earl_exec_process(int process, struct earl_exec_process *told);
+
+/* earl_exec_list -- tell about all processes that have not ended, EXEC left out, in the order of their numbers.
+ * Returns: how many there are; of them up to `room` come to list, which may be NULL if that is 0. Errors: EARL_E_ARG */
+EARL_API int earl_exec_list(struct earl_exec_process *list, int room);
+
+/* earl_exec_await -- wait until one of several processes has ended, and tell which and how.
+ * Returns: 0. Errors: EARL_E_ARG, EARL_E_PROCESS
+ * Blocks: until one has ended. What comes meanwhile is taken in. */
+EARL_API int earl_exec_await(int count, const int *processes, struct earl_exec_process *told);
+
+/* earl_exec_host -- the name of the k-th host that processes may be started on, or run on, counted from 0.
+ * Returns: the length of the name, of which up to room - 1 bytes and a zero come to name; 0: there is no such host.
+ * Errors: EARL_E_ARG */
+EARL_API int earl_exec_host(int k, char *name, int room);
+
+/* ------------------------------------------------------------------------ groups, barriers --- */
+
+/* earl_exec_join, earl_exec_leave -- join a group of that name, at the lowest place that is free; leave it.
+ * A name has 1 to 255 bytes. A process that ends leaves all. A group exists while it has members.
+ * Returns: earl_exec_join the place, 0 and up. Errors: EARL_E_ARG; EARL_E_BUSY: it is a member already; EARL_E_NONE: it is none. */
+EARL_API int earl_exec_join(const char *group);
+EARL_API int earl_exec_leave(const char *group);
+
+/* earl_exec_members -- tell who is in a group: processes[place] for each place up to the highest, EARL_ANY at a free one.
+ * Returns: the highest place and 1, of which up to `room` come; 0: there is no such group. Errors: EARL_E_ARG */
+EARL_API int earl_exec_members(const char *group, int *processes, int room);
+
+/* earl_exec_barrier -- wait until `count` processes have called it with that name, which need be in no group.
+ * Returns: 0. Errors: EARL_E_ARG; EARL_E_BUSY: those that wait have given another count.
+ * Blocks: until so many have called; one that ends while it waits is not counted any more. */
+EARL_API int earl_exec_barrier(const char *name, int count);
+
+/* ---------------------------------------------------------------------------------- boxes --- */
+
+/* A box keeps buffers of items under a name, with an index each. */
+enum earl_box {
+    EARL_BOX_SEVERAL = 1, /* earl_exec_post: others may be there under that name */
+    EARL_BOX_ANYONE = 2,  /* others may replace or drop it */
+    EARL_BOX_STAYS = 4,   /* it outlives who has posted it */
+    EARL_BOX_REPLACE = 8, /* earl_exec_post: what has the index already goes */
+    EARL_BOX_WAIT = 16,   /* earl_exec_fetch: wait for one */
+    EARL_BOX_TAKE = 32,   /* earl_exec_fetch: and drop it */
+    EARL_BOX_EXACT = 64   /* earl_exec_fetch: that index, not the next one that there is */
+};
+
+/* earl_exec_post -- keep a buffer's items under a name. index -1: the lowest that is free. The buffer stays the caller's.
+ * Returns: its index. Errors: EARL_E_ARG; EARL_E_BUSY: the name, or the index, is taken, and neither flag nor owner allow it. */
+EARL_API int earl_exec_post(const char *name, int index, int flags, earl_buffer *buffer);
+
+/* earl_exec_fetch -- get a buffer with the items that are kept under a name, at `index` or the next one behind it.
+ * Returns: its index; *buffer is the caller's. Errors: EARL_E_ARG; EARL_E_NONE: there is none; EARL_E_BUSY: with EARL_BOX_TAKE, it
+ *     is another's who does not allow it.
+ * Blocks: with EARL_BOX_WAIT, until there is one. */
+EARL_API int earl_exec_fetch(const char *name, int index, int flags, earl_buffer **buffer);
+
+/* earl_exec_drop -- drop what is kept under a name and index. Errors: EARL_E_ARG, EARL_E_NONE, EARL_E_BUSY (it is another's) */
+EARL_API int earl_exec_drop(const char *name, int index);
+
+struct earl_exec_boxed {
+    int index, owner, flags;
+    char name[256];
+};
+
+/* earl_exec_boxes -- tell what is kept, in the order of names and indices; name NULL: under all names.
+ * Returns: how many there are; of them up to `room` come to list. Errors: EARL_E_ARG */
+EARL_API int earl_exec_boxes(const char *name, struct earl_exec_boxed *list, int room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

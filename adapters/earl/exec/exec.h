@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of EXEC have for each other. EXEC answers one question after the other; what has to wait for something (a barrier, a
+ * box, an end) stands in a list of its part until that has come, or who waits has ended. */
+#ifndef EARL_EXEC_SERVER_H
+#define EARL_EXEC_SERVER_H
+
+#include "earl_exec.h"
+#include "fields.h"
+#include "protocol.h"
+
+extern struct earl exec;
+
+/* Who has asked, and his serial. */
+struct asker {
+    int process, serial;
+};
+
+/* ---- main.c ---- */
+
+/* Answers with a code, and what more has behind it: NULL, or fields of answer_begin, which are freed. */
+void answer(struct asker asker, int code);
+struct earl_fields answer_begin(int code);
+void answer_end(struct asker asker, struct earl_fields *fields);
+
+/* ---- starts.c ---- */
+
+void ask_start(struct asker asker, struct earl_fields *fields);
+void ask_signal(struct asker asker, struct earl_fields *fields);
+void ask_process(struct asker asker, struct earl_fields *fields);
+void ask_list(struct asker asker, struct earl_fields *fields);
+void ask_await(struct asker asker, struct earl_fields *fields);
+void ask_host(struct asker asker, struct earl_fields *fields);
+void starts_ended(int process);
+/* Whether there is a process beside EXEC. */
+bool any_lives(void);
+
+/* ---- groups.c ---- */
+
+void ask_join(struct asker asker, struct earl_fields *fields);
+void ask_leave(struct asker asker, struct earl_fields *fields);
+void ask_members(struct asker asker, struct earl_fields *fields);
+void ask_barrier(struct asker asker, struct earl_fields *fields);
+void groups_ended(int process);
+
+/* ---- boxes.c ---- */
+
+void ask_post(struct asker asker, struct earl_fields *fields);
+void ask_fetch(struct asker asker, struct earl_fields *fields);
+void ask_drop(struct asker asker, struct earl_fields *fields);
+void ask_boxes(struct asker asker, struct earl_fields *fields);
+void boxes_ended(int process);
+
+#endif

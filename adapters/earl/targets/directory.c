@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* directory.c -- EXEC's side of world.c: which number is which CCE.
+ *
+ * A process has its number from its start, by bcr_start, or from its HELLO if EXEC has not started it. EXEC is told of the end of each. Its
+ * record stays: who asks later learns that it has ended, and how. Hosts are those that the program was given, in their order, and behind
+ * them others on which processes have come up. A host is known by what its first process says of it (world.c): that is equal for those
+ * that share memory. */
+#include "directory.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+struct host {
+    char *name;
+    char *said; /* by its processes; NULL: none has come yet */
+};
+
+struct entry {
+    struct earl_resident seen;
+    bcr_cce_id cce;
+};
+
+static struct {
+    struct entry **entries; /* they stay where they are */
+    int count, room;
+    struct host *hosts;
+    int host_count, host_room;
+    int given; /* hosts of the program's list */
+    int next;  /* host, by turns */
+} directory;
+
+int earl_directory_count(void)
+{
+    return directory.count;
+}
+
+const struct earl_resident *earl_directory_get(int process)
+{
+    return process >= 0 && process < directory.count ? &directory.entries[process]->seen : NULL;
+}
+
+/* ---- hosts ---- */
+
+static struct host *add_host(const char *name)
+{
+    if (directory.host_count == directory.host_room) {
+        const int room = directory.host_room == 0 ? 8 : 2 * directory.host_room;
+        struct host *hosts = realloc(directory.hosts, (size_t)room * sizeof *hosts);
+        if (hosts == NULL)
+            return NULL;
+        directory.hosts = hosts;
+        directory.host_room = room;
+    }
+    struct host *host = &directory.hosts[directory.host_count];
+    *host = (struct host){strdup(name), NULL};
+    if (host->name == NULL)
+        return NULL;
+    directory.host_count++;
+    return host;
+}
+
+/* Hosts that the program has had since EXEC looked last come behind the others. */
+static void read_hosts(void)
+{
+    char name[256];
+    while (bcr_host(directory.given, name, sizeof name) > 0 && add_host(name) != NULL)
+        directory.given++;
+}
+
+static int host_of(const char *said)
+{
+    for (int i = 0; i < directory.host_count; i++)
+        if (directory.hosts[i].said != NULL && strcmp(directory.hosts[i].said, said) == 0)
+            return i;
+    return -1;
+}
+
+/* Where a process runs that says this of its host: "NAME\nDIRECTORY". */
+static int place(const char *said, int expected)
+{
+    int host = host_of(said);
+    if (host >= 0)
+        return host;
+    const size_t length = strcspn(said, "\n");
+    char *name = strndup(said, length);
+    if (name == NULL)
+        return -1;
+    host = expected >= 0 && directory.hosts[expected].said == NULL ? expected : -1;
+    for (int i = 0; i < directory.host_count && host < 0; i++)
+        if (directory.hosts[i].said == NULL && strcmp(directory.hosts[i].name, name) == 0)
+            host = i;
+    if (host < 0 && add_host(name) != NULL)
+        host = directory.host_count - 1;
+    free(name);
+    if (host >= 0)
+        directory.hosts[host].said = strdup(said);
+    return host;
+}
+
+const char *earl_directory_host(int k)
+{
+    read_hosts();
+    return k < directory.host_count ? directory.hosts[k].name : NULL;
+}
+
+/* ---- processes ---- */
+
+static int number_of(bcr_cce_id cce)
+{
+    for (int i = directory.count - 1; i >= 0; i--)
+        if (directory.entries[i]->cce == cce)
+            return i;
+    return -1;
+}
+
+/* A number for a CCE; -1: no memory. */
+static int add(bcr_cce_id cce, int parent, int host, const char *program)
+{
+    if (directory.count == directory.room) {
+        const int room = directory.room == 0 ? 64 : 2 * directory.room;
+        struct entry **entries = realloc(directory.entries, (size_t)room * sizeof(struct entry *));
+        if (entries == NULL)
+            return -1;
+        directory.entries = entries;
+        directory.room = room;
+    }
+    struct entry *entry = malloc(sizeof *entry);
+    char *copy = strdup(program);
+    if (entry == NULL || copy == NULL) {
+        free(entry);
+        free(copy);
+        return -1;
+    }
+    *entry = (struct entry){{.parent = parent, .host = host, .program = copy}, cce};
+    directory.entries[directory.count] = entry;
+    if (cce != bcr_cce && bcr_watch(cce, EARL_CELL_INBOX) == 0)
+        earl_directory_came(directory.count);
+    return directory.count++;
+}
+
+static void hello(const struct earl_word *word, bcr_region region)
+{
+    size_t length;
+    const char *text = earl_word_text(region, &length);
+    char *said = strndup(text, length);
+    struct earl_word answer = {.kind = EARL_IS, .asked = -1, .number = -1, .parent = -1, .cce = word->cce};
+    int number = number_of(word->cce);
+    const int host = said == NULL ? -1 : place(said, number < 0 ? -1 : directory.entries[number]->seen.host);
+    free(said);
+    if (number < 0 && host >= 0)
+        number = add(word->cce, -1, host, "");
+    if (number >= 0 && host >= 0) {
+        struct earl_resident *seen = &directory.entries[number]->seen;
+        seen->has_come = true;
+        seen->host = host;
+        answer.number = number;
+        answer.host = host;
+        answer.parent = seen->parent;
+    }
+    (void)earl_word_put(&answer, "", word->cce, EARL_CELL_ASK);
+}
+
+static void who(const struct earl_word *word)
+{
+    struct earl_word answer = {
+        .kind = EARL_IS, .asked = word->asked, .number = word->asked, .parent = -1, .cce = -1};
+    if (earl_directory_get(word->asked) != NULL) {
+        answer.cce = directory.entries[word->asked]->cce;
+        answer.host = directory.entries[word->asked]->seen.host;
+    }
+    (void)earl_word_put(&answer, "", word->cce, EARL_CELL_ASK);
+}
+
+static bool takes(bcr_region region)
+{
+    struct earl_word word;
+    if (!earl_word_read(region, &word) || word.cce < 0)
+        return false;
+    if (word.kind == EARL_HELLO)
+        hello(&word, region);
+    else if (word.kind == EARL_WHO)
+        who(&word);
+    (void)bcr_rgfree(region);
+    return true;
+}
+
+static int ended(bcr_cce_id cce, int how, int status)
+{
+    static const int hows[] = {[bcr_UNKNOWN] = EARL_HOW_UNKNOWN,
+                               [bcr_EXITED] = EARL_HOW_EXITED,
+                               [bcr_KILLED] = EARL_HOW_KILLED,
+                               [bcr_HOSTLOST] = EARL_HOW_LOST,
+                               [bcr_NEVERUP] = EARL_HOW_NEVER};
+    const int number = number_of(cce);
+    if (number < 0)
+        return -1;
+    struct earl_resident *seen = &directory.entries[number]->seen;
+    seen->has_ended = true;
+    seen->how = how >= 0 && how < (int)(sizeof hows / sizeof *hows) ? hows[how] : EARL_HOW_UNKNOWN;
+    seen->status = status;
+    return number;
+}
+
+static bcr_cce_id cce(int process, int *host)
+{
+    if (earl_directory_get(process) == NULL)
+        return -1;
+    *host = directory.entries[process]->seen.host;
+    return directory.entries[process]->cce;
+}
+
+/* Two may have been started; the name is one's. */
+static int begin(int *process, int *count)
+{
+    if (bcr_publish(EARL_EXEC_NAME, EARL_CELL_INBOX) != 0)
+        exit(bcr_errno == bcrE_BUSY ? 0 : 1);
+    (void)bcr_idle(bcr_IDLE_SERVER);
+    read_hosts();
+    *process = 0;
+    *count = 0;
+    char said[256 + PATH_MAX];
+    earl_world_host(said, sizeof said);
+    if (add(bcr_cce, -1, place(said, -1), "") != 0)
+        return EARL_E_MEMORY;
+    /* Who has started EXEC is known, lest EXEC stay if that one ends before it says so. */
+    return bcr_enlistor < 0 || add(bcr_enlistor, -1, 0, "") == 1 ? EARL_OK : EARL_E_MEMORY;
+}
+
+const struct earl_who earl_who_directory = {
+    .flags = bcr_anystatus, .begin = begin, .cce = cce, .takes = takes, .ended = ended};
+
+/* ---- what EXEC does with them ---- */
+
+static int code_of_start(void)
+{
+    switch (bcr_errno) {
+    case bcrE_NOPROG: return EARL_E_FILE;
+    case bcrE_NOHOST:
+    case bcrE_DEAD: return EARL_E_HOST;
+    case bcrE_NOMEM: return EARL_E_MEMORY;
+    case bcrE_ARG: return EARL_E_ARG;
+    default: return EARL_E_SYSTEM;
+    }
+}
+
+/* Starts `count` on one host; returns a code, or EARL_OK: all are started. */
+static int start_there(const struct earl_exec_start *start, const char *const *environment, int parent,
+                       int host, int count, int *processes)
+{
+    bcr_cce_id *cces = malloc((size_t)count * sizeof *cces);
+    if (cces == NULL)
+        return EARL_E_MEMORY;
+    const struct bcr_startspec spec = {.size = sizeof spec,
+                                       .machine = directory.hosts[host].name,
+                                       .core = -1,
+                                       .count = count,
+                                       .ordinal = directory.count, /* equal to their numbers */
+                                       .program = start->file,
+                                       .arguments = start->arguments,
+                                       .environment = environment,
+                                       .directory = start->directory};
+    const int started = bcr_start(&spec, cces);
+    int code = started < count ? code_of_start() : EARL_OK;
+    for (int i = 0; i < count; i++)
+        processes[i] = i < started && cces[i] > 0 ? add(cces[i], parent, host, start->file) : code;
+    free(cces);
+    return code;
+}
+
+/* The strings, and the variable by which a process knows that EXEC has started it. */
+static const char **with_variable(const char *const *strings)
+{
+    size_t count = 0;
+    while (strings != NULL && strings[count] != NULL)
+        count++;
+    const char **all = malloc((count + 2) * sizeof(char *));
+    if (all == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        all[i] = strings[i];
+    all[count] = EARL_WORLD_VARIABLE;
+    all[count + 1] = NULL;
+    return all;
+}
+
+static int named(const char *name)
+{
+    for (int i = 0; i < directory.host_count; i++)
+        if (strcmp(directory.hosts[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void fail(int *processes, int count, int code)
+{
+    for (int i = 0; i < count; i++)
+        processes[i] = code;
+}
+
+int earl_directory_start(const struct earl_exec_start *start, int parent, int *processes)
+{
+    read_hosts();
+    const char **environment = with_variable(start->environment);
+    const int host = start->host == NULL ? -1 : named(start->host);
+    int started = 0;
+    fail(processes, start->count, environment == NULL ? EARL_E_MEMORY : EARL_E_HOST);
+    if (environment == NULL || (start->host != NULL && host < 0)) {
+        free(environment);
+        return 0;
+    }
+    /* By turns: each host gets an equal share, and the first ones one more. */
+    const int hosts = host >= 0 ? 1 : directory.given < start->count ? directory.given : start->count;
+    for (int i = 0, at = 0; i < hosts; i++) {
+        const int count = start->count / hosts + (i < start->count % hosts);
+        const int there = host >= 0 ? host : (directory.next + i) % directory.given;
+        (void)start_there(start, environment, parent, there, count, &processes[at]);
+        at += count;
+    }
+    if (host < 0)
+        directory.next = (directory.next + start->count) % directory.given;
+    for (int i = 0; i < start->count; i++)
+        started += processes[i] >= 0;
+    free(environment);
+    return started;
+}
+
+int earl_directory_signal(int process, int signal)
+{
+    if (earl_directory_get(process) == NULL || process == 0)
+        return EARL_E_PROCESS;
+    if (bcr_signal(directory.entries[process]->cce, signal) == 0)
+        return EARL_OK;
+    return bcr_errno == bcrE_DEAD ? EARL_E_ENDED : bcr_errno == bcrE_ARG ? EARL_E_ARG : EARL_E_SYSTEM;
+}

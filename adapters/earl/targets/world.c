@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* world.c -- numbers where processes come and go: EXEC gives them, and is asked once for each that is not known.
+ *
+ * The first process that finds no EXEC starts it; of a team, member 0 does, and the others wait for its name. If two start one, the
+ * name is given once, and the second EXEC ends. Whoever asks waits for the answer there and then, also in work beside the main flow;
+ * so several may wait, and the answer that one of them gets may be another's, who is woken to look. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "earl.h"
+#include "pool.h"
+#include "world.h"
+
+#ifndef EARL_EXEC_PATH
+#error "EARL_EXEC_PATH is where earl-exec will be installed"
+#endif
+
+/* Of EXEC, which starts processes with ordinals equal to their numbers. */
+enum { EXEC_ORDINAL = 999999 };
+
+struct answer {
+    struct answer *next;
+    struct earl_word word;
+};
+
+static struct {
+    bcr_cce_id exec;
+    bool has_ended; /* EXEC */
+    int parent;
+    struct answer *answers; /* that nobody has taken */
+    struct earl_pool pool;
+} world;
+
+int earl_world_parent(void)
+{
+    return world.parent;
+}
+
+static int start_exec(void)
+{
+    const char *path = getenv("EARL_EXEC");
+    const struct bcr_startspec spec = {.size = sizeof spec,
+                                       .core = -1,
+                                       .count = 1,
+                                       .ordinal = EXEC_ORDINAL,
+                                       .program = path != NULL && *path != '\0' ? path : EARL_EXEC_PATH};
+    return bcr_start(&spec, NULL) == 1 ? EARL_OK : EARL_E_SYSTEM;
+}
+
+static int find_exec(void)
+{
+    const bool is_first = bcr_teamsize() == 0 || bcr_teamrank() == 0;
+    if (bcr_find(EARL_EXEC_NAME, &world.exec, NULL, is_first ? 0 : bcr_BLOCK) == 0)
+        return EARL_OK;
+    if (!is_first || bcr_errno != bcrE_TIMEOUT)
+        return EARL_E_SYSTEM;
+    const int code = start_exec();
+    if (code != EARL_OK)
+        return code;
+    return bcr_find(EARL_EXEC_NAME, &world.exec, NULL, bcr_BLOCK) == 0 ? EARL_OK : EARL_E_SYSTEM;
+}
+
+/* Takes an answer out of those that came for others. */
+static bool take_answer(int asked, struct earl_word *word)
+{
+    for (struct answer **at = &world.answers; *at != NULL; at = &(*at)->next)
+        if ((*at)->word.asked == asked) {
+            struct answer *answer = *at;
+            *word = answer->word;
+            *at = answer->next;
+            earl_pool_give(&world.pool, answer);
+            return true;
+        }
+    return false;
+}
+
+static void keep_answer(const struct earl_word *word)
+{
+    struct answer *answer = earl_pool_take(&world.pool);
+    if (answer == NULL) {
+        world.has_ended = true; /* who waits for it would wait for ever */
+        return;
+    }
+    *answer = (struct answer){world.answers, *word};
+    world.answers = answer;
+}
+
+/* Waits for the next answer. */
+static void receive_answer(int asked)
+{
+    struct earl_word word;
+    bcr_region region = bcr_deq(bcr_cce, EARL_CELL_ASK, bcr_BLOCK);
+    if (region == NULL) {
+        world.has_ended = world.has_ended || bcr_errno != bcrE_WOKEN;
+        return;
+    }
+    if (bcr_rgkind(region) == bcr_END)
+        world.has_ended = true;
+    else if (earl_word_read(region, &word) && word.kind == EARL_IS)
+        keep_answer(&word);
+    (void)bcr_rgfree(region);
+    if (world.has_ended || world.answers == NULL || world.answers->word.asked != asked)
+        (void)bcr_wake(
+            EARL_CELL_ASK); /* of another who waits; if there is none, the next one looks once more */
+}
+
+static bool ask(int kind, int asked, const char *text, struct earl_word *answer)
+{
+    const struct earl_word question = {
+        .kind = kind, .asked = asked, .number = -1, .parent = -1, .cce = bcr_cce};
+    if (world.has_ended || !earl_word_put(&question, text, world.exec, EARL_CELL_INBOX))
+        return false;
+    while (!take_answer(asked, answer)) {
+        if (world.has_ended)
+            return false;
+        receive_answer(asked);
+    }
+    return true;
+}
+
+static int begin(int *process, int *count)
+{
+    char host[256 + PATH_MAX];
+    struct earl_word own;
+    earl_pool_begin(&world.pool, sizeof(struct answer));
+    if (bcr_cagrow(EARL_CELL_ASK, 0, 1, 0, 0, 8, 4096) != EARL_CELL_ASK)
+        return EARL_E_SYSTEM;
+    const int code = find_exec();
+    if (code != EARL_OK)
+        return code;
+    earl_world_host(host, sizeof host);
+    if (bcr_watch(world.exec, EARL_CELL_ASK) != 0 || !ask(EARL_HELLO, -1, host, &own) || own.number < 0)
+        return EARL_E_SYSTEM;
+    *process = own.number;
+    *count = 0;
+    world.parent = own.parent;
+    return EARL_OK;
+}
+
+static bcr_cce_id cce(int process, int *host)
+{
+    struct earl_word answer;
+    if (!ask(EARL_WHO, process, "", &answer))
+        return -1;
+    *host = answer.host;
+    return answer.cce;
+}
+
+/* What becomes of a process here harms no other: they come and go. */
+const struct earl_who earl_who_world = {.flags = bcr_isolate | bcr_anystatus, .begin = begin, .cce = cce};

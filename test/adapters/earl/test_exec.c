@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* EXEC: the scenarios of earl_worlds.c, on one host and on several. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+/* Seconds for each test, on a busy machine. */
+enum { LIMIT = 120 };
+
+static struct run run;
+
+static void ends_well(const char *what)
+{
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s ends with status %d: %s", what, run.status, run.error);
+}
+
+/* As the root of its own program, on one host and on three of this machine. */
+static void runs(const char *scenario)
+{
+    run_folder();
+    run_start(&run, getenv("EARL_WORLDS"), scenario);
+    ends_well(scenario);
+    run_start(&run, run_enl(), "--local", "3", getenv("EARL_WORLDS"), scenario);
+    ends_well(scenario);
+}
+
+TEST_TIMEOUT(processes_start_others_which_find_each_other, LIMIT)
+{
+    runs("starts");
+}
+
+TEST_TIMEOUT(ends_are_told_with_their_statuses, LIMIT)
+{
+    runs("ends");
+}
+
+TEST_TIMEOUT(groups_have_places_and_barriers_wait_for_so_many, LIMIT)
+{
+    runs("groups");
+}
+
+TEST_TIMEOUT(boxes_keep_typed_items_by_name_and_index, LIMIT)
+{
+    runs("boxes");
+}
+
+TEST_TIMEOUT(bad_input_has_the_errors_of_the_manual, LIMIT)
+{
+    runs("bad_input");
+}
+
+TEST_TIMEOUT(a_team_has_one_exec, LIMIT)
+{
+    setenv("WORLD_SIZE", "12", 1);
+    run_folder();
+    run_start(&run, run_enl(), "--local", "3", "--per-host", "4", "-n", "12", getenv("EARL_WORLDS"), "team");
+    ends_well("team");
+    unsetenv("WORLD_SIZE");
+}
+
+TEST_TIMEOUT(who_asks_exec_when_it_has_ended_is_told, LIMIT)
+{
+    setenv("BCR_ONFAIL", "isolate", 1);
+    run_folder();
+    run_start(&run, getenv("EARL_WORLDS"), "exec_dies");
+    ends_well("exec_dies");
+    unsetenv("BCR_ONFAIL");
+}
+
+/* The end of EXEC is an abnormal one. */
+TEST_TIMEOUT(the_end_of_exec_ends_the_program, LIMIT)
+{
+    run_folder();
+    run_start(&run, getenv("EARL_WORLDS"), "exec_dies");
+    run_end(&run);
+    CHECK(run.status != 0);
+    CHECK(strstr(run.error, "earl-exec") != NULL && strstr(run.error, "killed by signal 9") != NULL);
+}
+
+TEST(exec_says_who_starts_it)
+{
+    run_folder();
+    run_start(&run, getenv("EARL_EXEC"), "--help");
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    CHECK(strstr(run.error, "usage: earl-exec") != NULL);
+}
