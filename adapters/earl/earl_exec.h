@@ -28,6 +28,11 @@ extern "C" {
  * Blocks: until EXEC has given it a number. */
 EARL_API int earl_exec_begin(const char *name);
 
+/* earl_exec_enter -- the same, in a program that runs on this machine (bcr_enter), if this process is in none.
+ * program is its name, as enl ps shows it.
+ * Returns, Errors: as earl_begin; EARL_E_NONE: there is no such program, and the process is as before. */
+EARL_API int earl_exec_enter(const char *program, const char *name);
+
 /* earl_exec_parent -- which process has started this one. Returns: its number; EARL_ANY: none has. Errors: EARL_E_STATE */
 EARL_API int earl_exec_parent(void);
 
@@ -41,6 +46,7 @@ struct earl_exec_start {
     const char *directory;
     int count;
     const char *host; /* a name of earl_exec_host; NULL: EXEC's choice, by turns */
+    int is_tied;      /* they are killed (SIGKILL) when the caller has ended */
 };
 
 /* earl_exec_start -- start processes.

@@ -25,7 +25,8 @@ int earl_begin_as(const struct earl_who *who, const char *name)
         return EARL_OK;
     if (is_over)
         return EARL_E_STATE;
-    earl_tools_load(&state);
+    if (state.tools == NULL) /* else an earlier call has failed */
+        earl_tools_load(&state);
     const int code =
         earl_process_begin(&state, &earl_target_bcr, (void *)(uintptr_t)who, name != NULL ? name : "earl");
     if (code != EARL_OK)

@@ -13,6 +13,14 @@ int earl_exec_begin(const char *name)
     return earl_begin_as(&earl_who_world, name);
 }
 
+int earl_exec_enter(const char *program, const char *name)
+{
+    if (program == NULL)
+        return EARL_E_ARG;
+    earl_target_bcr_enter(program);
+    return earl_begin_as(&earl_who_world, name);
+}
+
 int earl_exec_parent(void)
 {
     return earl_own == NULL || earl_own->count != 0 ? EARL_E_STATE : earl_world_parent();
@@ -99,6 +107,7 @@ int earl_exec_start(const struct earl_exec_start *start, int *processes)
     earl_put_text(&question.fields, start->directory);
     earl_put_text(&question.fields, start->host);
     earl_put_int(&question.fields, start->count);
+    earl_put_int(&question.fields, start->is_tied);
     earl_put_texts(&question.fields, start->arguments);
     earl_put_texts(&question.fields, start->environment);
     const int started = ask(&question, EARL_ASK_START);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* starts.c -- processes: their starts, signals to them, what is known of them, and waits for their ends. */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "exec.h"
@@ -22,6 +23,7 @@ void ask_start(struct asker asker, struct earl_fields *fields)
     struct earl_exec_start start = {0};
     char *file = earl_get_text(fields), *directory = earl_get_text(fields), *host = earl_get_text(fields);
     start.count = earl_get_int(fields);
+    start.is_tied = earl_get_int(fields);
     const char **arguments = earl_get_texts(fields), **environment = earl_get_texts(fields);
     int *processes = NULL;
     int code = fields->code;
@@ -158,8 +160,18 @@ static bool waits_for(const struct waiting *waiting, int process)
     return false;
 }
 
+static void end_tied(int process)
+{
+    for (int i = 1; i < earl_directory_count(); i++) {
+        const struct earl_resident *seen = earl_directory_get(i);
+        if (seen->parent == process && seen->is_tied && !seen->has_ended)
+            (void)earl_directory_signal(i, SIGKILL);
+    }
+}
+
 void starts_ended(int process)
 {
+    end_tied(process);
     for (struct waiting **at = &waitings; *at != NULL;) {
         struct waiting *waiting = *at;
         const bool is_gone = waiting->asker.process == process;

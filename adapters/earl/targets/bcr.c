@@ -38,16 +38,11 @@ struct work {
     void *argument;
 };
 
-/* What is known of a process. */
-struct known {
-    bcr_cce_id cce; /* 0: not asked for yet */
-    int host;
-};
-
 static struct {
     bcr_cce_id own;
     const struct earl_who *who;
-    struct known *known; /* by their numbers */
+    const char *program;      /* to be entered */
+    struct earl_known *known; /* by their numbers */
     int known_room, watched, host;
     int far; /* puts to other hosts since all had arrived */
     size_t account, account_most;
@@ -73,7 +68,7 @@ static bool make_room(int process)
     int room = bcr.known_room == 0 ? 512 : bcr.known_room;
     while (room <= process)
         room *= 2;
-    struct known *known = earl_pages((size_t)room * sizeof *known);
+    struct earl_known *known = earl_pages((size_t)room * sizeof *known);
     if (known == NULL)
         return false;
     if (bcr.known != NULL)
@@ -85,20 +80,19 @@ static bool make_room(int process)
 }
 
 /* Asks, which may take a while; meanwhile others may ask, too. */
-static struct known ask(int process)
+static struct earl_known ask(int process, bool waits)
 {
-    struct known found = {-1, -1};
-    found.cce = bcr.who->cce(process, &found.host);
+    const struct earl_known found = bcr.who->find(process, waits);
     if (found.cce > 0 && (process < bcr.known_room || make_room(process)))
         bcr.known[process] = found;
     return found;
 }
 
-static inline struct known member(int process)
+static inline struct earl_known member(int process)
 {
     if (process < bcr.known_room && bcr.known[process].cce != 0)
         return bcr.known[process];
-    return ask(process);
+    return ask(process, false);
 }
 
 /* ---- work beside the main flow: an invocation of a handler each ---- */
@@ -151,11 +145,28 @@ static void let_work_go_on(void *self)
 
 /* ---- begin and end ---- */
 
+void earl_target_bcr_enter(const char *program)
+{
+    bcr.program = program;
+}
+
+static int join(int flags)
+{
+    const char *program = bcr.program;
+    bcr.program = NULL;
+    if (program != NULL && bcr_enter(program, flags, NULL) >= 0)
+        return EARL_OK;
+    if (program == NULL || bcr_errno == bcrE_BUSY)
+        return bcr_init(flags, NULL) < 0 ? EARL_E_SYSTEM : EARL_OK;
+    return bcr_errno == bcrE_NOPROG ? EARL_E_NONE : bcr_errno == bcrE_ARG ? EARL_E_ARG : EARL_E_SYSTEM;
+}
+
 static int begin(void *self, int *process, int *count)
 {
     bcr.who = self;
-    if (bcr_init(bcr_handlers | bcr.who->flags, NULL) < 0)
-        return EARL_E_SYSTEM;
+    const int code = join(bcr_handlers | bcr.who->flags);
+    if (code != EARL_OK)
+        return code;
     bcr.own = bcr_cce;
     bcr.last = &bcr.first;
     earl_pool_begin(&bcr.works, sizeof(struct work));
@@ -168,9 +179,9 @@ static int begin(void *self, int *process, int *count)
     if (bcr_cagrow(INBOX, 0, 1, 0, 0, regions, (int)bcr.account) != INBOX ||
         bcr_cagrow(WORK, 1, 0, 0, 0, 0, 0) != WORK || bcr_handler(WORK, run, 1, 0, 0) != 0)
         return EARL_E_SYSTEM;
-    const int code = bcr.who->begin(process, count);
-    bcr.host = code == EARL_OK ? member(*process).host : 0;
-    return code;
+    const int begun = bcr.who->begin(process, count);
+    bcr.host = begun == EARL_OK ? member(*process).host : 0;
+    return begun;
 }
 
 static void end(void *self)
@@ -189,7 +200,7 @@ void earl_target_bcr_finish(int status)
 static int host(void *self, int process)
 {
     (void)self;
-    const struct known known = member(process);
+    const struct earl_known known = member(process);
     return known.cce > 0 ? known.host : EARL_E_PROCESS;
 }
 
@@ -295,10 +306,14 @@ static bool is_shared(void *self, earl_packet packet)
 static enum earl_put put(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience)
 {
     (void)self;
-    const struct known to = member(process);
+    struct earl_known to = member(process);
     int msec = patience == EARL_WAIT ? bcr_BLOCK : 0;
+    if (!to.has_come && to.cce > 0)
+        to = ask(process, patience == EARL_WAIT);
     if (to.cce <= 0)
         return EARL_PUT_ENDED;
+    if (!to.has_come)
+        return EARL_PUT_FULL;
     if (to.host != bcr.host) {
         if (bcr.far >= FAR_MOST) {
             if (bcr_putdone(msec) != 1)

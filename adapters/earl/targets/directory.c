@@ -23,7 +23,15 @@ struct entry {
     bcr_cce_id cce;
 };
 
+/* A CCE that waits until a process has come. */
+struct waiting {
+    struct waiting *next;
+    int asked;
+    bcr_cce_id asker;
+};
+
 static struct {
+    struct waiting *waiting;
     struct entry **entries; /* they stay where they are */
     int count, room;
     struct host *hosts;
@@ -134,11 +142,49 @@ static int add(bcr_cce_id cce, int parent, int host, const char *program)
         free(copy);
         return -1;
     }
-    *entry = (struct entry){{.parent = parent, .host = host, .program = copy}, cce};
+    *entry =
+        (struct entry){{.has_come = cce == bcr_cce, .parent = parent, .host = host, .program = copy}, cce};
     directory.entries[directory.count] = entry;
     if (cce != bcr_cce && bcr_watch(cce, EARL_CELL_INBOX) == 0)
         earl_directory_came(directory.count);
     return directory.count++;
+}
+
+static struct earl_known find(int process, bool waits)
+{
+    (void)waits;
+    if (earl_directory_get(process) == NULL)
+        return (struct earl_known){-1, -1, false};
+    const struct entry *entry = directory.entries[process];
+    return (struct earl_known){entry->cce, entry->seen.host, entry->seen.has_come || entry->seen.has_ended};
+}
+
+static void tell(int asked, bcr_cce_id asker)
+{
+    const struct earl_known known = find(asked, false);
+    const struct earl_word answer = {.kind = EARL_IS,
+                                     .asked = asked,
+                                     .number = asked,
+                                     .parent = -1,
+                                     .host = known.host,
+                                     .has_come = known.has_come,
+                                     .cce = known.cce};
+    (void)earl_word_put(&answer, "", asker, EARL_CELL_ASK);
+}
+
+/* A process has come, or has ended: who waits for that is told. */
+static void tell_waiting(int process)
+{
+    for (struct waiting **at = &directory.waiting; *at != NULL;) {
+        struct waiting *waiting = *at;
+        if (waiting->asked != process) {
+            at = &waiting->next;
+            continue;
+        }
+        *at = waiting->next;
+        tell(process, waiting->asker);
+        free(waiting);
+    }
 }
 
 static void hello(const struct earl_word *word, bcr_region region)
@@ -161,17 +207,21 @@ static void hello(const struct earl_word *word, bcr_region region)
         answer.parent = seen->parent;
     }
     (void)earl_word_put(&answer, "", word->cce, EARL_CELL_ASK);
+    if (number >= 0)
+        tell_waiting(number);
 }
 
 static void who(const struct earl_word *word)
 {
-    struct earl_word answer = {
-        .kind = EARL_IS, .asked = word->asked, .number = word->asked, .parent = -1, .cce = -1};
-    if (earl_directory_get(word->asked) != NULL) {
-        answer.cce = directory.entries[word->asked]->cce;
-        answer.host = directory.entries[word->asked]->seen.host;
+    const struct earl_known known = find(word->asked, false);
+    struct waiting *waiting =
+        word->kind == EARL_WHEN && known.cce > 0 && !known.has_come ? malloc(sizeof *waiting) : NULL;
+    if (waiting == NULL) { /* also without memory: it asks again */
+        tell(word->asked, word->cce);
+        return;
     }
-    (void)earl_word_put(&answer, "", word->cce, EARL_CELL_ASK);
+    *waiting = (struct waiting){directory.waiting, word->asked, word->cce};
+    directory.waiting = waiting;
 }
 
 static bool takes(bcr_region region)
@@ -181,7 +231,7 @@ static bool takes(bcr_region region)
         return false;
     if (word.kind == EARL_HELLO)
         hello(&word, region);
-    else if (word.kind == EARL_WHO)
+    else if (word.kind == EARL_WHO || word.kind == EARL_WHEN)
         who(&word);
     (void)bcr_rgfree(region);
     return true;
@@ -201,15 +251,8 @@ static int ended(bcr_cce_id cce, int how, int status)
     seen->has_ended = true;
     seen->how = how >= 0 && how < (int)(sizeof hows / sizeof *hows) ? hows[how] : EARL_HOW_UNKNOWN;
     seen->status = status;
+    tell_waiting(number);
     return number;
-}
-
-static bcr_cce_id cce(int process, int *host)
-{
-    if (earl_directory_get(process) == NULL)
-        return -1;
-    *host = directory.entries[process]->seen.host;
-    return directory.entries[process]->cce;
 }
 
 /* Two may have been started; the name is one's. */
@@ -230,7 +273,7 @@ static int begin(int *process, int *count)
 }
 
 const struct earl_who earl_who_directory = {
-    .flags = bcr_anystatus, .begin = begin, .cce = cce, .takes = takes, .ended = ended};
+    .flags = bcr_anystatus, .begin = begin, .find = find, .takes = takes, .ended = ended};
 
 /* ---- what EXEC does with them ---- */
 
@@ -264,8 +307,11 @@ static int start_there(const struct earl_exec_start *start, const char *const *e
                                        .directory = start->directory};
     const int started = bcr_start(&spec, cces);
     int code = started < count ? code_of_start() : EARL_OK;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         processes[i] = i < started && cces[i] > 0 ? add(cces[i], parent, host, start->file) : code;
+        if (processes[i] >= 0)
+            directory.entries[processes[i]]->seen.is_tied = start->is_tied != 0;
+    }
     free(cces);
     return code;
 }

@@ -13,6 +13,7 @@ struct earl_resident {
     int host;      /* of the directory's hosts */
     bool has_come; /* it has begun, as a process of Earl */
     bool has_ended;
+    bool is_tied;    /* it ends with its parent */
     int how, status; /* then: of enum earl_how */
     const char *program;
 };

@@ -11,14 +11,12 @@ static int begin(int *process, int *count)
     return has_team && bcr_teamsync(bcr_BLOCK) != 0 ? EARL_E_SYSTEM : EARL_OK;
 }
 
-static bcr_cce_id cce(int process, int *host)
+static struct earl_known find(int process, bool waits)
 {
-    if (bcr_teamsize() == 0) {
-        *host = 0;
-        return bcr_cce;
-    }
-    *host = bcr_teamhost(process);
-    return bcr_teamcce(process);
+    (void)waits;
+    if (bcr_teamsize() == 0)
+        return (struct earl_known){bcr_cce, 0, true};
+    return (struct earl_known){bcr_teamcce(process), bcr_teamhost(process), true};
 }
 
-const struct earl_who earl_who_team = {.begin = begin, .cce = cce};
+const struct earl_who earl_who_team = {.begin = begin, .find = find};

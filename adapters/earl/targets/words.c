@@ -4,9 +4,9 @@
 
 #include "world.h"
 
-/* As it lies in a region: 20 bytes of ints, 16 of the CCE. */
-static const int description[6] = {0, bcrT_INT, 5, 0, bcrT_CCE | bcrT_END, 1};
-enum { WORD_LENGTH = 36 };
+/* As it lies in a region: 24 bytes of ints, 16 of the CCE. */
+static const int description[6] = {0, bcrT_INT, 6, 0, bcrT_CCE | bcrT_END, 1};
+enum { WORD_LENGTH = 40 };
 
 bool earl_word_put(const struct earl_word *word, const char *text, bcr_cce_id to, int cell)
 {
@@ -26,7 +26,8 @@ bool earl_word_read(bcr_region region, struct earl_word *word)
 {
     return bcr_rgkind(region) == bcr_DATA && bcr_rglen(region, NULL) >= WORD_LENGTH &&
            bcr_copyfm(description, 1, region, 0, word, sizeof *word) >= 2 &&
-           (word->kind == EARL_HELLO || word->kind == EARL_WHO || word->kind == EARL_IS);
+           (word->kind == EARL_HELLO || word->kind == EARL_WHO || word->kind == EARL_WHEN ||
+            word->kind == EARL_IS);
 }
 
 const char *earl_word_text(bcr_region region, size_t *length)

@@ -137,14 +137,13 @@ static int begin(int *process, int *count)
     return EARL_OK;
 }
 
-static bcr_cce_id cce(int process, int *host)
+static struct earl_known find(int process, bool waits)
 {
     struct earl_word answer;
-    if (!ask(EARL_WHO, process, "", &answer))
-        return -1;
-    *host = answer.host;
-    return answer.cce;
+    if (!ask(waits ? EARL_WHEN : EARL_WHO, process, "", &answer))
+        return (struct earl_known){-1, -1, false};
+    return (struct earl_known){answer.cce, answer.host, answer.has_come != 0};
 }
 
 /* What becomes of a process here harms no other: they come and go. */
-const struct earl_who earl_who_world = {.flags = bcr_isolate | bcr_anystatus, .begin = begin, .cce = cce};
+const struct earl_who earl_who_world = {.flags = bcr_isolate | bcr_anystatus, .begin = begin, .find = find};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process and EXEC say to each other so that packets can be sent at all: regions of five ints and a CCE, in each one's own
+/* What a process and EXEC say to each other so that packets can be sent at all: regions of six ints and a CCE, in each one's own
  * representation, which BCR translates. A packet of Earl never begins like one: its kind is in the last byte of its first word.
  *
  *    process             EXEC
@@ -7,8 +7,10 @@
  *                 <--   IS       which number that CCE has; its host and who has started it
  *      WHO     -->               which CCE has a number?
  *                 <--   IS       its host, and the CCE, -1: there is none
+ *      WHEN    -->               the same, once it has said HELLO, or has ended
+ *                 <--   IS
  *
- * HELLO and WHO come into EXEC's inbox, IS into the asker's EARL_CELL_ASK, where it waits: so an answer never lacks room. */
+ * HELLO, WHO and WHEN come into EXEC's inbox, IS into the asker's EARL_CELL_ASK, where it waits: so an answer never lacks room. */
 #ifndef EARL_WORLD_H
 #define EARL_WORLD_H
 
@@ -20,15 +22,16 @@
 #define EARL_EXEC_NAME      "earl-exec"
 #define EARL_WORLD_VARIABLE "EARL_WORLD=exec"
 
-enum { EARL_HELLO = 0x45584548, EARL_WHO = 0x45584557, EARL_IS = 0x45584549 };
+enum { EARL_HELLO = 0x45584548, EARL_WHO = 0x4558454f, EARL_WHEN = 0x45584557, EARL_IS = 0x45584549 };
 
 struct earl_word {
     int kind;
-    int asked;  /* which number WHO asks about, and its IS tells of; -1 of HELLO and its IS */
+    int asked;  /* which number WHO or WHEN asks about, and its IS tells of; -1 of HELLO and its IS */
     int number; /* of IS: the process; -1: there is none */
     int host;
     int parent;     /* -1: EXEC has not started it */
-    bcr_cce_id cce; /* who says HELLO or WHO; of IS: whom it is about */
+    int has_come;   /* it has an inbox, or has ended */
+    bcr_cce_id cce; /* who says HELLO, WHO or WHEN; of IS: whom it is about */
 };
 
 /* Puts a word, with text behind it. Returns whether it could. */

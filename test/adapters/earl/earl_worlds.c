@@ -4,29 +4,27 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include <earl_exec.h>
-
-#include "earl_members.h"
+#include "earl_worlds.h"
 
 int self, count, number;
 
 enum { CONTEXT = 1, HELLO = 1, GO = 2, NOTICE = 3 };
 
-static const char *own_file;
+const char *own_file;
 
 static struct earl_wanted from(int source, int tag)
 {
     return (struct earl_wanted){CONTEXT, source, tag, NULL, NULL};
 }
 
-static void begin(void)
+void begin(void)
 {
     MUST(earl_exec_begin("worlds") == EARL_OK && earl_exec_begin("worlds") == EARL_OK);
     self = earl_process();
     MUST(self > 0 && earl_processes() == 0);
 }
 
-static void start(const char *what, int many, int *processes)
+void start(const char *what, int many, int *processes)
 {
     const char *const arguments[] = {what, NULL}, *const environment[] = {"WORLD=a b\"c", NULL};
     const struct earl_exec_start spec = {
@@ -343,9 +341,22 @@ static void told_of_ends(void)
 static const struct {
     const char *name;
     void (*routine)(void);
-} scenarios[] = {{"starts", starts}, {"ends", told_of_ends},   {"child", child},           {"quits", quits},
-                 {"joins", joins},   {"posts", posts},         {"groups", groups_by_name}, {"boxes", boxes},
-                 {"team", team},     {"bad_input", bad_input}, {"exec_dies", exec_dies},   {"waits", waits}};
+} scenarios[] = {{"starts", starts},
+                 {"ends", told_of_ends},
+                 {"child", child},
+                 {"quits", quits},
+                 {"joins", joins},
+                 {"posts", posts},
+                 {"groups", groups_by_name},
+                 {"boxes", boxes},
+                 {"team", team},
+                 {"bad_input", bad_input},
+                 {"exec_dies", exec_dies},
+                 {"node", node},
+                 {"cubes", cubes},
+                 {"loads", loads},
+                 {"tied", tied},
+                 {"waits", waits}};
 
 int main(int argc, char **argv)
 {

@@ -49,6 +49,16 @@ TEST_TIMEOUT(boxes_keep_typed_items_by_name_and_index, LIMIT)
     runs("boxes");
 }
 
+TEST_TIMEOUT(programs_are_loaded_on_nodes_of_cubes, LIMIT)
+{
+    runs("cubes");
+}
+
+TEST_TIMEOUT(what_is_loaded_ends_with_its_loader_unless_the_cube_is_kept, LIMIT)
+{
+    runs("tied");
+}
+
 TEST_TIMEOUT(bad_input_has_the_errors_of_the_manual, LIMIT)
 {
     runs("bad_input");
