@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cppcheck over the whole tree. A finding that is none is answered where it stands: // cppcheck-suppress ID, and why.
+# cppcheck over the whole tree, but for test/ without BCR_TEST_FULL. A finding that is none is answered where it stands:
+# // cppcheck-suppress ID, and why.
 source "$(dirname "$0")/lint.sh"
 
 command -v cppcheck >/dev/null || skip "cppcheck is not installed"
 commands=${BCR_BUILD_DIR-}/compile_commands.json
 [ -f "$commands" ] || skip "no compile_commands.json in the build folder"
 
+tests=all
+if [ -z "${BCR_TEST_FULL-}" ]; then
+    tests=none
+    echo "skip a part of lint_cppcheck: the files of test/: ./check --all looks at them"
+fi
+
 # A file that several programs are made of is looked at once. The example of LFC's guide is as it was printed in 1999.
 once=$(mktemp --suffix .json)
 trap 'rm -f "$once"' EXIT
-awk 'BEGIN { RS = "\n},?\n" }
+tests=$tests folder=$BCR_SOURCE_DIR/test/ awk 'BEGIN { RS = "\n},?\n" }
+     ENVIRON["tests"] == "none" && index($0, "\"file\": \"" ENVIRON["folder"]) { next }
      match($0, /"file": "[^"]*"/) && !/examples\/lfc\// && !seen[substr($0, RSTART, RLENGTH)]++ {
          sub(/^\[\n/, ""); printf "%s%s\n}", n++ ? ",\n" : "[\n", $0 }
      END { print "\n]" }' "$commands" >"$once"
