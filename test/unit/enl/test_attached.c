@@ -123,7 +123,7 @@ TEST(only_memory_files_that_keep_their_size_are_read_or_written)
     struct enl_attached attached;
     bool refused;
     int ends[2];
-    const uint64_t size = sizeof GOOD - 1;
+    const size_t size = sizeof GOOD - 1;
     const char *const strings = "start strings of no length, or in no memory file",
                       *const ids = "no memory file for identities";
     CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
@@ -153,7 +153,7 @@ TEST(files_and_fields_must_be_those_that_the_request_says)
     static struct bcri_incoming in;
     struct enl_attached attached;
     bool refused;
-    const uint64_t size = sizeof GOOD - 1;
+    const size_t size = sizeof GOOD - 1;
     const int one = memory(GOOD, size, BOTH), two = memory(NULL, 48, BOTH), small = memory(NULL, 47, BOTH);
     const struct {
         uint64_t present;
