@@ -415,7 +415,7 @@ static unsigned kills_wanted(void)
         return (unsigned)strtoul(wished, NULL, 10);
     if (has_cable)
         return (unsigned)test_scale(75, 3000);
-    return board->hosts != 0 ? (unsigned)test_scale(300, 10000) : (unsigned)test_scale(2000, 100000);
+    return board->hosts != 0 ? (unsigned)test_scale(200, 10000) : (unsigned)test_scale(1000, 100000);
 }
 
 TEST_TIMEOUT(when_CCEs_are_killed_at_any_time_the_others_go_on_and_nothing_is_lost, 24 * 3600)

@@ -115,7 +115,7 @@ TEST_TIMEOUT(no_death_of_a_putter_and_no_freed_cell_leaves_the_owner_in_its_poll
     if (test_is_instrumented())
         SKIP("under a tool most kills would hit the tool");
     uint64_t random = test_seed();
-    const uint64_t wakes = test_scale(2000, 1000000);
+    const uint64_t wakes = test_scale(1000, 1000000);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);
     group = group_open();

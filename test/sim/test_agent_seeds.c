@@ -367,7 +367,7 @@ TEST_TIMEOUT(each_region_is_in_one_place, 36000)
 {
     const char *one = getenv("SIM_SEED");
     const uint64_t first = one != NULL ? strtoull(one, NULL, 10) : test_seed() >> 20;
-    const uint64_t count = one != NULL ? 1 : test_scale(1000, 20000);
+    const uint64_t count = one != NULL ? 1 : test_scale(400, 20000);
     printf("  seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++) {
         if (getenv("SIM_TELL") != NULL)

@@ -73,8 +73,8 @@ TEST(composites_are_made_of_members_that_were_attached)
 TEST(messages_come_once_and_in_order_from_each_to_each)
 {
     char small[16], large[16];
-    snprintf(small, sizeof small, "%u", (unsigned)test_scale(150, 3000));
-    snprintf(large, sizeof large, "%u", (unsigned)test_scale(3000, 100000));
+    snprintf(small, sizeof small, "%u", (unsigned)test_scale(80, 3000));
+    snprintf(large, sizeof large, "%u", (unsigned)test_scale(1500, 100000));
     runs("traffic", small, large);
 }
 
@@ -104,7 +104,7 @@ TEST(who_never_receives_gets_no_more_than_the_slots)
 TEST_TIMEOUT(no_wake_up_is_lost, 600)
 {
     char rounds[16];
-    snprintf(rounds, sizeof rounds, "%u", (unsigned)test_scale(3000, 500000));
+    snprintf(rounds, sizeof rounds, "%u", (unsigned)test_scale(1500, 500000));
     runs_here("2", "blocking", rounds);
     runs_here("16", "blocking", "100");
     runs_there("blocking", "100");

@@ -69,7 +69,7 @@ TEST_TIMEOUT(who_looks_while_areas_come_and_go_finds_cells_or_none, 120)
     begin();
     start(&looker, &thread, two);
     as(two);
-    for (uint64_t turn = 0, turns = test_scale(10000, 100000); turn < turns; turn++) {
+    for (uint64_t turn = 0, turns = test_scale(5000, 100000); turn < turns; turn++) {
         int base[AREAS];
         /* Of several shapes, so that memory serves areas of other numbers in turn. */
         for (int i = 0; i < AREAS; i++)
@@ -90,7 +90,7 @@ TEST_TIMEOUT(who_looks_while_the_owner_ends_and_its_memory_goes_finds_cells_or_t
     begin();
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
     CHECK(reclaim != NULL);
-    for (uint64_t turn = 0, turns = test_scale(1500, 15000); turn < turns; turn++) {
+    for (uint64_t turn = 0, turns = test_scale(800, 15000); turn < turns; turn++) {
         struct looker looker = {0};
         pthread_t thread;
         struct bcri_ctx *owner = group_join(group);
@@ -144,7 +144,7 @@ TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing
     CHECK_INT(pthread_create(&thread, NULL, change, &changer), 0);
     /* No CCE gets these records again, and each repair looks at all: the time grows with the
      * square. */
-    for (uint64_t turn = 0, turns = test_scale(1500, 6000); turn < turns; turn++) {
+    for (uint64_t turn = 0, turns = test_scale(800, 6000); turn < turns; turn++) {
         struct bcri_ctx *taker = group_join(group);
         bcri_store(&taker->record->id.uses_locks, 1); /* so that marks of it are looked for everywhere */
         group_leave(group, taker);
@@ -163,7 +163,7 @@ TEST_TIMEOUT(an_audit_of_what_is_just_changing_is_no_damage_that_a_repair_is_bla
     begin();
     struct changer changer = {.ctx = two};
     CHECK_INT(pthread_create(&thread, NULL, change, &changer), 0);
-    for (uint64_t turn = 0, turns = test_scale(20000, 200000); turn < turns; turn++) {
+    for (uint64_t turn = 0, turns = test_scale(10000, 200000); turn < turns; turn++) {
         struct bcri_audit seen = {.found = NULL};
         CHECK_INT(bcri_audit(group_enl(group), &seen), 0);
         CHECK(!group_enl(group)->daemon.corrupt);
@@ -201,7 +201,7 @@ TEST_TIMEOUT(who_waits_at_a_cell_that_is_given_back_is_told_that_there_is_none, 
     looker.cce = two_of_one;
     CHECK_INT(pthread_create(&thread, NULL, wait_there, &looker), 0);
     as(two);
-    for (uint64_t turn = 0, turns = test_scale(10000, 100000); turn < turns; turn++) {
+    for (uint64_t turn = 0, turns = test_scale(5000, 100000); turn < turns; turn++) {
         int base[AREAS];
         for (int i = 0; i < AREAS; i++)
             base[i] = bcr_cagrow(FIRST + CELLS * i, 0, 0, 0, CELLS, 4, 0);
@@ -243,7 +243,7 @@ TEST_TIMEOUT(requests_at_cells_of_a_CCE_that_ends_say_DEAD, 120)
     begin();
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
     CHECK(reclaim != NULL);
-    for (uint64_t turn = 0, turns = test_scale(1500, 15000); turn < turns; turn++) {
+    for (uint64_t turn = 0, turns = test_scale(800, 15000); turn < turns; turn++) {
         struct looker looker = {.ctx = one};
         pthread_t thread;
         struct bcri_ctx *owner = group_join(group);

@@ -239,17 +239,17 @@ static void compare(bool one_sided, const struct bcri_reverse *reverse, uint64_t
 
 TEST_TIMEOUT(random_copies_do_what_the_reference_does, 300)
 {
-    compare(false, bcri_reverse_best(), test_scale(100000, 1500000));
+    compare(false, bcri_reverse_best(), test_scale(40000, 1500000));
 }
 
 TEST_TIMEOUT(random_copies_with_portable_reversal_do_what_the_reference_does, 300)
 {
-    compare(false, bcri_reverse_nth(0), test_scale(20000, 300000));
+    compare(false, bcri_reverse_nth(0), test_scale(10000, 300000));
 }
 
 TEST_TIMEOUT(random_descriptors_that_move_one_side_do_what_the_reference_does, 300)
 {
-    compare(true, bcri_reverse_best(), test_scale(30000, 500000));
+    compare(true, bcri_reverse_best(), test_scale(12000, 500000));
 }
 
 TEST_TIMEOUT(large_random_copies_do_what_the_reference_does, 300)

@@ -82,7 +82,7 @@ static void at_its_instructions(int cell, void (*call)(void))
     one->outbox = (struct bcri_outbox *)(void *)&outbox;
     (void)woken_at(LONG_MAX, call); /* what is done once is done */
     (void)woken_at(LONG_MAX, call);
-    const long stride = 1 + steps / (long)test_scale(25, 1000);
+    const long stride = 1 + steps / (long)test_scale(12, 1000);
     uint64_t random = test_seed();
     for (long begin = 0; woken_at(begin + 1 + (long)test_rand_below(&random, (uint64_t)stride), call);)
         begin += stride;
