@@ -45,8 +45,9 @@ struct earl_exec_start {
     const char *const *arguments, *const *environment;
     const char *directory;
     int count;
-    const char *host; /* a name of earl_exec_host; NULL: EXEC's choice, by turns */
-    int is_tied;      /* they are killed (SIGKILL) when the caller has ended */
+    const char *host;  /* a name of earl_exec_host; NULL: EXEC's choice, by turns */
+    const char *group; /* NULL, or a group that they join, in order, before anybody can ask who is in it */
+    int is_tied;       /* they are killed (SIGKILL) when the caller has ended */
 };
 
 /* earl_exec_start -- start processes.

@@ -26,6 +26,11 @@ int earl_exec_parent(void)
     return earl_own == NULL || earl_own->count != 0 ? EARL_E_STATE : earl_world_parent();
 }
 
+static bool is_name(const char *name)
+{
+    return name != NULL && name[0] != '\0' && strlen(name) <= EARL_NAME_MOST;
+}
+
 /* A question, and its answer. Between begin and end it has what the question says, between ask and end the answer. */
 struct question {
     struct earl_fields fields;
@@ -87,18 +92,14 @@ static int ask(struct question *question, enum earl_exec_operation operation)
     return earl_get_int(&question->fields);
 }
 
-static bool is_name(const char *name)
-{
-    return name != NULL && name[0] != '\0' && strlen(name) <= EARL_NAME_MOST;
-}
-
 /* ---- processes ---- */
 
 int earl_exec_start(const struct earl_exec_start *start, int *processes)
 {
     struct question question;
     if (start == NULL || start->file == NULL || start->file[0] == '\0' || start->count < 1 ||
-        start->count > EARL_PROCESSES || processes == NULL)
+        start->count > EARL_PROCESSES || processes == NULL ||
+        (start->group != NULL && !is_name(start->group)))
         return EARL_E_ARG;
     const int code = begin(&question);
     if (code != EARL_OK)
@@ -106,6 +107,7 @@ int earl_exec_start(const struct earl_exec_start *start, int *processes)
     earl_put_text(&question.fields, start->file);
     earl_put_text(&question.fields, start->directory);
     earl_put_text(&question.fields, start->host);
+    earl_put_text(&question.fields, start->group);
     earl_put_int(&question.fields, start->count);
     earl_put_int(&question.fields, start->is_tied);
     earl_put_texts(&question.fields, start->arguments);

@@ -36,6 +36,8 @@ bool any_lives(void);
 
 /* ---- groups.c ---- */
 
+/* A process joins a group. Returns its place, or a code. */
+int group_join(const char *name, int process);
 void ask_join(struct asker asker, struct earl_fields *fields);
 void ask_leave(struct asker asker, struct earl_fields *fields);
 void ask_members(struct asker asker, struct earl_fields *fields);

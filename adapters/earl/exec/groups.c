@@ -100,22 +100,25 @@ static bool cut(struct group **at)
     return true;
 }
 
-void ask_join(struct asker asker, struct earl_fields *fields)
+int group_join(const char *name, int process)
 {
-    char *name = earl_get_text(fields);
-    if (!is_name(name)) {
-        answer(asker, EARL_E_ARG);
-        free(name);
-        return;
-    }
+    if (!is_name(name))
+        return EARL_E_ARG;
     struct group **at = find_group(name), *group = *at;
     int place = EARL_E_MEMORY;
     if (group == NULL && (group = new_group(name)) != NULL)
         at = &groups;
     if (group != NULL) {
-        place = join(group, asker.process);
+        place = join(group, process);
         (void)cut(at);
     }
+    return place;
+}
+
+void ask_join(struct asker asker, struct earl_fields *fields)
+{
+    char *name = earl_get_text(fields);
+    const int place = group_join(name, asker.process);
     free(name);
     answer(asker, place);
 }

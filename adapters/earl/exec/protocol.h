@@ -12,7 +12,7 @@
 
 enum earl_exec_operation {
     EARL_ASK_ENDED, /* not asked: a process has ended (earl_watch) */
-    EARL_ASK_START, /* file, directory, host ("": none): text; count; whether tied; arguments, environment: texts -> that many ints */
+    EARL_ASK_START, /* file, directory, host, group ("": none): text; count; whether tied; arguments, environment: texts -> that many ints */
     EARL_ASK_SIGNAL,  /* process, signal */
     EARL_ASK_PROCESS, /* process -> what told has */
     EARL_ASK_LIST,    /* -> count, and of each what told has */

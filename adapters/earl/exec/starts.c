@@ -22,6 +22,7 @@ void ask_start(struct asker asker, struct earl_fields *fields)
 {
     struct earl_exec_start start = {0};
     char *file = earl_get_text(fields), *directory = earl_get_text(fields), *host = earl_get_text(fields);
+    char *group = earl_get_text(fields);
     start.count = earl_get_int(fields);
     start.is_tied = earl_get_int(fields);
     const char **arguments = earl_get_texts(fields), **environment = earl_get_texts(fields);
@@ -38,6 +39,9 @@ void ask_start(struct asker asker, struct earl_fields *fields)
         start.arguments = arguments;
         start.environment = environment;
         code = earl_directory_start(&start, asker.process, processes);
+        for (int i = 0; i < start.count && group[0] != '\0'; i++)
+            if (processes[i] > 0)
+                (void)group_join(group, processes[i]);
     }
     struct earl_fields out = answer_begin(code);
     if (code >= 0)
@@ -46,6 +50,7 @@ void ask_start(struct asker asker, struct earl_fields *fields)
     free(file);
     free(directory);
     free(host);
+    free(group);
     free(arguments);
     free(environment);
     free(processes);
