@@ -2,15 +2,20 @@
 /* earl_generic.h -- Earl's own routines, by the names and parameters that they had: the union of what the iPSC/2 and PVM 2.4 have.
  *
  * Each does one thing that programs of several systems need; what was left to the target there is fixed here. Between Generic_FirstCall
- * and Generic_LastCall a process is one of two kinds:
+ * and Generic_LastCall a process is one of three kinds:
  *
  * - With a component, a name that it gives to Generic_FirstCall, it is an instance of that: 0 and up, the lowest that is free. EXEC
  *   (earl_exec.h) knows who is what, starts processes, and keeps barriers and signals. A program starts as one process, or several.
  * - Without a component, in a team (enl -n), it is a node, 0 to Generic_cubesize() - 1. There is no EXEC, and what needs one is EARL_E_STATE.
  *
+ * - Where there is EXEC and no component, after Generic_LEXEC, a process may have a cube: Generic_allocproc makes one, of which it is the
+ *   host; Generic_load loads programs on its nodes, which are nodes 0 to size - 1 from the start, and have the process ID that they were loaded
+ *   with. The host is node `size`. A node calls Generic_FirstCall without a component.
+ *
  * Who is meant. Sends and ends have both (component, instance) and (node, pid): a component that is not NULL or "" says that the first
- * counts, else the second. instance -1: all of the component but the caller; node -1: all but the caller. A node is a rank of the team; where
- * there is EXEC, a number of earl.h. pid is 0, or -1, any. What EXEC has said of an instance is kept until that process has ended: a
+ * counts, else the second. instance -1: all of the component but the caller; node -1: all nodes but the caller. pid -1 is any. A node is one of the
+ * current cube (pid: the process ID there), a rank of the team, or, where there is EXEC and no cube, a number of earl.h (pid: 0). Sends to a
+ * node of a cube on which nothing is loaded wait until something is. What EXEC has said of an instance is kept until that process has ended: a
  * message to one that has only called Generic_LastCall is lost.
  *
  * Types of messages are 0 to 0x7fffffff. A receive or probe has a selector: a type; -1, any; or a negative number whose bits 0 to 30 are
@@ -53,7 +58,8 @@ EARL_API int Generic_LEXEC(const char *file, const char *arch, long node, long p
  * Blocks: without EXEC, until all members of the team have called it; with EXEC, until that has answered. */
 EARL_API int Generic_FirstCall(const char *component, long *numproc, long *me, long *host);
 
-/* Generic_LastCall -- leave: the instance becomes free, what was built and what is kept for xtract is dropped. release has no effect.
+/* Generic_LastCall -- leave: the instance becomes free, what was built and what is kept for xtract is dropped. release not 0: a cube
+ * of which the caller is the host is given back, as by Generic_relcube.
  * It is the last call, or Generic_FirstCall follows. What was sent arrives; what has come and was not received is there still.
  * Blocks: until EXEC has answered. */
 EARL_API void Generic_LastCall(int release);
@@ -62,10 +68,26 @@ EARL_API void Generic_LastCall(int release);
  * of earl_exec_host.
  * It is looked for in the program's PATH, or from its directory, on the host that EXEC chooses by turns: which finds there the one for
  * that machine, so arch has no effect. node and pid are -1. Messages to it wait until it has begun.
- * Returns: its instance. Errors: EARL_E_ARG; EARL_E_FILE, EARL_E_HOST; EARL_E_NONE: it has ended before it was asked for;
+ * With a pid of 0 or more Generic_load loads it on that node of the current cube, or, with node -1, on each, with that process ID; EARL_E_BUSY: a
+ * process of that ID runs there; EARL_E_NONE: there is no cube; the others as below.
+ * Returns: its instance; the process ID. Errors: EARL_E_ARG; EARL_E_FILE, EARL_E_HOST; EARL_E_NONE: it has ended before it was asked for;
  *     EARL_E_STATE: there is no EXEC. Blocks: until it runs. */
 EARL_API int Generic_load(const char *file, const char *arch, long node, long pid);
 EARL_API int Generic_loadm(const char *file, const char *machine, long node, long pid);
+
+/* Generic_allocproc -- allocate a cube of *numproc nodes under a name, of up to 63 bytes: it is the current one, and the caller its host,
+ * with that process ID. type and srmname have no effect: any number of nodes is there, on all hosts. keep 0: the cube is given back, and
+ * what the caller has loaded is killed, when the caller ends; else it stays. *numproc, *me and *host get Generic_cubesize, Generic_mynode and
+ * Generic_myhost.
+ * Returns: pid. Errors: EARL_E_ARG; EARL_E_BUSY: there is a cube of that name; EARL_E_STATE: there is no EXEC.
+ * Generic_attachprocs -- make a cube of that name the current one. The caller becomes its host, unless it was loaded on it.
+ * Generic_relcube -- kill what is loaded on a cube, and give it back. NULL or "": the current one.
+ * Generic_setpid -- set the process ID that the caller has as the host of cubes that it attaches to later. */
+EARL_API int Generic_allocproc(long *numproc, const char *name, const char *type, const char *srmname,
+                               long keep, long *me, long *host, long pid);
+EARL_API void Generic_attachprocs(const char *cname);
+EARL_API void Generic_relcube(const char *cname);
+EARL_API void Generic_setpid(long pid);
 
 /* Generic_termproc, Generic_termgroup -- kill processes (SIGKILL); the second waits until they have ended, and drops what the caller has of
  * their messages and has not received.
@@ -162,16 +184,28 @@ EARL_API void Generic_msgcancel(long id);
 
 /* ----------------------------------------------------- IV: process / environment inquiries --- */
 
-/* Generic_cubesize -- how many processes the team has; or the caller's component at this moment, without one 1. */
+/* What is known of a cube. */
+struct cubetable {
+    char name[64];
+    long numnodes;
+    long host, hostpid; /* the host process's number of earl.h, and process ID */
+    long keep;
+};
+
+/* Generic_cubeinfo -- tell which cubes there are, in the order of their names; up to `numslots` come to ct. global has no effect: all of the
+ * program are told. Returns: how many. Errors: EARL_E_ARG; EARL_E_STATE: there is no EXEC. */
+EARL_API long Generic_cubeinfo(struct cubetable *ct, long numslots, long global);
+
+/* Generic_cubesize -- how many processes the team has; or the caller's component at this moment; or nodes its cube; else 1. */
 EARL_API long Generic_cubesize(void);
 
 /* Generic_groupstatus -- whether that instance is there; -1: any of the component, the caller included.
  * Returns: 1 or 0. Errors: EARL_E_ARG; EARL_E_STATE: there is no EXEC. */
 EARL_API int Generic_groupstatus(const char *component, int instance);
 
-/* Generic_mynode, Generic_mypid -- the caller's node and process ID, which is 0.
- * Generic_myhost -- the host process's node: in a team Generic_cubesize(), which no process has; with EXEC the process that has started
- * this one, -1: none has.
+/* Generic_mynode, Generic_mypid -- the caller's node and process ID.
+ * Generic_myhost -- the host process's node: Generic_cubesize(), which in a team no process has; with EXEC and no cube the process that has
+ * started this one, -1: none has.
  * Generic_nodedim -- the exponent of the largest power of 2 that is not more than Generic_cubesize(). */
 EARL_API long Generic_myhost(void);
 EARL_API long Generic_mynode(void);
@@ -192,6 +226,12 @@ EARL_API long Generic_who(char *component, int *pid, int *numproc, int *instance
  * In a team num is the number of all, whatever the name.
  * Returns: 0. Errors: EARL_E_ARG; EARL_E_BUSY: those that wait have given another number. */
 EARL_API int Generic_barrsync(const char *barrname, int num);
+
+/* Generic_wait_one_cmplt, Generic_wait_all_cmplt -- wait until a process of the current cube has ended that was loaded on `node` with `pid` (-1: any),
+ * and of which no such routine has told before; or until all have. *cnode and *cpid tell which, *ccode its exit status, or less
+ * than 0: the signal, negative; -1 also if its host was lost. They fail if there is no cube, or no such process is left. */
+EARL_API void Generic_wait_one_cmplt(long node, long pid, long *cnode, long *cpid, long *ccode);
+EARL_API void Generic_wait_all_cmplt(long node, long pid);
 
 /* Generic_readysig -- send the signal `event`: from then on, as long as the program runs, it has occurred.
  * Generic_waitsignal -- wait until it has. Both need EXEC; a name has 1 to EARL_COMPONENT - 7 bytes. */

@@ -116,10 +116,40 @@ static int find_all(struct generic_to *to)
     return code;
 }
 
-static int find_node(struct generic_to *to, long node, long pid)
+int earl_generic_cube(struct earl_cube *cube)
 {
+    const int code = earl_cube_own(cube, NULL, NULL);
+    return code == EARL_OK ? 1 : code == EARL_E_NONE || code == EARL_E_PROCESS ? 0 : code;
+}
+
+/* Of a cube: one process, with wait once it is loaded; or all that are. */
+static int find_in_cube(struct generic_to *to, const struct earl_cube *cube, int node, int pid, bool wait)
+{
+    if (node != -1) {
+        to->one = node > cube->size ? EARL_E_PROCESS : earl_cube_process(node, pid, wait);
+        to->count = 1;
+        return to->one < 0 ? to->one : EARL_OK;
+    }
+    int *all = malloc((size_t)cube->size * sizeof *all);
+    if (all == NULL)
+        return EARL_E_MEMORY;
+    for (int i = 0; i < cube->size; i++) {
+        const int process = earl_cube_process(i, pid, 0);
+        all[i] = process < 0 ? EARL_ANY : process;
+    }
+    const int code = keep_others(to, all, cube->size);
+    free(all);
+    return code;
+}
+
+static int find_node(struct generic_to *to, long node, long pid, bool wait)
+{
+    struct earl_cube cube;
     if (node < -1 || !generic_is_int(node) || pid < -1 || !generic_is_int(pid))
         return EARL_E_ARG;
+    const int has_cube = earl_generic.is_team ? 0 : earl_generic_cube(&cube);
+    if (has_cube != 0)
+        return has_cube < 0 ? has_cube : find_in_cube(to, &cube, (int)node, (int)pid, wait);
     if (pid > 0 || (earl_generic.is_team && node >= earl_generic.count) ||
         (!earl_generic.is_team && node == 0))
         return EARL_E_PROCESS;
@@ -133,7 +163,8 @@ static int find_node(struct generic_to *to, long node, long pid)
 int earl_generic_find(struct generic_to *to, const char *component, long inst, long node, long pid, bool anew)
 {
     *to = (struct generic_to){0};
-    return generic_has_name(component) ? find_component(to, component, inst, anew) : find_node(to, node, pid);
+    return generic_has_name(component) ? find_component(to, component, inst, anew)
+                                       : find_node(to, node, pid, !anew);
 }
 
 int earl_generic_instance(const char *component, int process)
@@ -148,6 +179,8 @@ int earl_generic_instance(const char *component, int process)
 
 void earl_generic_place(int process, long *node, long *pid)
 {
-    *node = process;
-    *pid = 0;
+    int at[2];
+    const int code = earl_generic.is_team ? EARL_E_NONE : earl_cube_place(process, &at[0], &at[1]);
+    *node = code == EARL_OK ? at[0] : code == EARL_E_NONE ? process : -1;
+    *pid = code == EARL_OK ? at[1] : code == EARL_E_NONE ? 0 : -1;
 }

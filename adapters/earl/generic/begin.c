@@ -79,8 +79,11 @@ int Generic_FirstCall(const char *component, long *numproc, long *me, long *host
 
 void Generic_LastCall(int release)
 {
+    struct earl_cube cube;
     earl_generic_must("Generic_LastCall", earl_generic_need());
-    (void)release;
+    if (release != 0 && !earl_generic.is_team && earl_generic_cube(&cube) == 1 &&
+        cube.host == earl_generic.self)
+        earl_generic_must("Generic_LastCall", earl_cube_drop(NULL));
     if (earl_generic.component[0] != '\0') {
         const int code = earl_exec_leave(earl_generic.component);
         earl_generic_must("Generic_LastCall", code == EARL_E_NONE ? EARL_OK : code);

@@ -17,12 +17,14 @@ static int living(const char *component)
 
 long Generic_cubesize(void)
 {
+    struct earl_cube cube;
     const int code = earl_generic_need();
-    if (code != EARL_OK)
-        return code;
-    return earl_generic.is_team                ? earl_generic.count
-           : earl_generic.component[0] != '\0' ? living(earl_generic.component)
-                                               : 1;
+    if (code != EARL_OK || earl_generic.is_team)
+        return code != EARL_OK ? code : earl_generic.count;
+    if (earl_generic.component[0] != '\0')
+        return living(earl_generic.component);
+    const int has_cube = earl_generic_cube(&cube);
+    return has_cube < 0 ? has_cube : has_cube > 0 ? cube.size : 1;
 }
 
 int Generic_groupstatus(const char *component, int instance)
@@ -64,7 +66,11 @@ long Generic_myhost(void)
     const int code = earl_generic_need();
     if (code != EARL_OK)
         return code;
-    return earl_generic.is_team ? earl_generic.count : earl_exec_parent();
+    struct earl_cube cube;
+    if (earl_generic.is_team)
+        return earl_generic.count;
+    const int has_cube = earl_generic_cube(&cube);
+    return has_cube < 0 ? has_cube : has_cube > 0 ? cube.size : earl_exec_parent();
 }
 
 long Generic_nodedim(void)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "earl_exec.h"
+#include "earl_cube.h"
 #include "earl_generic.h"
 
 /* Contexts, beyond those of groups and of EXEC. */
@@ -55,14 +55,16 @@ static inline const int *generic_list(const struct generic_to *to)
 }
 
 /* Finds those that (component, inst), or without a component (node, pid), means; -1 in inst or node: all but this one. What was found
- * before is used again, unless `anew`. Returns EARL_OK or a code; earl_generic_to_free gives the list back. */
+ * before is used again, and what is not loaded yet is waited for, unless `anew`. Returns EARL_OK or a code; earl_generic_to_free gives the list back. */
 int earl_generic_find(struct generic_to *to, const char *component, long inst, long node, long pid,
                       bool anew);
 void earl_generic_to_free(struct generic_to *to);
 /* The instance of a process in a component: EARL_E_NONE if it is in none of that name. */
 int earl_generic_instance(const char *component, int process);
-/* The node and process ID of a process. */
+/* The node and process ID of a process; -1 for both: it is not in the caller's cube. */
 void earl_generic_place(int process, long *node, long *pid);
+/* The current cube: 1; 0: there is none; or a code. */
+int earl_generic_cube(struct earl_cube *cube);
 
 /* ---- names.c ---- */
 

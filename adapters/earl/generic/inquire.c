@@ -112,8 +112,9 @@ void Generic_flushmsg(long typesel, long node, long pid)
         earl_generic_must("Generic_flushmsg", EARL_E_ARG);
     if ((node != -1 && node != Generic_mynode()) || (pid != -1 && pid != Generic_mypid()))
         return;
+    struct earl_envelope envelope;
     earl_request claim;
-    while ((claim = earl_claim(&wanted, 0, NULL)) > 0) {
+    while ((claim = earl_claim(&wanted, 0, &envelope)) > 0) {
         code = earl_claimed(claim, NULL, 0);
         earl_generic_must("Generic_flushmsg", code == EARL_E_ENDED ? EARL_OK : code);
     }

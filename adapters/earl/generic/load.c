@@ -32,7 +32,12 @@ int Generic_load(const char *file, const char *arch, long node, long pid)
     const int code = earl_generic_need();
     if (code != EARL_OK)
         return code;
-    return node == -1 && pid == -1 ? load(file, NULL) : EARL_E_ARG;
+    if (node == -1 && pid == -1)
+        return load(file, NULL);
+    if (!generic_is_int(node) || !generic_is_int(pid))
+        return EARL_E_ARG;
+    const int loaded = earl_cube_load(file, NULL, (int)node, (int)pid);
+    return loaded < 0 ? loaded : (int)pid;
 }
 
 int Generic_loadm(const char *file, const char *machine, long node, long pid)
@@ -48,10 +53,11 @@ static void drop_messages(int process)
 {
     const struct earl_wanted end = {GENERIC_ENDS, process, EARL_ANY, NULL, NULL};
     const struct earl_wanted all = {GENERIC_MESSAGES, process, EARL_ANY, NULL, NULL};
+    struct earl_envelope envelope;
     if (earl_watch(process, GENERIC_ENDS, 0) != EARL_OK || earl_receive(&end, NULL, 0, NULL) < 0)
         return;
     earl_request claim;
-    while ((claim = earl_claim(&all, 0, NULL)) > 0)
+    while ((claim = earl_claim(&all, 0, &envelope)) > 0)
         (void)earl_claimed(claim, NULL, 0);
 }
 
