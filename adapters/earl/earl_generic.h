@@ -243,6 +243,18 @@ EARL_API void Generic_waitsignal(const char *event);
 /* Generic_clock -- milliseconds since Generic_FirstCall, or since its own first call if that came before. */
 EARL_API double Generic_clock(void);
 
+/* Generic_CTOH..., Generic_HTOC... -- turn n floats (f), longs (l), shorts (s) or doubles (d) of this machine at sv from the byte order of the
+ * cube to that of the host, and back, in place. The cube has the host's own, unless the variable EARL_CUBE_ORDER is "big" or "little":
+ * what is built and taken out needs none of this. */
+EARL_API void Generic_CTOHf(unsigned long *sv, short n);
+EARL_API void Generic_CTOHl(unsigned long *sv, short n);
+EARL_API void Generic_CTOHs(unsigned long *sv, short n);
+EARL_API void Generic_CTOHd(unsigned long *sv, short n);
+EARL_API void Generic_HTOCf(unsigned long *sv, short n);
+EARL_API void Generic_HTOCl(unsigned long *sv, short n);
+EARL_API void Generic_HTOCs(unsigned long *sv, short n);
+EARL_API void Generic_HTOCd(unsigned long *sv, short n);
+
 /* Generic_flick -- let others run, and take in what has come. */
 EARL_API void Generic_flick(void);
 

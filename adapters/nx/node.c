@@ -1,38 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* node.c -- what a node has beside messages: clocks, a lamp, and a processor that others may have. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <earl_generic.h>
 
 #include "nx_private.h"
 
-static struct timespec now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time;
-}
-
-/* Since the first call. */
-static int64_t elapsed_ns(void)
-{
-    static struct timespec begun;
-    const struct timespec time = now();
-    if (begun.tv_sec == 0 && begun.tv_nsec == 0)
-        begun = time;
-    return (int64_t)(time.tv_sec - begun.tv_sec) * 1000000000 + (time.tv_nsec - begun.tv_nsec);
-}
-
 uint64_t nxi_ticks(void)
 {
-    return (uint64_t)elapsed_ns() / (1000000000 / HWHZ);
+    return (uint64_t)(Generic_clock() * 1e-3 * HWHZ);
 }
 
 double nxi_seconds(void)
 {
-    return (double)elapsed_ns() * 1e-9;
+    return Generic_clock() * 1e-3;
 }
 
 NX_WEAK unsigned long mclock(void)
@@ -55,8 +38,7 @@ NX_WEAK void hwclock(esize_t *hwtime)
 void nxi_flick(void)
 {
     nxi_need();
-    (void)earl_pause();
-    (void)sched_yield();
+    Generic_flick();
 }
 
 NX_WEAK void flick(void)

@@ -31,7 +31,7 @@ void Generic_led(long lstate)
     if (getenv("EARL_VERBOSE") == NULL)
         return;
     const int length =
-        snprintf(line, sizeof line, "process %d: led %s\n", earl_process(), lstate == 0 ? "off" : "on");
+        snprintf(line, sizeof line, "earl: process %d: led %s\n", earl_process(), lstate == 0 ? "off" : "on");
     (void)!write(STDERR_FILENO, line, (size_t)length); /* at once: a handler may have lit it */
 }
 

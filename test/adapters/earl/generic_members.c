@@ -268,6 +268,44 @@ void places(void)
     MUST_BE(Generic_FirstCall("", NULL, NULL, NULL), 0);
 }
 
+/* Values of a type, turned by one routine and back by the other; n - 1 of n. */
+static void must_turn(void (*there)(unsigned long *, short), void (*back)(unsigned long *, short),
+                      size_t size)
+{
+    unsigned long words[4];
+    unsigned char before[sizeof words], *bytes = (unsigned char *)words;
+    for (size_t i = 0; i < sizeof words; i++)
+        bytes[i] = before[i] = (unsigned char)i;
+    there(words, 2);
+    const int turns = getenv("EARL_CUBE_ORDER") != NULL;
+    for (size_t i = 0; i < 3 * size && i < sizeof words; i++) {
+        const size_t from = i >= 2 * size ? i : i / size * size + size - 1 - i % size;
+        MUST_BE(bytes[i], before[turns ? from : i]);
+    }
+    back(words, 2);
+    MUST(memcmp(words, before, sizeof words) == 0);
+    there(words, 0);
+    MUST(memcmp(words, before, sizeof words) == 0);
+}
+
+/* The variable, where it is set, names the other order. */
+void orders(void)
+{
+    const unsigned short one = 1;
+    const int is_big = *(const unsigned char *)&one == 0;
+    for (int i = 0; i < 2; i++) {
+        must_turn(Generic_CTOHf, Generic_HTOCf, sizeof(float));
+        must_turn(Generic_HTOCl, Generic_CTOHl, sizeof(long));
+        must_turn(Generic_CTOHs, Generic_HTOCs, sizeof(short));
+        must_turn(Generic_HTOCd, Generic_CTOHd, sizeof(double));
+        setenv("EARL_CUBE_ORDER", is_big ? "little" : "big", 1);
+    }
+    setenv("EARL_CUBE_ORDER", is_big ? "big" : "little", 1);
+    unsigned long word = 5;
+    Generic_CTOHl(&word, 1);
+    MUST_BE(word, 5);
+}
+
 /* Without EXEC, and with arguments that are out of range. */
 void team_errors(void)
 {
@@ -408,6 +446,7 @@ static const struct {
                  {"probes", probes, 1},
                  {"built", built, 1},
                  {"places", places, 1},
+                 {"orders", orders, 1},
                  {"team_errors", team_errors, 1},
                  {"parts", parts, 0},
                  {"ends", ends, 0},

@@ -38,6 +38,7 @@ void requests(void);
 void probes(void);
 void built(void);
 void places(void);
+void orders(void);
 void team_errors(void);
 void fails(const char *routine);
 

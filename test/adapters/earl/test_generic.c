@@ -80,11 +80,17 @@ TEST_TIMEOUT(a_team_is_told_of_and_begins_again, LIMIT)
     setenv("EARL_VERBOSE", "1", 1);
     runs("places", "5");
     unsetenv("EARL_VERBOSE");
-    CHECK(strstr(run.error, "process 0: led on\n") != NULL);
-    CHECK(strstr(run.error, "process 1: led off\n") != NULL);
+    CHECK(strstr(run.error, "earl: process 0: led on\n") != NULL);
+    CHECK(strstr(run.error, "earl: process 1: led off\n") != NULL);
     run_start(&run, run_enl(), "-n", "1", members(), "places");
     ends_well("places");
     CHECK(strstr(run.error, "led") == NULL);
+}
+
+TEST_TIMEOUT(numbers_are_turned_to_the_order_of_a_cube, LIMIT)
+{
+    run_start(&run, (members(), run_enl()), "-n", "1", members(), "orders");
+    ends_well("orders");
 }
 
 TEST_TIMEOUT(a_team_has_no_exec_and_its_errors_are_those_of_the_manual, LIMIT)
