@@ -308,8 +308,13 @@ static enum earl_put put(void *self, int process, earl_packet packet, bool keep,
     (void)self;
     struct earl_known to = member(process);
     int msec = patience == EARL_WAIT ? bcr_BLOCK : 0;
-    if (!to.has_come && to.cce > 0)
-        to = ask(process, patience == EARL_WAIT);
+    if (!to.has_come && to.cce > 0) {
+        const struct earl_known now = ask(process, patience == EARL_WAIT);
+        if (now.cce > 0)
+            to = now;
+        else
+            to.has_come = true; /* EXEC has ended: what the put says counts */
+    }
     if (to.cce <= 0)
         return EARL_PUT_ENDED;
     if (!to.has_come)

@@ -275,6 +275,7 @@ static void exec_dies(void)
     begin();
     start("waits", 1, children);
     receive_int(children[0], HELLO, children[0]);
+    MUST(earl_host(children[0]) >= 0); /* who is known needs no EXEC */
     char command[64];
     snprintf(command, sizeof command, "pkill -KILL -P %d earl-exec", getppid());
     MUST(system(command) == 0);
