@@ -145,16 +145,6 @@ TEST_TIMEOUT(floods_of_output_from_all_levels_come_whole, 300)
         CHECK_INT(next[i], 5000);
 }
 
-TEST_TIMEOUT(a_failure_three_levels_down_ends_the_program_with_its_status, 300)
-{
-    deep();
-    start("only 7 err dying exit 7", "pause", "abort");
-    run_end(&run);
-    CHECK_INT(run.status, 7);
-    run_check_error(&run, "on local7 exited with status 7; that ends the program");
-    run_check_error(&run, "[7] dying\n");
-}
-
 TEST_TIMEOUT(a_crash_three_levels_down_is_reported_with_its_host, 300)
 {
     deep();
@@ -212,22 +202,6 @@ TEST_TIMEOUT(what_stops_the_program_stops_all_levels_until_it_goes_on, 300)
     run_end(&run);
     CHECK_INT(run.status, 0);
     CHECK(strstr(run.text, "[7] alive\n") != NULL);
-}
-
-TEST_TIMEOUT(a_signal_ends_all_levels, 300)
-{
-    pid_t daemons[HOSTS + 1], cces[HOSTS + 1];
-    int gone[HOSTS + 1];
-    deep();
-    start("daemon tell pause", "pause", "abort");
-    learn(daemons, cces);
-    for (int i = 1; i <= HOSTS; i++)
-        gone[i] = run_watch(daemons[i]);
-    kill(run.pid, SIGTERM);
-    run_end(&run);
-    CHECK_INT(run.status, 128 + SIGTERM);
-    for (int i = 1; i <= HOSTS; i++)
-        run_gone(gone[i]);
 }
 
 TEST_TIMEOUT(a_daemon_that_is_killed_at_any_level_takes_nobody_along, 300)
@@ -300,52 +274,4 @@ TEST_TIMEOUT(hosts_go_on_whose_starter_ends_before_it_has_read_all_from_a_socket
     }
     run_check_error(&run, "host local1 is lost: ");
     CHECK_PTR(strstr(run.error, "host local3 is lost"), NULL);
-}
-
-static void wait_for_log(const char *text)
-{
-    char log[512];
-    snprintf(log, sizeof log, "bcr.%s.log", run_program_by(".3.log"));
-    run_wait_for_text(log, text);
-}
-
-/* Each daemon starts one: of the four that are started when local1 is lost, the root has the first. local3 was next to
- * start the last one, which would speak by pipes that are no more. */
-TEST_TIMEOUT(a_host_that_is_cut_off_starts_no_other, 300)
-{
-    const char *argv[96] = {run_enl(), "--onfail", "isolate", "--local", "7", run_cce()};
-    pid_t daemons[4] = {0};
-    int count = 6, ordinal, pid, left = 6;
-    run_folder();
-    setenv("BCR_FANOUT", "1", 1);
-    setenv("BCR_HOSTTIMEOUT", "86400000", 1);
-    setenv("SYS_CHILD", "daemon", 1);
-    add_hosts(argv, &count, 1, 3);
-    argv[count++] = "wait";
-    add_hosts(argv, &count, 4, HOSTS);
-    argv[count] = "wait";
-    run_start_words(&run, argv);
-    while (left > 0) {
-        const char *line = run_told_by(&run);
-        if (sscanf(line, "daemon %d %d", &ordinal, &pid) == 2) {
-            CHECK(ordinal >= 1 && ordinal <= 3);
-            daemons[ordinal] = pid;
-        } else {
-            CHECK_STR(line, "enlist 0 0");
-        }
-        left--;
-    }
-    kill(daemons[2], SIGSTOP);
-    kill(daemons[1], SIGKILL);
-    wait_for_log("host local1 is lost");
-    run_go();
-    for (int started = 0; started < 4;)
-        started += sscanf(run_told_by(&run), "daemon %d %d", &ordinal, &pid) == 2;
-    wait_for_log("host local7 is number 7, started by host local6");
-    kill(daemons[2], SIGCONT);
-    run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    CHECK_PTR(strstr(run.error, "host local3 is lost"), NULL);
-    unsetenv("BCR_HOSTTIMEOUT");
 }

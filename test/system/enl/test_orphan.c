@@ -84,13 +84,13 @@ static int below(int host)
     return count;
 }
 
-/* A host of that level whose daemon has started others. */
-static int inner_of(int level)
+/* A host whose daemon the root's has started, and which has started others. */
+static int inner_of_first_level(void)
 {
     for (int host = 1; host <= HOSTS; host++)
-        if (level_of(host) == level && below(host) != 0)
+        if (level_of(host) == 1 && below(host) != 0)
             return host;
-    FAIL("no host of level %d has started another", level);
+    FAIL("no host of the first level has started another");
 }
 
 /* The root has had more numbers of every host that is left. */
@@ -188,24 +188,17 @@ static void look_at_hosts(void)
     }
 }
 
-/* An inner daemon is killed while all hosts print, ask, and hand over, or while the program is stopped. */
-static void kill_inner(int level, bool is_stopped)
+/* While all hosts print, ask, and hand over. */
+TEST_TIMEOUT(hosts_below_a_daemon_that_is_killed_go_on_and_nothing_is_lost, 120)
 {
     char part[200];
-    siginfo_t stopped;
     begin("isolate", "20000");
     note_starters();
-    const int lost = inner_of(level);
+    const int lost = inner_of_first_level();
     let_go_on(30);
     const int gone = run_watch(board->daemons[lost]);
-    if (is_stopped) {
-        kill(run.pid, SIGTSTP);
-        CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
-    }
     kill(board->daemons[lost], SIGKILL);
     run_gone(gone);
-    if (is_stopped)
-        kill(run.pid, SIGCONT);
     let_go_on(50);
     look_at_hosts();
     let_go_on(50);
@@ -217,27 +210,11 @@ static void kill_inner(int level, bool is_stopped)
     all_is_there(lost);
 }
 
-TEST_TIMEOUT(hosts_below_a_daemon_that_is_killed_go_on_and_nothing_is_lost, 120)
-{
-    kill_inner(1, false);
-}
-
-TEST_TIMEOUT(so_do_those_below_a_daemon_of_the_second_level, 120)
-{
-    kill_inner(2, false);
-}
-
-/* Ctrl-Z: nobody can tell them then whether it is the root that is gone. */
-TEST_TIMEOUT(so_do_those_below_a_daemon_that_is_killed_while_the_program_is_stopped, 120)
-{
-    kill_inner(1, true);
-}
-
 TEST_TIMEOUT(hosts_below_a_daemon_that_stands_still_go_on_before_it_is_lost, 120)
 {
     begin("isolate", "6000");
     note_starters();
-    const int lost = inner_of(1);
+    const int lost = inner_of_first_level();
     let_go_on(30);
     kill(board->daemons[lost], SIGSTOP);
     while (!board->dead[lost])
@@ -313,28 +290,12 @@ TEST_TIMEOUT(when_a_stop_waits_for_a_host_that_never_answers_that_one_alone_is_l
     all_is_there(hangs);
 }
 
-/* Ctrl-Z: no lease runs then. */
-TEST_TIMEOUT(when_a_stopped_roots_daemon_is_killed_nothing_is_left_at_any_depth, 120)
-{
-    int daemons[HOSTS + 1];
-    siginfo_t stopped;
-    begin("isolate", "20000");
-    for (int host = 1; host <= HOSTS; host++)
-        daemons[host] = run_watch(board->daemons[host]);
-    kill(run.pid, SIGTSTP);
-    CHECK_INT(waitid(P_PID, (id_t)run.pid, &stopped, WSTOPPED | WNOWAIT), 0);
-    kill(run.pid, SIGKILL);
-    for (int host = 1; host <= HOSTS; host++)
-        run_gone(daemons[host]);
-    run_end(&run);
-}
-
 TEST_TIMEOUT(under_abort_a_lost_daemon_ends_those_below_it_too, 120)
 {
     int daemons[HOSTS + 1];
     begin("abort", "20000");
     note_starters();
-    const int lost = inner_of(1);
+    const int lost = inner_of_first_level();
     for (int host = 1; host <= HOSTS; host++)
         daemons[host] = run_watch(board->daemons[host]);
     kill(board->daemons[lost], SIGKILL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long daemons wait for each other: a lease that ends although answers come, and hosts that hang when the program
- * ends. */
+/* How long daemons wait for each other: for one that has answered while they stood still, and for one that is still
+ * starting when the program ends. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,75 +13,8 @@
 
 #include "check.h"
 #include "run.h"
-#include "tree_end.h"
-
-enum { HOST = 0x0305, ANSWERED = 12 /* heartbeats that are answered as they should be */ };
 
 static struct run run;
-
-/* The daemon of a host, whose parent, this test, then answers each heartbeat by that of `behind` before. */
-static void answers_come_late(uint32_t behind)
-{
-    static struct tree_child child;
-    setenv("BCR_HOSTTIMEOUT", "800", 1);
-    tree_start(&child, tree_program(), HOST, 1);
-    for (const struct bcri_control *message; (message = tree_hear_any(&child.end)) != NULL;) {
-        if (message->type != BCRI_MSG_beat)
-            continue;
-        const struct bcri_control answer = {.type = BCRI_MSG_beat,
-                                            .present = BCRI_HAS(id),
-                                            .id =
-                                                message->id <= ANSWERED ? message->id : message->id - behind};
-        tree_say(&child.end, &answer);
-    }
-    (void)tree_status(&child);
-    unsetenv("BCR_HOSTTIMEOUT");
-}
-
-TEST(a_lease_runs_from_the_sending_of_the_heartbeat_that_was_answered)
-{
-    answers_come_late(6); /* six quarters of hosttimeout */
-}
-
-TEST(an_answer_to_a_heartbeat_of_long_ago_extends_no_lease)
-{
-    answers_come_late(10); /* of which the daemon has kept nothing */
-}
-
-/* The only process that the root's daemon has started beside its CCE. */
-static pid_t host_of(const struct run *of)
-{
-    char path[64], text[64];
-    int pid, found = 0;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)of->pid, (int)of->pid);
-    FILE *children = fopen(path, "re");
-    CHECK(children != NULL);
-    while (fscanf(children, "%d", &pid) == 1) {
-        snprintf(path, sizeof path, "/proc/%d/comm", pid);
-        run_read_file(path, text, sizeof text);
-        if (strcmp(text, "enl\n") == 0)
-            found = pid;
-    }
-    fclose(children);
-    CHECK(found != 0);
-    return found;
-}
-
-/* No CCE has been started there, so none is missed. */
-TEST(a_host_that_hangs_is_cut_off_when_the_program_ends)
-{
-    run_folder();
-    run_start(&run, run_enl(), "--local", "1", run_cce(), "at", "local1", "enlist", "/there/is/none", "1",
-              "tell", "wait");
-    (void)run_told_by(&run);
-    const pid_t pid = host_of(&run);
-    const int daemon = run_watch(pid);
-    CHECK_INT(kill(pid, SIGSTOP), 0);
-    run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_gone(daemon);
-}
 
 /* How many bytes there are to read in the pipes of that process. The kernel opens such a pipe once more. */
 static int unread_of(pid_t pid)

@@ -155,6 +155,18 @@ TEST(a_lease_counts_from_the_sending_of_the_beat_that_was_answered)
     CHECK_UINT(one.lease.until_ms, 6000 + HOST_MS);
 }
 
+TEST(an_answer_to_a_beat_of_long_ago_extends_no_lease)
+{
+    struct enl_membership one = in_state(ENL_MEMBERSHIP_WORKS, false);
+    const uint64_t until_ms = one.lease.until_ms;
+    for (uint32_t beat = 1; beat <= 1 + ENL_BEATS; beat++)
+        CHECK_UINT(enl_membership_beat(&one, 6000 + beat * 10), beat);
+    CHECK_PTR(enl_membership_answered(&one, 1, 7000), NULL); /* of which nothing is kept */
+    CHECK_UINT(one.lease.until_ms, until_ms);
+    CHECK_PTR(enl_membership_answered(&one, 2, 7000), NULL);
+    CHECK_UINT(one.lease.until_ms, 6020 + HOST_MS);
+}
+
 /* An answer that comes too late is none. */
 TEST(a_lease_that_is_over_stays_so_whatever_comes_first)
 {
