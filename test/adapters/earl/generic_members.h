@@ -43,7 +43,14 @@ void team_errors(void);
 void fails(const char *routine);
 
 /* ---- generic_parts.c: components ---- */
-enum { ECHO = 1, NODE, FLOOD, QUIT, ANSWER = 100 }; /* what generic_part does with a message of that type */
+enum {
+    ECHO = 1,
+    NODE,
+    FLOOD,
+    LOAD,
+    QUIT,
+    ANSWER = 100
+}; /* what generic_part does with a message of that type */
 void parts(void);
 void ends(void);
 void part_errors(void);

@@ -27,6 +27,12 @@ int main(void)
                 MUST_BE(Generic_BBsend("x", component, 1, ANSWER, instance, 0, 0), 0);
             Generic_readysig("flooded");
             break;
+        case LOAD: /* one more, of which the loader alone is told */
+            instance = Generic_load("generic_part", NULL, -1, -1);
+            Generic_clearbuf();
+            MUST_BE(Generic_buildint(&instance, 1), 0);
+            SEND(ANSWER, from);
+            break;
         default:
             MUST_BE(type, QUIT);
             Generic_LastCall(0);

@@ -121,7 +121,25 @@ void ends(void)
     MUST_BE(Generic_load(PART, NULL, -1, -1), 0);
     MUST_BE(Generic_BBsend("z", PART, 1, ECHO, 0, 0, 0), 0);
     MUST_BE(Generic_Breceive(got, sizeof got, ANSWER), ANSWER);
-    MUST_BE(Generic_termgroup(PART, -1, 0, 0), 2);
+    /* Likewise if others have seen to it: what EXEC had said of the instance holds no more. */
+    int instance, process;
+    struct earl_exec_process told;
+    MUST_BE(Generic_BBsend(NULL, PART, 0, NODE, 2, 0, 0), 0);
+    MUST_BE(Generic_Breceive(NULL, 0, ANSWER), ANSWER);
+    process = (int)Generic_getmsource();
+    MUST_BE(Generic_termgroup(NULL, 0, process, 0), 1);
+    MUST_BE(earl_exec_await(1, &process, &told), 0);
+    for (int i = 1; i <= 2; i++) {
+        MUST_BE(Generic_BBsend(NULL, PART, 0, LOAD, 0, 0, 0), 0);
+        MUST_BE(Generic_Breceive(NULL, 0, ANSWER), ANSWER);
+        MUST_BE(Generic_xtractint(&instance, 1), 0);
+        MUST_BE(instance, i);
+    }
+    for (int i = 2; i >= 1; i--) {
+        MUST_BE(Generic_BBsend("again", PART, 5, ECHO, i, 0, 0), 0);
+        MUST_BE(Generic_Breceive(got, sizeof got, ANSWER + i), ANSWER + i);
+    }
+    MUST_BE(Generic_termgroup(PART, -1, 0, 0), 3);
     MUST_BE(Generic_probe(-1), EARL_E_NONE);
 }
 
