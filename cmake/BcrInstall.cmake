@@ -45,7 +45,7 @@ endforeach()
 # installed the words stay.
 file(RELATIVE_PATH bcr_examples_link "${CMAKE_INSTALL_FULL_DOCDIR}" "${CMAKE_INSTALL_FULL_DATADIR}/bcr/examples")
 file(GLOB bcr_doc_pages CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/docs"
-     docs/guide.md docs/operations.md docs/machines.md docs/patterns.md docs/if-you-know.md docs/guide-2002.md docs/handlers.md docs/descriptors.md docs/performance.md docs/glossary.md docs/lfc.md docs/score.md docs/earl.md docs/nx.md docs/pvm2.md docs/tutorial/*.md)
+     docs/guide.md docs/operations.md docs/machines.md docs/patterns.md docs/if-you-know.md docs/guide-2002.md docs/handlers.md docs/descriptors.md docs/performance.md docs/glossary.md docs/lfc.md docs/score.md docs/earl.md docs/nx.md docs/pvm2.md docs/pvm.md docs/tutorial/*.md)
 foreach(page IN LISTS bcr_doc_pages)
     get_filename_component(folder "${page}" DIRECTORY)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/docs/${page}")
@@ -116,7 +116,7 @@ endforeach()
 
 set(bcr_packages bcr bcr-tcmalloc)
 if(TARGET lfc)
-    list(APPEND bcr_packages bcr-lfc bcr-score bcr-earl bcr-nx bcr-pvm2)
+    list(APPEND bcr_packages bcr-lfc bcr-score bcr-earl bcr-nx bcr-pvm2 bcr-pvm3)
 endif()
 foreach(package IN LISTS bcr_packages)
     configure_file("cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* pvm3.h -- PVM 3.4, the Parallel Virtual Machine, on Earl: what a task calls.
+ *
+ * docs/pvm.md has what each routine is here and what differs. The processes that enl -n N starts are tasks that have been
+ * started together, and know each other by pvm_siblings and pvm_tasks. A process from the shell is one task.
+ *
+ * Tasks. A tid is more than 0, and the same in all tasks. In place of a tid or tag a receive takes -1: any. Tags are 0 or more.
+ * Buffers. A message buffer has an ID, more than 0. What is packed goes into the active send buffer, what is unpacked comes out of
+ * the active receive buffer. Each receive makes a new active receive buffer, and frees the former one.
+ * Messages of a task to another come in the order in which they were sent. One to a task that has ended vanishes.
+ *
+ * Errors. A result below 0 is a code below. It is said on stderr, unless pvm_setopt(PvmAutoErr, 0) was called, and kept in
+ * pvm_errno. Each routine may fail with PvmSysErr, if there is no way into the virtual machine, or it has failed; and with PvmNoMem.
+ *
+ * All routines are for one thread. Source: the manual pages of PVM 3.4. */
+#ifndef PVM3_H
+#define PVM3_H
+
+#include <sys/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PVM_VER           "3.4.6"
+#define PVM_MAJOR_VERSION 3
+#define PVM_MINOR_VERSION 4
+#define PVM_PATCH_VERSION 6
+
+/* ------------------------------------------------------------------------------ constants --- */
+
+/* Encodings. */
+#define PvmDataDefault 0 /* translated for machines of another kind */
+#define PvmDataRaw     1 /* bytes as they are */
+#define PvmDataInPlace \
+    2 /* bytes as they are, copied when they are sent: they must stay as they are until then */
+#define PvmDataFoo PvmDataDefault
+
+/* Options of pvm_setopt and pvm_getopt. */
+#define PvmRoute             1 /* there is one route: it changes nothing */
+#define PvmDontRoute         1
+#define PvmAllowDirect       2
+#define PvmRouteDirect       3
+#define PvmDebugMask         2 /* changes nothing */
+#define PvmAutoErr           3 /* errors are: 0 not said; 1 said; 2 said, and end the task; 3 said, and abort it */
+#define PvmOutputTid         4
+#define PvmOutputCode        5
+#define PvmTraceTid          6
+#define PvmTraceCode         7
+#define PvmTraceBuffer       8
+#define PvmTraceOptions      9
+#define PvmTraceFull         1
+#define PvmTraceTime         2
+#define PvmTraceCount        3
+#define PvmFragSize          10 /* changes nothing */
+#define PvmResvTids          11 /* changes nothing */
+#define PvmSelfOutputTid     12
+#define PvmSelfOutputCode    13
+#define PvmSelfTraceTid      14
+#define PvmSelfTraceCode     15
+#define PvmSelfTraceBuffer   16
+#define PvmSelfTraceOptions  17
+#define PvmShowTids          18
+#define PvmPollType          19 /* changes nothing */
+#define PvmPollConstant      1
+#define PvmPollSleep         2
+#define PvmPollTime          20 /* changes nothing */
+#define PvmOutputContext     21
+#define PvmTraceContext      22
+#define PvmSelfOutputContext 23
+#define PvmSelfTraceContext  24
+#define PvmNoReset           25
+
+#define PvmBaseContext 0
+
+/* Errors. */
+#define PvmOk           0
+#define PvmBadParam     -2  /* an argument is out of range */
+#define PvmMismatch     -3  /* arguments do not go together */
+#define PvmOverflow     -4  /* a value does not fit its type on this machine */
+#define PvmNoData       -5  /* the message has not so many items */
+#define PvmNoHost       -6  /* no host of that name or tid */
+#define PvmNoFile       -7  /* no such program */
+#define PvmDenied       -8  /* that is not allowed */
+#define PvmNoMem        -10 /* no memory */
+#define PvmBadMsg       -12 /* a message that is none of PVM's */
+#define PvmSysErr       -14 /* no way into the virtual machine, or it has failed */
+#define PvmNoBuf        -15 /* there is no active buffer */
+#define PvmNoSuchBuf    -16 /* no buffer has that ID */
+#define PvmNullGroup    -17 /* a group without a name */
+#define PvmDupGroup     -18 /* the task is in the group already */
+#define PvmNoGroup      -19 /* no group of that name */
+#define PvmNotInGroup   -20 /* the task is not in the group */
+#define PvmNoInst       -21 /* the group has no such instance */
+#define PvmHostFail     -22 /* the host has failed */
+#define PvmNoParent     -23 /* the task was not spawned */
+#define PvmNotImpl      -24 /* there is no such thing here */
+#define PvmDSysErr      -25 /* a daemon has failed */
+#define PvmBadVersion   -26 /* versions differ */
+#define PvmOutOfRes     -27 /* there are no more */
+#define PvmDupHost      -28 /* the host is there already */
+#define PvmCantStart    -29 /* a daemon does not start */
+#define PvmAlready      -30 /* that has been done already */
+#define PvmNoTask       -31 /* no such task */
+#define PvmNotFound     -32 /* there is none of that name */
+#define PvmExists       -33 /* there is one already */
+#define PvmHostrNMstr   -34 /* not on the first host */
+#define PvmParentNotSet -35 /* the parent did not want to be known */
+#define PvmIPLoopback   -36 /* the host's address is the loopback */
+#define PvmNoEntry      PvmNotFound
+#define PvmDupEntry     PvmDenied
+
+/* Types of items, for pvm_psend and pvm_precv. */
+#define PVM_STR    0
+#define PVM_BYTE   1
+#define PVM_SHORT  2
+#define PVM_INT    3
+#define PVM_FLOAT  4
+#define PVM_CPLX   5
+#define PVM_DOUBLE 6
+#define PVM_DCPLX  7
+#define PVM_LONG   8
+#define PVM_USHORT 9
+#define PVM_UINT   10
+#define PVM_ULONG  11
+
+struct pvmhostinfo {
+    int hi_tid;    /* of its daemon: it names the host */
+    char *hi_name; /* of the host */
+    char *hi_arch; /* its architecture, in PVM's words */
+    int hi_speed;  /* 1000 */
+    int hi_dsig;   /* equal where data are laid out equally */
+};
+
+struct pvmtaskinfo {
+    int ti_tid;
+    int ti_ptid;    /* its parent's; 0: it has none */
+    int ti_host;    /* its host: hi_tid */
+    int ti_flag;    /* 4: it runs */
+    char *ti_a_out; /* the name of its program */
+    int ti_pid;
+};
+
+struct pvmminfo {
+    int len; /* bytes of the message */
+    int ctx; /* context */
+    int tag;
+    int wid; /* a number of the program's, which stays with the buffer and is not sent */
+    int enc; /* 0x10000000: translated for machines of another kind; else as hi_dsig, raw */
+    int crc; /* 0: there is none */
+    int src; /* tid of the sender */
+    int dst; /* tid of the receiver */
+};
+
+/* The code of the last error. As ever, a program may also declare char *pvm_errlist[], with the sentence of each code at -code, and
+ * int pvm_nerr, how many there are. */
+extern int pvm_errno;
+
+/* ---------------------------------------------------------------------------------- tasks --- */
+
+/* pvm_mytid -- become a task, as any routine does, and tell one's tid. */
+int pvm_mytid(void);
+
+/* pvm_exit -- leave the virtual machine, after what was sent has gone out. The process goes on, but is no task any more: other
+ * routines fail with PvmSysErr then. */
+int pvm_exit(void);
+
+/* pvm_parent -- the tid of the task that has spawned this one. Errors: PvmNoParent */
+int pvm_parent(void);
+
+/* pvm_siblings -- the tasks that were started together with this one, itself among them.
+ * Returns: how many there are, their tids at *tids, which is the library's; NULL: not wanted. */
+int pvm_siblings(int **tids);
+
+/* pvm_tasks -- what is known of tasks: where is 0, all of them; a tid, that one; hi_tid of a host, those there.
+ * Stores how many at *ntask and an array, the library's until the next call, at *taskp; either may be NULL.
+ * Errors: PvmBadParam: no tid; PvmNoHost; PvmNoTask */
+int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **taskp);
+
+/* pvm_config -- what is known of hosts. Stores how many hosts, how many architectures, and an array, the library's until the
+ * next call; each may be NULL. */
+int pvm_config(int *nhost, int *narch, struct pvmhostinfo **hostp);
+
+/* pvm_tidtohost -- the host of a task, as its hi_tid. Errors: PvmBadParam: not a task's tid */
+int pvm_tidtohost(int tid);
+
+/* pvm_archcode -- the hi_dsig of hosts of an architecture. Errors: PvmBadParam: no name; PvmNotFound: no host has it */
+int pvm_archcode(const char *arch);
+
+/* pvm_hostsync -- the clock of a host, and this host's minus that one's. clk or delta may be NULL.
+ * Errors: PvmNoHost; PvmNotImpl: of another host than the task's */
+int pvm_hostsync(int host, struct timeval *clk, struct timeval *delta);
+
+/* pvm_export, pvm_unexport -- add the name of a variable to, or take it out of, PVM_EXPORT: the names, with colons between them,
+ * of those that spawned tasks are to have. Errors: PvmBadParam: no name */
+int pvm_export(const char *name);
+int pvm_unexport(const char *name);
+
+/* -------------------------------------------------------------------------------- buffers --- */
+
+/* pvm_initsend -- free the active send buffer, and make a new one active. pvm_mkbuf -- make one that is not active.
+ * Returns: its ID. Errors: PvmBadParam: no encoding */
+int pvm_initsend(int encoding);
+int pvm_mkbuf(int encoding);
+
+/* pvm_freebuf -- free a buffer; if it is active, there is no active one then.
+ * Errors: PvmBadParam: not more than 0; PvmNoSuchBuf; PvmDenied: from within a routine of pvm_recvf, one that it chooses from */
+int pvm_freebuf(int bufid);
+
+/* pvm_setsbuf, pvm_setrbuf -- make a buffer the active one to pack into, or to unpack from; 0: none. The former one stays.
+ * What was received can be sent on, but not packed into; what was packed can be unpacked, unless it is in place.
+ * Returns: the ID of the one that was active, 0: none. Errors: PvmBadParam, PvmNoSuchBuf */
+int pvm_setsbuf(int bufid);
+int pvm_setrbuf(int bufid);
+/* pvm_getsbuf, pvm_getrbuf -- the ID of the active one; 0: there is none. */
+int pvm_getsbuf(void);
+int pvm_getrbuf(void);
+
+/* pvm_bufinfo -- length in bytes, tag and sender's tid of the message in a buffer; each may be NULL.
+ * pvm_getminfo, pvm_setminfo -- read what is known of it; set its ctx, tag, wid, src and dst.
+ * Errors: PvmBadParam: not more than 0, or no mi; PvmNoSuchBuf */
+int pvm_bufinfo(int bufid, int *bytes, int *msgtag, int *tid);
+int pvm_getminfo(int bufid, struct pvmminfo *mi);
+int pvm_setminfo(int bufid, struct pvmminfo *mi);
+
+/* -------------------------------------------------------------------------------- packing --- */
+
+/* Pack nitem items, each `stride` items behind the one before, into the active send buffer; a complex number is two.
+ * pvm_pkstr packs a string with its end.
+ * Errors: PvmNoBuf; PvmMismatch: a message that was received; PvmBadParam: nitem below 0, or no items; PvmNotImpl: a string, or
+ *     a message, in place */
+int pvm_pkbyte(const char *xp, int nitem, int stride);
+int pvm_pkcplx(const float *xp, int nitem, int stride);
+int pvm_pkdcplx(const double *zp, int nitem, int stride);
+int pvm_pkdouble(const double *dp, int nitem, int stride);
+int pvm_pkfloat(const float *fp, int nitem, int stride);
+int pvm_pkint(const int *np, int nitem, int stride);
+int pvm_pklong(const long *np, int nitem, int stride);
+int pvm_pkshort(const short *np, int nitem, int stride);
+int pvm_pkuint(const unsigned *np, int nitem, int stride);
+int pvm_pkulong(const unsigned long *np, int nitem, int stride);
+int pvm_pkushort(const unsigned short *np, int nitem, int stride);
+int pvm_pkstr(const char *sp);
+
+/* Unpack the next items of the active receive buffer, of the type that they were packed as, to places `stride` items apart.
+ * Errors: PvmNoBuf; PvmNoData: so many are not left, none was unpacked; PvmOverflow: a long does not fit a long here, those before
+ *     it were unpacked; PvmBadParam; PvmBadMsg of pvm_upkstr: no string is next */
+int pvm_upkbyte(char *xp, int nitem, int stride);
+int pvm_upkcplx(float *xp, int nitem, int stride);
+int pvm_upkdcplx(double *zp, int nitem, int stride);
+int pvm_upkdouble(double *dp, int nitem, int stride);
+int pvm_upkfloat(float *fp, int nitem, int stride);
+int pvm_upkint(int *np, int nitem, int stride);
+int pvm_upklong(long *np, int nitem, int stride);
+int pvm_upkshort(short *np, int nitem, int stride);
+int pvm_upkuint(unsigned *np, int nitem, int stride);
+int pvm_upkulong(unsigned long *np, int nitem, int stride);
+int pvm_upkushort(unsigned short *np, int nitem, int stride);
+int pvm_upkstr(char *sp);
+
+/* pvm_packf, pvm_unpackf -- pack or unpack what a format says, one after the other, up to the first error.
+ *   %+ (first, of pvm_packf): pvm_initsend, with the next argument as encoding.
+ *   %COUNT.STRIDE MODIFIERS TYPE: both are numbers or *, the next argument, and may be left out: 1. TYPE is c bytes, d int, f float,
+ *   x complex, s a string; modifiers are h short, l long or double, u unsigned. The argument is the address of the items; of
+ *   pvm_packf, if count and stride are left out, c, d and f are given by value.
+ * Other characters are passed over. Errors: PvmBadParam: no such format; those of packing and unpacking */
+int pvm_packf(const char *fmt, ...);
+int pvm_unpackf(const char *fmt, ...);
+
+/* pvm_pkmesg -- pack the message in another buffer as one item, with what pvm_getminfo tells of it. pvm_pkmesgbody -- pack its
+ * items behind those of the active send buffer. The other buffer, and where unpacking is in it, stay as they are.
+ * Errors: PvmBadParam: not more than 0, or the active send buffer; PvmNoSuchBuf; PvmNoBuf; PvmMismatch of pvm_pkmesgbody: one is
+ *     raw, or from a machine of another kind; PvmNotImpl: into a buffer in place */
+int pvm_pkmesg(int bufid);
+int pvm_pkmesgbody(int bufid);
+/* pvm_upkmesg -- unpack such an item as a buffer of its own. Returns: its ID. Errors: PvmNoBuf, PvmNoData, PvmBadMsg */
+int pvm_upkmesg(void);
+
+/* ------------------------------------------------------------------------------- messages --- */
+
+/* pvm_send -- send the active send buffer to a task, itself too. pvm_mcast -- to ntask tasks, but not to the caller. The buffer
+ * may be packed and sent further.
+ * Errors: PvmBadParam: no task's tid, or a tag below 0; PvmNoBuf
+ * Blocks: while the receiver's inbox is full, or too much waits to be received (EARL_MEMORY). */
+int pvm_send(int tid, int msgtag);
+int pvm_mcast(const int *tids, int ntask, int msgtag);
+
+/* pvm_psend -- send len items at buf; no buffer of PVM is used. Errors: PvmBadParam, also for a datatype that is none */
+int pvm_psend(int tid, int msgtag, const void *buf, int len, int datatype);
+
+/* pvm_recv -- wait for a message of that tid and tag, and make it the active receive buffer. pvm_nrecv -- if there is one.
+ * pvm_trecv -- wait for it as long as *tmout says; NULL: without limit.
+ * Returns: the buffer's ID; 0: there is none. Errors: PvmBadParam: not a task's tid, or a tag below -1; the error of a routine of
+ *     pvm_recvf */
+int pvm_recv(int tid, int msgtag);
+int pvm_nrecv(int tid, int msgtag);
+int pvm_trecv(int tid, int msgtag, const struct timeval *tmout);
+
+/* pvm_precv -- wait for a message, and copy up to len items of it to buf; no buffer of PVM changes.
+ * Stores sender, tag, and how many items the message has; each may be NULL. Returns: PvmOk. Errors: as pvm_psend */
+int pvm_precv(int tid, int msgtag, void *buf, int len, int datatype, int *atid, int *atag, int *alen);
+
+/* pvm_probe -- look for a message, and leave it there.
+ * Returns: an ID for pvm_bufinfo and pvm_getminfo, until the next message is received; 0: there is none. Errors: as pvm_recv */
+int pvm_probe(int tid, int msgtag);
+
+/* pvm_recvf -- have receives and probes choose by a routine: it is given the ID of each message of the current context in the order
+ * of their arrival, and the tid and tag that are wanted. It returns 0: not this one; 1: this one; more: this one, if none has more;
+ * below 0: that is the receive's error. It may unpack nothing. NULL: choose as without. Returns: what was set before; NULL: nothing */
+int (*pvm_recvf(int (*chooser)(int bufid, int tid, int tag)))(int bufid, int tid, int tag);
+
+/* ------------------------------------------------------------------- contexts and handlers --- */
+
+/* pvm_newcontext -- a context that no task has. pvm_freecontext -- give it back. Errors: PvmOutOfRes: a task has 4095 at most;
+ *     PvmBadParam: not one of this task's
+ * pvm_setcontext -- send and receive in that context from now on; all tasks begin in 0. Returns: the former one. Errors: PvmBadParam
+ * pvm_getcontext -- the current one. */
+int pvm_newcontext(void);
+int pvm_freecontext(int ctx);
+int pvm_setcontext(int ctx);
+int pvm_getcontext(void);
+
+/* pvm_addmhf -- have a routine called for each message of that src, tag and context, -1: any, in place of receiving it: within
+ * routines that send or receive. While it runs, the message is the active receive buffer, there is no active send buffer, and no
+ * handler is called; then both are as they were. It may pack, unpack and send.
+ * Context -1: any that this task has had. Returns: a number, 0 or more. Errors: PvmExists: there is one for the same;
+ *     PvmBadParam: no routine, or no tid, tag or context
+ * pvm_delmhf -- take it away. Errors: PvmBadParam: below 0; PvmNotFound */
+int pvm_addmhf(int src, int tag, int ctx, int (*func)(int mid));
+int pvm_delmhf(int mhid);
+
+/* --------------------------------------------------------------------------------- others --- */
+
+/* pvm_setopt -- set an option. pvm_getopt -- the value of one.
+ * Returns: its (former) value. Errors: PvmBadParam: no option, or no value of it; PvmNotImpl: a destination of traces or output */
+int pvm_setopt(int what, int val);
+int pvm_getopt(int what);
+
+/* pvm_perror -- say a string and the sentence of the last error on stderr. pvm_strerror -- that sentence. */
+int pvm_perror(const char *msg);
+char *pvm_strerror(void);
+/* pvm_version -- PVM_VER. */
+char *pvm_version(void);
+
+/* pvm_getfds -- a descriptor that becomes readable when a message comes, once pvm_nrecv or pvm_probe has found none.
+ * Stores the address of an array of it, the library's, at *fds. Returns: how many, 1. Errors: PvmBadParam */
+int pvm_getfds(int **fds);
+
+/* pvm_tickle -- ask the daemon for diagnostics: it has none. Stores 0 at *nresp. Errors: PvmBadParam: narg is not 1 to 10 */
+int pvm_tickle(int narg, const int *argp, int *nresp, int *resp);
+
+/* Become a starter of daemons or tasks, a scheduler, a collector of traces: Errors: PvmNotImpl, always. */
+int pvm_reg_hoster(void);
+int pvm_reg_tasker(void);
+int pvm_reg_rm(struct pvmhostinfo **hip);
+int pvm_reg_tracer(int tid, int code, int ctx, int outtid, const char *tmask, int tbuf, int topt);
+
+#ifdef PVM33COMPAT
+int pvm_getmwid(int bufid);
+int pvm_setmwid(int bufid, int wid);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

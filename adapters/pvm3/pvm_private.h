@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of PVM have for each other. A routine pvm_NAME is pvmi_NAME here where another file needs it: it returns what
+ * pvm_NAME does, an error below 0, and says nothing. pvmi_told keeps the code of an error and says it on stderr, once, at the
+ * border to the program. */
+#ifndef PVM_PRIVATE_H
+#define PVM_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <earl.h>
+#include <pvm3.h>
+
+enum {
+    /* The context C of a program is this + C of Earl's. */
+    PVMI_CONTEXT = 16,
+    /* A task's tid is this + its process. A daemon's, which names a host, is that host's place + PVMI_HOSTS in the high bits. */
+    PVMI_TASKS = 0x40000,
+    PVMI_HOST_SHIFT = 18,
+    PVMI_HOSTS = 2,
+    PVMI_TASKS_MOST = 1 << PVMI_HOST_SHIFT,
+    /* Contexts go up to that; Earl's own follow. */
+    PVMI_CONTEXT_MOST = EARL_CONTEXTS - PVMI_CONTEXT - 1,
+    /* What pvm_getminfo calls the encoding that is translated. */
+    PVMI_TRANSLATED = 0x10000000
+};
+
+/* ---- errors.c ---- */
+
+/* The result as it is; if it is below 0, the error of routine pvm_NAME, which is told as PvmAutoErr says. */
+int pvmi_told(const char *name, int result);
+/* PVM's code for a result of Earl's below 0; what is 0 or more as it is. A peer that has ended is no error. */
+int pvmi_result(int result);
+
+/* ---- process.c ---- */
+
+struct pvmi_process {
+    bool has_begun;
+    int self, count;
+    int context; /* the current one, as programs count them */
+};
+extern struct pvmi_process pvmi_process;
+
+/* 0, or PvmSysErr: there is no way into the virtual machine. */
+int pvmi_begin(void);
+
+static inline int pvmi_need(void)
+{
+    return pvmi_process.has_begun ? PvmOk : pvmi_begin();
+}
+
+static inline int pvmi_tid(int process)
+{
+    return PVMI_TASKS + process;
+}
+
+/* The process of a tid; -1: it is no task's. */
+int pvmi_process_of(int tid);
+
+/* ---- machine.c ---- */
+
+/* What each task tells the others of itself, before anything else. */
+int pvmi_machine_begin(void);
+/* This machine's hi_dsig. */
+int pvmi_signature(void);
+
+/* ---- buffers.c ---- */
+
+/* An array that was packed to be left in place. */
+struct pvmi_place {
+    enum earl_type type;
+    size_t size;
+    const void *items;
+    size_t count;
+    ptrdiff_t stride;
+};
+
+/* A message buffer. */
+struct pvmi_buffer {
+    int id;
+    int encoding;
+    bool was_received;         /* its items are a message's */
+    bool is_kept;              /* in order.c's list */
+    earl_buffer *items;        /* NULL: of PvmDataInPlace, or one that a probe tells of */
+    struct pvmi_place *places; /* of PvmDataInPlace */
+    size_t place_count, place_room;
+    struct pvmminfo info;
+    struct pvmi_buffer *next; /* in a list of messages */
+};
+
+extern int pvmi_send_buffer, pvmi_receive_buffer; /* the active ones' IDs; 0: there is none */
+
+/* A buffer of no items, which is not active; NULL: no memory. It has an ID, and encoding PvmDataRaw. */
+struct pvmi_buffer *pvmi_buffer_new(void);
+/* The buffer of an ID; NULL: there is none. */
+struct pvmi_buffer *pvmi_buffer_of(int id);
+void pvmi_buffer_free(struct pvmi_buffer *buffer);
+/* A new one to pack into: its ID, or an error. */
+int pvmi_mkbuf(int encoding);
+int pvmi_initsend(int encoding);
+/* The buffer of an ID that a program gives: PvmBadParam, PvmNoSuchBuf. */
+int pvmi_buffer_given(int id, struct pvmi_buffer **buffer_out);
+/* Bytes of the message, packed so far. */
+long long pvmi_buffer_length(const struct pvmi_buffer *buffer);
+/* The items in Earl's terms, to be sent or copied: *made tells whether it was made for that, and is to be freed. */
+int pvmi_buffer_items(const struct pvmi_buffer *buffer, earl_buffer **items_out, bool *made_out);
+/* Messages that a probe has told of, and that are over when the next one is received. */
+struct pvmi_buffer *pvmi_told_of(const struct earl_envelope *envelope);
+void pvmi_told_of_end(void);
+
+/* What Earl knows of a message, for its buffer. */
+void pvmi_tell(struct pvmi_buffer *buffer, const struct earl_envelope *envelope);
+
+/* ---- pack.c ---- */
+
+/* Earl's type of PVM_INT and its kin, and the size of an item here; false: there is none. */
+bool pvmi_type(int datatype, enum earl_type *type_out, size_t *size_out);
+/* The active buffer to pack into: PvmNoBuf, PvmMismatch. To unpack from: PvmNoBuf, PvmNoData. */
+int pvmi_pack_into(struct pvmi_buffer **buffer_out);
+int pvmi_unpack_from(struct pvmi_buffer **buffer_out);
+/* Items of one type, which is none that is not there, into the active send buffer and out of the active receive buffer. */
+int pvmi_pack(int datatype, const void *items, int count, int stride);
+int pvmi_unpack(int datatype, void *items, int count, int stride);
+/* A string of that length, of any characters. The length of the next one, its end included; its bytes follow. */
+int pvmi_pack_string(const char *string, size_t length);
+int pvmi_unpack_length(int *length_out);
+int pvmi_unpack_text(char *sp);
+
+/* ---- receive.c ---- */
+
+/* Takes a message of that tid and tag, -1: any, as a buffer that is not active. msec: how long it waits; -1: without limit.
+ * Returns its ID, 0 if there is none, or an error. */
+int pvmi_take(int tid, int tag, int msec);
+/* The message, as a buffer, when Earl has given its items. */
+struct pvmi_buffer *pvmi_message(earl_buffer *items, const struct earl_envelope *envelope);
+
+/* ---- order.c ---- */
+
+/* What is received, where a program chooses by a routine of its own (pvm_recvf). */
+extern int (*pvmi_chooser)(int bufid, int tid, int tag);
+/* Messages that were taken in for it to look at, and whether there are any. */
+bool pvmi_has_kept(void);
+/* Takes one out of them; false: the program is about to choose among them. */
+bool pvmi_keep_no_more(struct pvmi_buffer *buffer);
+/* Takes in all messages of the current context. */
+int pvmi_keep_all(void);
+/* Chooses among those that are kept, beginning behind *seen, which it moves. NULL: none; *code tells of an error. */
+struct pvmi_buffer *pvmi_choose(int tid, int tag, struct pvmi_buffer **seen, bool takes, int *code);
+
+/* ---- handlers.c ---- */
+
+/* How many receives of Earl's message handlers need; 0: there are none, or one runs. */
+int pvmi_handlers(void);
+/* Stores them. */
+void pvmi_handlers_wanted(struct earl_wanted *wanted);
+/* Calls handlers for the messages that are there. */
+int pvmi_handlers_serve(void);
+
+/* ---- contexts.c ---- */
+
+/* Contexts that this task has had: 0, what it made, what it set. */
+extern int pvmi_context_count;
+extern int *pvmi_contexts;
+
+/* ---- descriptors.c ---- */
+
+/* A look has found nothing: what comes now makes the descriptor of pvm_getfds readable. */
+void pvmi_descriptor_arm(void);
+
+#endif

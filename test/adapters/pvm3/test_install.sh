@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# PVM with what is installed, in a folder that was moved, by pkg-config: the example in C, a program in the style of its time, C++ and
+# Fortran.
+set -euo pipefail
+
+if [ -n "${BCR_SANITIZE-}" ]; then
+    echo "skip test_pvm3_install: a program would need the same sanitizer"
+    exit 77
+fi
+: "${BCR_SOURCE_DIR:?run by ctest}" "${BCR_BUILD_DIR:?run by ctest}" "${CC:=cc}" "${CMAKE:=cmake}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export BCR_TEMPDIR=$scratch
+unset BCR_ENLISTPATH EARL_VERBOSE
+fail() {
+    echo "FAIL test_pvm3_install: $*"
+    exit 1
+}
+"$CMAKE" --install "$BCR_BUILD_DIR" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log" && fail "cmake --install"; }
+mv "$scratch/first" "$scratch/moved"
+enl=$scratch/moved/bin/enl
+pkg=$(dirname "$(find "$scratch/moved" -name bcr-pvm3.pc)")
+export PKG_CONFIG_PATH=$pkg
+cflags=$(pkg-config --cflags bcr-pvm3)
+libs="$(pkg-config --libs bcr-pvm3) -Wl,-rpath,$(dirname "$pkg")"
+mkdir "$scratch/programs"
+cd "$scratch/programs"
+
+# compiles COMPILER FILE [OPTION]...
+compiles() {
+    # shellcheck disable=SC2086
+    "$1" "${@:3}" $cflags "$2" $libs -o program >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "$1 $2"; }
+}
+says() { # COUNT PATTERN
+    local said
+    said=$("$enl" -n "$1" ./program 2>&1) || fail "status $? of the program: $said"
+    [[ $said == "$2" ]] || fail "it says \"$said\", not \"$2\""
+}
+
+compiles "$CC" "$scratch/moved/share/bcr/examples/pvm3/dot.c" -Wall -Wextra -Werror
+says 3 'the product is 1001000, by 3 tasks'
+echo "ok the example"
+
+cat >old.c <<'C'
+#include <pvm3.h>
+main()
+{
+    int *tids, n = pvm_siblings(&tids), got = -1;
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&n, 1, 1);
+    pvm_send(tids[0], 7);
+    if (pvm_mytid() == tids[0]) {
+        while (n-- > 0)
+            pvm_recv(-1, 7);
+        pvm_upkint(&got, 1, 1);
+        printf("%d tasks\n", got);
+    }
+    pvm_exit();
+    return 0;
+}
+C
+compiles "$CC" old.c -std=gnu89
+says 2 '2 tasks'
+echo "ok a program in the style of that time"
+
+cat >cxx.cc <<'C'
+#include <cstdio>
+#include <pvm3.h>
+int main()
+{
+    std::printf("%d siblings, tid %x\n", pvm_siblings(nullptr), pvm_mytid());
+    return pvm_exit();
+}
+C
+if command -v g++ >/dev/null; then
+    compiles g++ cxx.cc -Wall -Wextra -Werror
+    says 1 '1 siblings, tid 40000'
+    echo "ok C++"
+else
+    echo "skip C++: there is no g++ (package g++)"
+fi
+
+cat >fortran.f90 <<'F'
+program free
+  include 'fpvm3.h'
+  integer :: tid, n, info
+  call pvmfmytid(tid)
+  call pvmfsiblings(n, -1, info)
+  if (tid == 262144) print '(i2,a)', n, ' tasks'
+  call pvmfexit(info)
+end program
+F
+if command -v gfortran >/dev/null; then
+    compiles gfortran fortran.f90 -Wall -Werror
+    says 3 ' 3 tasks'
+    echo "ok Fortran, in free form"
+else
+    echo "skip Fortran: there is no gfortran (package gfortran)"
+fi

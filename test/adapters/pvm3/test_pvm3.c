@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* PVM programs: the scenarios of pvm_members.c, on one host and on several, and programs in other languages. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+/* Seconds for each test, on a busy machine. */
+enum { LIMIT = 200 };
+
+static struct run run;
+
+static const char *program(const char *variable)
+{
+    const char *path = getenv(variable);
+    if (path == NULL)
+        FAIL("%s is not set: run by ctest", variable);
+    return path;
+}
+
+static void ends_well(const char *what, const char *count)
+{
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s among %s ends with status %d: %s%s", what, count, run.status, run.text, run.error);
+    CHECK_STR(run.error, "");
+}
+
+static void runs_here(const char *count, const char *scenario, const char *number)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", count, program("PVM_MEMBERS"), scenario, number);
+    ends_well(scenario, count);
+}
+
+static void runs_on_hosts(const char *count, const char *scenario, const char *number)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", "--per-host", count, "--map", "cyclic", "-n", count,
+              program("PVM_MEMBERS"), scenario, number);
+    ends_well(scenario, count);
+}
+
+static void runs(const char *count, const char *scenario, const char *number)
+{
+    runs_here(count, scenario, number);
+    runs_on_hosts(count, scenario, number);
+}
+
+TEST_TIMEOUT(tasks_and_hosts_are_known_to_all, LIMIT)
+{
+    runs_here("1", "machine", "1");
+    runs_here("4", "machine", "1");
+    runs_on_hosts("3", "machine", "3");
+    run_start(&run, program("PVM_MEMBERS"), "machine", "1"); /* from the shell: one task */
+    ends_well("machine", "1");
+}
+
+TEST_TIMEOUT(names_of_variables_are_exported, LIMIT)
+{
+    runs_here("1", "exported", "0");
+}
+
+TEST_TIMEOUT(a_task_leaves_and_its_messages_come, LIMIT)
+{
+    runs_here("1", "leaving", "0");
+    runs("3", "leaving", "0");
+}
+
+TEST_TIMEOUT(items_of_each_type_come_as_they_were_packed, LIMIT)
+{
+    runs_here("1", "types", "0");
+    runs("3", "types", "0");
+}
+
+TEST_TIMEOUT(items_in_place_are_copied_when_they_are_sent, LIMIT)
+{
+    runs_here("1", "in_place", "0");
+    runs("2", "in_place", "0");
+}
+
+TEST_TIMEOUT(strings_and_formats, LIMIT)
+{
+    runs("2", "texts", "0");
+    runs("2", "formats", "0");
+}
+
+TEST_TIMEOUT(messages_of_each_length_come_whole_from_each_task_to_each, LIMIT)
+{
+    runs_here("1", "lengths", "0");
+    runs("3", "lengths", "0");
+}
+
+TEST_TIMEOUT(tids_and_tags_choose_in_the_order_of_sending, LIMIT)
+{
+    runs_here("1", "order", "0");
+    runs("4", "order", "0");
+}
+
+TEST_TIMEOUT(a_receive_waits_for_a_time, LIMIT)
+{
+    runs_here("1", "timed", "0");
+    runs("3", "timed", "0");
+}
+
+TEST_TIMEOUT(to_several_and_without_buffers, LIMIT)
+{
+    runs_here("1", "casts", "0");
+    runs("4", "casts", "0");
+    runs_here("1", "direct", "0");
+    runs("2", "direct", "0");
+}
+
+TEST_TIMEOUT(buffers_are_active_saved_and_freed, LIMIT)
+{
+    runs_here("1", "buffers", "0");
+    static const char *const numbers[] = {"62", "63", "64", "65", "1000"}; /* where the table grows */
+    for (int i = 0; i < 5; i++)
+        runs_here("1", "many_buffers", numbers[i]);
+    runs_here("1", "infos", "0");
+}
+
+TEST_TIMEOUT(messages_are_passed_on_and_packed_into_others, LIMIT)
+{
+    for (int encoding = 0; encoding < 2; encoding++) {
+        const char *number = encoding == 0 ? "0" : "1";
+        runs_here("1", "forwards", number);
+        runs("4", "forwards", number);
+    }
+    runs_here("1", "nested", "0");
+}
+
+TEST_TIMEOUT(all_may_send_before_they_receive, LIMIT)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)test_scale(20, 100));
+    runs_here("16", "all_send_first", number);
+    runs("4", "all_send_first", number);
+    snprintf(number, sizeof number, "%d", (int)test_scale(5000, 100000));
+    runs("3", "flood", number);
+}
+
+TEST_TIMEOUT(what_goes_to_a_task_that_has_ended_vanishes, LIMIT)
+{
+    runs("3", "to_an_ended_task", "0");
+}
+
+TEST_TIMEOUT(a_routine_of_the_program_chooses_messages, LIMIT)
+{
+    runs_here("1", "chooses", "0");
+    runs("3", "chooses", "0");
+}
+
+TEST_TIMEOUT(contexts_keep_messages_apart, LIMIT)
+{
+    runs_here("1", "contexts", "0");
+    runs("3", "contexts", "0");
+}
+
+TEST_TIMEOUT(handlers_are_called_in_place_of_receives, LIMIT)
+{
+    runs_here("1", "handlers", "5");
+    runs("3", "handlers", "50");
+}
+
+TEST_TIMEOUT(a_program_polls_for_messages, LIMIT)
+{
+    runs_here("1", "polls", "5");
+    runs("3", "polls", "50");
+}
+
+TEST_TIMEOUT(options_have_their_values, LIMIT)
+{
+    runs_here("1", "options", "0");
+    runs_here("1", "mistakes", "0");
+}
+
+static void tells(const char *number, int status, const char *wanted)
+{
+    run_folder();
+    run_start(&run, program("PVM_MEMBERS"), "told", number);
+    run_end(&run);
+    CHECK_INT(run.status, status);
+    run_check_error(&run, wanted);
+}
+
+#define SAID "libpvm [t40000]: pvm_pkint(): No current buffer\n"
+
+TEST_TIMEOUT(errors_are_said_as_the_option_wants, LIMIT)
+{
+    tells("1", 0,
+          SAID
+          "libpvm [t40000]: first: No current buffer\nBad parameter\nlibpvm [t40000]: pvm: Bad parameter\n");
+    tells("2", 1, SAID);
+    tells("3", 128 + 6, SAID);
+}
+
+static void prints(const char *count, const char *path, const char *wanted)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", count, path);
+    ends_well(path, count);
+    CHECK_STR(run.text, wanted);
+    run_start(&run, run_enl(), "--local", "1", "--per-host", count, "--map", "cyclic", "-n", count, path);
+    ends_well(path, count);
+    CHECK_STR(run.text, wanted);
+}
+
+TEST_TIMEOUT(a_program_of_that_time_runs, LIMIT)
+{
+    prints("1", program("PVM_OLD"), "old 1: 0\n");
+    prints("4", program("PVM_OLD"), "old 4: 6\n");
+}
+
+TEST_TIMEOUT(a_program_in_cxx_runs, LIMIT)
+{
+    if (getenv("PVM_CXX") == NULL)
+        return; /* no C++ compiler; CMake has said so */
+    prints("3", program("PVM_CXX"), "c++ 3: 3\n");
+}
+
+TEST_TIMEOUT(a_program_in_fortran_runs, LIMIT)
+{
+    if (getenv("PVM_FORTRAN") == NULL)
+        return; /* no Fortran compiler; CMake has said so */
+    prints("1", program("PVM_FORTRAN"), "fortran  1: well\n");
+    prints("4", program("PVM_FORTRAN"), "fortran  4: well\n");
+}
