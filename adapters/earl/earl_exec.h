@@ -36,6 +36,10 @@ EARL_API int earl_exec_enter(const char *program, const char *name);
 /* earl_exec_parent -- which process has started this one. Returns: its number; EARL_ANY: none has. Errors: EARL_E_STATE */
 EARL_API int earl_exec_parent(void);
 
+/* earl_exec_team -- where this process stands in the team that enl -n has started. Its rank comes to *rank.
+ * Returns: how many members the team has; 0: there is none, and *rank is 0. Errors: EARL_E_STATE, EARL_E_ARG */
+EARL_API int earl_exec_team(int *rank);
+
 /* ------------------------------------------------------------------------------ processes --- */
 
 /* What is to be started. Fields that are not set are 0 or NULL. file is looked up as bcr_start does: in the program's PATH, or

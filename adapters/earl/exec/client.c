@@ -26,6 +26,13 @@ int earl_exec_parent(void)
     return earl_own == NULL || earl_own->count != 0 ? EARL_E_STATE : earl_world_parent();
 }
 
+int earl_exec_team(int *rank)
+{
+    if (earl_own == NULL || earl_own->count != 0)
+        return EARL_E_STATE;
+    return rank == NULL ? EARL_E_ARG : earl_world_team(rank);
+}
+
 static bool is_name(const char *name)
 {
     return name != NULL && name[0] != '\0' && strlen(name) <= EARL_NAME_MOST;

@@ -10,6 +10,8 @@ struct earl_who;
 extern const struct earl_who earl_who_team, earl_who_world, earl_who_directory;
 /* world.c: which process has started this one; EARL_ANY: none. */
 int earl_world_parent(void);
+/* How many members the process's team has, and its rank there; 0: it is in none. */
+int earl_world_team(int *rank);
 /* The next begin enters a program of that name, in a process that is in none: EARL_E_NONE, if there is no such one. */
 void earl_target_bcr_enter(const char *program);
 /* Ends the program. */

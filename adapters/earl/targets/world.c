@@ -36,6 +36,13 @@ int earl_world_parent(void)
     return world.parent;
 }
 
+int earl_world_team(int *rank)
+{
+    const int size = bcr_teamsize();
+    *rank = size > 0 ? bcr_teamrank() : 0;
+    return size > 0 ? size : 0;
+}
+
 static int start_exec(void)
 {
     const char *path = getenv("EARL_EXEC");

@@ -221,7 +221,15 @@ static void team(void)
     begin();
     const char *wanted = getenv("WORLD_SIZE");
     count = atoi(wanted == NULL ? "1" : wanted);
+    int rank = -1;
+    MUST(earl_exec_team(&rank) == (wanted == NULL ? 0 : count) && rank >= 0 && rank < count);
+    MUST(earl_exec_team(NULL) == EARL_E_ARG);
+    /* Each rank is one member's. */
+    earl_buffer *none = earl_buffer_make(1);
+    MUST(none != NULL && earl_exec_post("ranks", rank, EARL_BOX_SEVERAL, none) == rank);
+    earl_buffer_free(none);
     MUST(earl_exec_join("all") >= 0 && earl_exec_barrier("all", count) == EARL_OK);
+    MUST(earl_exec_boxes("ranks", NULL, 0) == count);
     MUST(earl_exec_members("all", members, 64) == count && earl_exec_list(NULL, 0) == count);
     const struct earl_group group = {count, members, 1};
     int *all = calloc((size_t)count, sizeof *all);
