@@ -68,7 +68,7 @@ static int give_back(int context)
         return code;
     const int own = context & OWN_MOST;
     if (context < 0 || context >> OWN_SHIFT != pvmi_process.self || !is_used[own])
-        return PvmBadParam;
+        return PvmNotFound;
     is_used[own] = 0;
     if (context != pvmi_process.context)
         take_away(context);

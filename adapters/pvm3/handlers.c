@@ -33,7 +33,7 @@ static int contexts_of(const struct handler *handler, const int **contexts_out)
 int pvmi_handlers(void)
 {
     const int *contexts;
-    int receives = 0;
+    int receives = pvmi_notices() ? 1 : 0;
     for (int i = 0; i < count && !is_running; i++)
         receives += contexts_of(&handlers[i], &contexts);
     return receives;
@@ -42,7 +42,9 @@ int pvmi_handlers(void)
 void pvmi_handlers_wanted(struct earl_wanted *wanted)
 {
     const int *contexts;
-    for (int i = 0; i < count; i++) {
+    if (pvmi_notices())
+        *wanted++ = (struct earl_wanted){PVMI_END_CONTEXT, EARL_ANY, EARL_ANY, NULL, NULL};
+    for (int i = 0; i < count && !is_running; i++) {
         const int many = contexts_of(&handlers[i], &contexts);
         for (int k = 0; k < many; k++)
             *wanted++ = wanted_of(&handlers[i], contexts[k]);
@@ -91,8 +93,8 @@ static int serve_one(void)
 
 int pvmi_handlers_serve(void)
 {
-    int code = 0;
-    if (count != 0 && !is_running)
+    int code = pvmi_notices_serve();
+    if (code == PvmOk && count != 0 && !is_running)
         while ((code = serve_one()) > 0)
             ;
     return code;

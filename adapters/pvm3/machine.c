@@ -1,214 +1,185 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c -- hosts and tasks: each task tells all others of itself when it begins. */
-#include <arpa/inet.h>
-#include <ctype.h>
-#include <errno.h>
+/* machine.c -- hosts and tasks, as EXEC knows them now. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "pvm_private.h"
 
-/* What a task tells of itself, in the network's byte order. */
-struct card {
-    uint32_t pid, signature;
-    char host[64], architecture[24], program[64];
-};
-_Static_assert(sizeof(struct card) == 160, "it is sent to machines of other kinds");
-
-static struct card *cards; /* of each process */
-static struct pvmhostinfo *hosts;
-static int host_count, architecture_count;
-static int *host_of; /* the place of each process's host */
-
-/* Equal where numbers are laid out equally. */
-static uint32_t own_signature(void)
+static int dtid_of(int host)
 {
-    const uint16_t one = 1;
-    const unsigned is_little = *(const unsigned char *)&one;
-    return 0x800000u | is_little << 16 | (unsigned)sizeof(long) << 8 | (unsigned)sizeof(void *);
+    return (host + PVMI_HOSTS) << PVMI_HOST_SHIFT;
 }
 
-/* PVM's words: LINUX64 for x86-64, LINUX for i386; else LINUX with the machine's own name. */
-static void name_architecture(char *name, size_t room)
+/* The host that hi_tid names; -1: none. */
+static int host_of(int dtid)
 {
-#if defined(__x86_64__)
-    const char *machine = "64";
-#elif defined(__i386__)
-    const char *machine = "";
-#else
-    struct utsname system;
-    const char *machine = uname(&system) == 0 ? system.machine : "";
-#endif
-    snprintf(name, room, "LINUX%.16s", machine);
-    for (char *at = name; *at != '\0'; at++)
-        *at = (char)toupper((unsigned char)*at);
+    return dtid > 0 && (dtid & (PVMI_TASKS_MOST - 1)) == 0 ? (dtid >> PVMI_HOST_SHIFT) - PVMI_HOSTS : -1;
 }
 
-static void fill_card(struct card *card)
+/* Tasks that have not ended, which the caller frees; how many, or an error. */
+static int list_tasks(struct earl_exec_process **list_out)
 {
-    memset(card, 0, sizeof *card);
-    card->pid = htonl((uint32_t)getpid());
-    card->signature = htonl(own_signature());
-    if (gethostname(card->host, sizeof card->host - 1) != 0)
-        snprintf(card->host, sizeof card->host, "unknown");
-    name_architecture(card->architecture, sizeof card->architecture);
-    snprintf(card->program, sizeof card->program, "%s", program_invocation_short_name);
-}
-
-static void count_architectures(void)
-{
-    architecture_count = 0;
-    for (int i = 0; i < host_count; i++) {
-        int before = 0;
-        while (strcmp(hosts[before].hi_arch, hosts[i].hi_arch) != 0)
-            before++;
-        architecture_count += before == i;
+    struct earl_exec_process *list = NULL;
+    int room = 0, count = earl_exec_list(NULL, 0);
+    *list_out = NULL;
+    while (count > room || (count == 0 && list == NULL)) {
+        room = count + 8;
+        free(list);
+        list = malloc((size_t)room * sizeof *list);
+        if (list == NULL)
+            return PvmNoMem;
+        count = earl_exec_list(list, room);
     }
+    if (count < 0) {
+        free(list);
+        return pvmi_result(count);
+    }
+    *list_out = list;
+    return count;
 }
 
-/* Hosts in the order of the first task on each. */
-static void find_hosts(void)
+/* ---- hosts ---- */
+
+enum { ARCHITECTURE_ROOM = sizeof((struct pvmi_card *)0)->architecture };
+
+static bool add_host(struct pvmi_hosts *list, const char *name)
 {
-    host_count = 0;
-    for (int process = 0; process < pvmi_process.count; process++) {
-        const int number = earl_host(process);
-        int earlier = 0;
-        while (earlier < process && earl_host(earlier) != number)
-            earlier++;
-        if (earlier < process) {
-            host_of[process] = host_of[earlier];
-            continue;
+    struct pvmhostinfo *hosts = realloc(list->hosts, ((size_t)list->count + 1) * sizeof *hosts);
+    if (hosts == NULL)
+        return false;
+    list->hosts = hosts;
+    hosts[list->count] = (struct pvmhostinfo){.hi_tid = dtid_of(list->count),
+                                              .hi_name = strdup(name),
+                                              .hi_arch = calloc(1, ARCHITECTURE_ROOM),
+                                              .hi_speed = 1000};
+    const struct pvmhostinfo *host = &hosts[list->count++];
+    return host->hi_name != NULL && host->hi_arch != NULL;
+}
+
+static void set_architecture(struct pvmi_hosts *list, int host, const struct pvmi_card *card)
+{
+    memcpy(list->hosts[host].hi_arch, card->architecture, ARCHITECTURE_ROOM);
+    list->hosts[host].hi_dsig = card->signature;
+}
+
+static bool lacks_architecture(const struct pvmi_hosts *list, int host)
+{
+    return host >= 0 && host < list->count && list->hosts[host].hi_arch[0] == '\0';
+}
+
+/* What tasks say of their hosts; one without a task counts as one like the caller's. */
+static int find_architectures(struct pvmi_hosts *list)
+{
+    struct earl_exec_process *tasks;
+    struct pvmi_card card;
+    const int count = list_tasks(&tasks);
+    if (count < 0)
+        return count;
+    for (int i = 0; tasks != NULL && i < count; i++)
+        if (lacks_architecture(list, tasks[i].host) && pvmi_card_of(tasks[i].process, &card))
+            set_architecture(list, tasks[i].host, &card);
+    free(tasks);
+    pvmi_card_own(&card);
+    for (int host = 0; host < list->count; host++)
+        if (lacks_architecture(list, host))
+            set_architecture(list, host, &card);
+    return PvmOk;
+}
+
+void pvmi_hosts_free(struct pvmi_hosts *list)
+{
+    while (list->count > 0) {
+        list->count--;
+        free(list->hosts[list->count].hi_name);
+        free(list->hosts[list->count].hi_arch);
+    }
+    free(list->hosts);
+    *list = (struct pvmi_hosts){0};
+}
+
+int pvmi_hosts_find(struct pvmi_hosts *list)
+{
+    char name[256];
+    *list = (struct pvmi_hosts){0};
+    int code = pvmi_need();
+    if (code < 0)
+        return code;
+    while ((code = earl_exec_host(list->count, name, sizeof name)) > 0)
+        if (!add_host(list, name)) {
+            pvmi_hosts_free(list);
+            return PvmNoMem;
         }
-        struct card *card = &cards[process];
-        hosts[host_count] = (struct pvmhostinfo){
-            .hi_tid = (host_count + PVMI_HOSTS) << PVMI_HOST_SHIFT,
-            .hi_name = card->host,
-            .hi_arch = card->architecture,
-            .hi_speed = 1000,
-            .hi_dsig = (int)ntohl(card->signature),
-        };
-        host_of[process] = host_count++;
-    }
-    count_architectures();
-}
-
-int pvmi_machine_begin(void)
-{
-    const size_t count = (size_t)pvmi_process.count;
-    struct card own;
-    cards = calloc(count, sizeof *cards);
-    hosts = calloc(count, sizeof *hosts);
-    host_of = calloc(count, sizeof *host_of);
-    size_t *lengths = malloc(count * sizeof *lengths);
-    int code = cards == NULL || hosts == NULL || host_of == NULL || lengths == NULL ? PvmNoMem : PvmOk;
-    if (code == PvmOk) {
-        fill_card(&own);
-        for (size_t i = 0; i < count; i++)
-            lengths[i] = sizeof own;
-        code = pvmi_result(earl_collect(NULL, &own, lengths, cards));
-    }
-    free(lengths);
-    if (code == PvmOk)
-        find_hosts();
+    code = code < 0 ? pvmi_result(code) : find_architectures(list);
+    if (code < 0)
+        pvmi_hosts_free(list);
     return code;
 }
 
-int pvmi_signature(void)
+static int config(int *nhost, int *narch, struct pvmhostinfo **hostp)
 {
-    return (int)own_signature();
-}
-
-/* The place of the host that hi_tid names; -1: none. */
-static int host_place(int dtid)
-{
-    const int place = (dtid >> PVMI_HOST_SHIFT) - PVMI_HOSTS;
-    const bool is_host = dtid > 0 && (dtid & (PVMI_TASKS_MOST - 1)) == 0;
-    return is_host && place >= 0 && place < host_count ? place : -1;
+    static struct pvmi_hosts told; /* which the program has until it is given others */
+    struct pvmi_hosts list;
+    int kinds = 0;
+    const int code = pvmi_hosts_find(&list);
+    if (code < 0)
+        return code;
+    for (int i = 0; i < list.count; i++) {
+        int before = 0;
+        while (strcmp(list.hosts[before].hi_arch, list.hosts[i].hi_arch) != 0)
+            before++;
+        kinds += before == i;
+    }
+    if (nhost != NULL)
+        *nhost = list.count;
+    if (narch != NULL)
+        *narch = kinds;
+    if (hostp != NULL) {
+        pvmi_hosts_free(&told);
+        told = list;
+        *hostp = told.hosts;
+    } else {
+        pvmi_hosts_free(&list);
+    }
+    return PvmOk;
 }
 
 int pvm_config(int *nhost, int *narch, struct pvmhostinfo **hostp)
 {
-    const int code = pvmi_need();
-    if (code < 0)
-        return pvmi_told("config", code);
-    if (nhost != NULL)
-        *nhost = host_count;
-    if (narch != NULL)
-        *narch = architecture_count;
-    if (hostp != NULL)
-        *hostp = hosts;
-    return PvmOk;
+    return pvmi_told("config", config(nhost, narch, hostp));
 }
 
-static struct pvmtaskinfo task_info(int process)
+static int mstat(const char *host)
 {
-    struct card *card = &cards[process];
-    return (struct pvmtaskinfo){
-        .ti_tid = pvmi_tid(process),
-        .ti_ptid = 0,
-        .ti_host = hosts[host_of[process]].hi_tid,
-        .ti_flag = 4,
-        .ti_a_out = card->program,
-        .ti_pid = (int)ntohl(card->pid),
-    };
-}
-
-static int tasks(int where, int *ntask, struct pvmtaskinfo **taskp)
-{
-    static struct pvmtaskinfo *told;
-    const int code = pvmi_need();
+    struct pvmi_hosts list;
+    const int code = host == NULL ? PvmBadParam : pvmi_hosts_find(&list);
     if (code < 0)
         return code;
-    const int one = where == 0 ? -1 : pvmi_process_of(where), place = where == 0 ? -1 : host_place(where);
-    if (where < 0)
-        return PvmBadParam;
-    if (where != 0 && one < 0 && place < 0)
-        return where >> PVMI_HOST_SHIFT == PVMI_TASKS >> PVMI_HOST_SHIFT ? PvmNoTask
-               : (where & (PVMI_TASKS_MOST - 1)) == 0                    ? PvmNoHost
-                                                                         : PvmBadParam;
-    free(told);
-    told = malloc((size_t)pvmi_process.count * sizeof *told);
-    if (told == NULL)
-        return PvmNoMem;
-    int count = 0;
-    for (int process = 0; process < pvmi_process.count; process++)
-        if (where == 0 || process == one || host_of[process] == place)
-            told[count++] = task_info(process);
-    if (ntask != NULL)
-        *ntask = count;
-    if (taskp != NULL)
-        *taskp = told;
-    return PvmOk;
+    int status = PvmNoHost;
+    for (int i = 0; i < list.count; i++)
+        if (strcmp(list.hosts[i].hi_name, host) == 0)
+            status = PvmOk;
+    pvmi_hosts_free(&list);
+    return status;
 }
 
-int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **taskp)
+int pvm_mstat(const char *host)
 {
-    return pvmi_told("tasks", tasks(where, ntask, taskp));
-}
-
-int pvm_tidtohost(int tid)
-{
-    const int code = pvmi_need();
-    if (code < 0)
-        return pvmi_told("tidtohost", code);
-    const int process = pvmi_process_of(tid);
-    return pvmi_told("tidtohost", process < 0 ? PvmBadParam : hosts[host_of[process]].hi_tid);
+    return pvmi_told("mstat", mstat(host));
 }
 
 static int archcode(const char *arch)
 {
-    const int code = pvmi_need();
+    struct pvmi_hosts list;
+    const int code = arch == NULL || *arch == '\0' ? PvmBadParam : pvmi_hosts_find(&list);
     if (code < 0)
         return code;
-    if (arch == NULL || *arch == '\0')
-        return PvmBadParam;
-    for (int i = 0; i < host_count; i++)
-        if (strcmp(hosts[i].hi_arch, arch) == 0)
-            return hosts[i].hi_dsig;
-    return PvmNotFound;
+    int signature = PvmNotFound;
+    for (int i = 0; i < list.count; i++)
+        if (strcmp(list.hosts[i].hi_arch, arch) == 0)
+            signature = list.hosts[i].hi_dsig;
+    pvmi_hosts_free(&list);
+    return signature;
 }
 
 int pvm_archcode(const char *arch)
@@ -216,15 +187,46 @@ int pvm_archcode(const char *arch)
     return pvmi_told("archcode", archcode(arch));
 }
 
-static int hostsync(int host, struct timeval *clk, struct timeval *delta)
+/* ---- tasks ---- */
+
+/* Of one that runs, or has ended: PvmBadParam: there was none. */
+static int look_up(int tid, struct earl_exec_process *told)
 {
-    const int code = pvmi_need();
+    const int code = pvmi_need(), process = pvmi_process_of(tid);
     if (code < 0)
         return code;
-    const int place = host_place(host);
-    if (place < 0)
+    return process < 0 ? PvmBadParam : pvmi_result(earl_exec_process(process, told));
+}
+
+int pvm_tidtohost(int tid)
+{
+    struct earl_exec_process told;
+    const int code = look_up(tid, &told);
+    return pvmi_told("tidtohost", code < 0 ? code : dtid_of(told.host));
+}
+
+int pvm_pstat(int tid)
+{
+    struct earl_exec_process told;
+    int code = look_up(tid, &told);
+    if ((code == PvmOk && told.has_ended) || (code == PvmBadParam && pvmi_process_of(tid) >= 0))
+        code = PvmNoTask;
+    return pvmi_told("pstat", code);
+}
+
+static int hostsync(int host, struct timeval *clk, struct timeval *delta)
+{
+    struct earl_exec_process own;
+    char name[2];
+    int code = pvmi_need();
+    if (code == PvmOk)
+        code = pvmi_result(earl_exec_process(pvmi_process.self, &own));
+    if (code != PvmOk)
+        return code;
+    const int place = host_of(host);
+    if (place < 0 || earl_exec_host(place, name, sizeof name) <= 0)
         return PvmNoHost;
-    if (place != host_of[pvmi_process.self])
+    if (place != own.host)
         return PvmNotImpl;
     if (clk != NULL)
         gettimeofday(clk, NULL);
@@ -236,4 +238,77 @@ static int hostsync(int host, struct timeval *clk, struct timeval *delta)
 int pvm_hostsync(int host, struct timeval *clk, struct timeval *delta)
 {
     return pvmi_told("hostsync", hostsync(host, clk, delta));
+}
+
+/* A task's info, and the name that it points to. */
+struct told {
+    struct pvmi_card card;
+    char file[64];
+};
+
+static struct pvmtaskinfo task_info(const struct earl_exec_process *task, struct told *told)
+{
+    const char *base = strrchr(task->file, '/');
+    snprintf(told->file, sizeof told->file, "%s", base == NULL ? task->file : base + 1);
+    if (!pvmi_card_of(task->process, &told->card))
+        told->card.pid = 0;
+    else if (told->file[0] == '\0')
+        memcpy(told->file, told->card.program, sizeof told->file);
+    return (struct pvmtaskinfo){
+        .ti_tid = pvmi_tid(task->process),
+        .ti_ptid = task->parent == EARL_ANY ? 0 : pvmi_tid(task->parent),
+        .ti_host = dtid_of(task->host),
+        .ti_flag = 4,
+        .ti_a_out = told->file,
+        .ti_pid = told->card.pid,
+    };
+}
+
+/* Whether `where` means tasks: PvmBadParam, PvmNoHost. */
+static int check_where(int where)
+{
+    char name[2];
+    const int process = pvmi_process_of(where), host = host_of(where);
+    if (where <= 0)
+        return where < 0 ? PvmBadParam : PvmOk;
+    return process >= 0 || (host >= 0 && earl_exec_host(host, name, sizeof name) > 0) ? PvmOk : PvmNoHost;
+}
+
+static int tasks(int where, int *ntask, struct pvmtaskinfo **taskp)
+{
+    static struct pvmtaskinfo *infos;
+    static struct told *tolds;
+    struct earl_exec_process *list;
+    int count = 0, code = pvmi_need();
+    if (code < 0)
+        return code;
+    const int all = list_tasks(&list);
+    if (all < 0)
+        return all;
+    code = check_where(where);
+    if (code == PvmOk) {
+        free(infos);
+        free(tolds);
+        infos = malloc(((size_t)all + 1) * sizeof *infos);
+        tolds = malloc(((size_t)all + 1) * sizeof *tolds);
+        code = infos == NULL || tolds == NULL ? PvmNoMem : PvmOk;
+    }
+    for (int i = 0; list != NULL && i < all && code == PvmOk; i++)
+        if (where == 0 || list[i].process == pvmi_process_of(where) || list[i].host == host_of(where)) {
+            infos[count] = task_info(&list[i], &tolds[count]);
+            count++;
+        }
+    free(list);
+    if (code < 0)
+        return code;
+    if (ntask != NULL)
+        *ntask = count;
+    if (taskp != NULL)
+        *taskp = infos;
+    return PvmOk;
+}
+
+int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **taskp)
+{
+    return pvmi_told("tasks", tasks(where, ntask, taskp));
 }

@@ -19,25 +19,29 @@ static int check(int id, struct pvmi_buffer **from_out, struct pvmi_buffer **int
     return code;
 }
 
-static int pack_message(int id)
+int pvmi_nest(earl_buffer *into, const struct pvmi_buffer *from)
 {
-    struct pvmi_buffer *from, *into;
     earl_buffer *items;
     bool is_made;
-    int code = check(id, &from, &into);
-    if (code == PvmOk)
-        code = pvmi_buffer_items(from, &items, &is_made);
-    if (code != PvmOk)
+    const int code = pvmi_buffer_items(from, &items, &is_made);
+    if (code < 0)
         return code;
     const struct pvmminfo *info = &from->info;
     const int fields[FIELDS] = {from->encoding, info->ctx, info->tag, info->wid,
                                 info->enc,      info->crc, info->src, info->dst};
-    int result = earl_pack(into->items, EARL_INT, fields, FIELDS, 1);
+    int result = earl_pack(into, EARL_INT, fields, FIELDS, 1);
     if (result == EARL_OK)
-        result = earl_nest(into->items, items);
+        result = earl_nest(into, items);
     if (is_made)
         earl_buffer_free(items);
     return pvmi_result(result);
+}
+
+static int pack_message(int id)
+{
+    struct pvmi_buffer *from, *into;
+    const int code = check(id, &from, &into);
+    return code != PvmOk ? code : pvmi_nest(into->items, from);
 }
 
 int pvm_pkmesg(int bufid)
@@ -68,17 +72,13 @@ int pvm_pkmesgbody(int bufid)
     return pvmi_told("pkmesgbody", pack_body(bufid));
 }
 
-static int unpack_message(void)
+int pvmi_unnest(earl_buffer *from)
 {
-    struct pvmi_buffer *from;
     earl_buffer *items = NULL;
-    int fields[FIELDS], code = pvmi_unpack_from(&from);
+    int fields[FIELDS], code = pvmi_result(earl_unpack(from, EARL_INT, fields, FIELDS, 1));
     if (code < 0)
         return code;
-    code = pvmi_result(earl_unpack(from->items, EARL_INT, fields, FIELDS, 1));
-    if (code < 0)
-        return code;
-    code = earl_unnest(from->items, &items);
+    code = earl_unnest(from, &items);
     if (code < 0)
         return code == EARL_E_END ? PvmBadMsg : pvmi_result(code);
     struct pvmi_buffer *buffer = pvmi_buffer_new();
@@ -97,6 +97,13 @@ static int unpack_message(void)
                                      .src = fields[6],
                                      .dst = fields[7]};
     return buffer->id;
+}
+
+static int unpack_message(void)
+{
+    struct pvmi_buffer *from;
+    const int code = pvmi_unpack_from(&from);
+    return code < 0 ? code : pvmi_unnest(from->items);
 }
 
 int pvm_upkmesg(void)

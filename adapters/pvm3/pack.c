@@ -52,12 +52,27 @@ static int leave_in_place(struct pvmi_buffer *buffer, int datatype, const void *
     return PvmOk;
 }
 
+/* A message that came, and is packed further, becomes a copy: Earl's own does not grow. */
+static int unshare(struct pvmi_buffer *buffer)
+{
+    earl_buffer *copy;
+    bool is_made;
+    const int code = pvmi_buffer_items(buffer, &copy, &is_made);
+    if (code != PvmOk)
+        return code;
+    earl_buffer_free(buffer->items);
+    buffer->items = copy;
+    buffer->was_received = false;
+    return PvmOk;
+}
+
 int pvmi_pack_into(struct pvmi_buffer **buffer_out)
 {
-    *buffer_out = pvmi_buffer_of(pvmi_send_buffer);
-    if (*buffer_out == NULL)
+    struct pvmi_buffer *buffer = pvmi_buffer_of(pvmi_send_buffer);
+    *buffer_out = buffer;
+    if (buffer == NULL)
         return PvmNoBuf;
-    return (*buffer_out)->was_received ? PvmMismatch : PvmOk;
+    return buffer->was_received ? unshare(buffer) : PvmOk;
 }
 
 int pvmi_pack(int datatype, const void *items, int count, int stride)
@@ -70,7 +85,8 @@ int pvmi_pack(int datatype, const void *items, int count, int stride)
         return PvmBadParam;
     if (buffer->encoding == PvmDataInPlace)
         return leave_in_place(buffer, datatype, items, count, stride);
-    return pvmi_result(earl_pack(buffer->items, types[datatype].type, items, (size_t)count, stride));
+    const int result = earl_pack(buffer->items, types[datatype].type, items, (size_t)count, stride);
+    return result == EARL_E_ARG ? PvmMismatch : pvmi_result(result);
 }
 
 /* A string is its length, its end included, and its bytes. */
@@ -90,7 +106,7 @@ int pvmi_pack_string(const char *string, size_t length)
         result = earl_pack(buffer->items, EARL_BYTE, string, length, 1);
     if (result == EARL_OK)
         result = earl_pack(buffer->items, EARL_BYTE, "", 1, 1);
-    return pvmi_result(result);
+    return result == EARL_E_ARG ? PvmMismatch : pvmi_result(result);
 }
 
 static int pack_text(const char *sp)

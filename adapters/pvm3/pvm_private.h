@@ -10,10 +10,15 @@
 #include <stdint.h>
 
 #include <earl.h>
+#include <earl_exec.h>
 #include <pvm3.h>
 
 enum {
-    /* The context C of a program is this + C of Earl's. */
+    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks. The context C of a program is
+     * PVMI_CONTEXT + C. */
+    PVMI_OWN_CONTEXT = 1,
+    PVMI_GROUP_CONTEXT = 2,
+    PVMI_END_CONTEXT = 3,
     PVMI_CONTEXT = 16,
     /* A task's tid is this + its process. A daemon's, which names a host, is that host's place + PVMI_HOSTS in the high bits. */
     PVMI_TASKS = 0x40000,
@@ -37,8 +42,8 @@ int pvmi_result(int result);
 
 struct pvmi_process {
     bool has_begun;
-    int self, count;
-    int context; /* the current one, as programs count them */
+    int self, parent; /* processes; EARL_ANY: it has no parent */
+    int context;      /* the current one, as programs count them */
 };
 extern struct pvmi_process pvmi_process;
 
@@ -56,14 +61,42 @@ static inline int pvmi_tid(int process)
 }
 
 /* The process of a tid; -1: it is no task's. */
-int pvmi_process_of(int tid);
+static inline int pvmi_process_of(int tid)
+{
+    return tid > PVMI_TASKS && tid < PVMI_TASKS + PVMI_TASKS_MOST ? tid - PVMI_TASKS : -1;
+}
+
+/* Variables that a spawned task has: the context that it begins in, and that it is not told of its parent. */
+#define PVMI_CONTEXT_VARIABLE "PVMCTX"
+#define PVMI_HIDDEN_VARIABLE  "PVM_NO_PARENT"
+/* The tag, in PVMI_OWN_CONTEXT, of the message that tells spawned tasks who was spawned with them. */
+enum { PVMI_SIBLINGS = 1 };
+
+/* ---- cards.c ---- */
+
+/* What a task tells of itself, in a box of EXEC's, when it begins. */
+struct pvmi_card {
+    int pid, signature;
+    char architecture[24], program[64];
+};
+
+/* This machine's hi_dsig. */
+int pvmi_signature(void);
+void pvmi_card_own(struct pvmi_card *card);
+int pvmi_card_post(void);
+/* false: there is none. */
+bool pvmi_card_of(int process, struct pvmi_card *card);
 
 /* ---- machine.c ---- */
 
-/* What each task tells the others of itself, before anything else. */
-int pvmi_machine_begin(void);
-/* This machine's hi_dsig. */
-int pvmi_signature(void);
+struct pvmi_hosts {
+    struct pvmhostinfo *hosts;
+    int count;
+};
+
+/* Makes a list of the hosts, which pvmi_hosts_free frees; after an error there is none. */
+int pvmi_hosts_find(struct pvmi_hosts *list);
+void pvmi_hosts_free(struct pvmi_hosts *list);
 
 /* ---- buffers.c ---- */
 
@@ -127,11 +160,19 @@ int pvmi_pack_string(const char *string, size_t length);
 int pvmi_unpack_length(int *length_out);
 int pvmi_unpack_text(char *sp);
 
+/* ---- nested.c ---- */
+
+/* A message with what is known of it, behind the items of `into`; and the next such message as a buffer of its own: its ID. */
+int pvmi_nest(earl_buffer *into, const struct pvmi_buffer *from);
+int pvmi_unnest(earl_buffer *from);
+
 /* ---- receive.c ---- */
 
 /* Takes a message of that tid and tag, -1: any, as a buffer that is not active. msec: how long it waits; -1: without limit.
  * Returns its ID, 0 if there is none, or an error. */
 int pvmi_take(int tid, int tag, int msec);
+/* Makes the message of that ID, or none below 1, the active receive buffer, in place of the former one. Returns it. */
+int pvmi_activate(int id);
 /* The message, as a buffer, when Earl has given its items. */
 struct pvmi_buffer *pvmi_message(earl_buffer *items, const struct earl_envelope *envelope);
 
@@ -150,18 +191,37 @@ struct pvmi_buffer *pvmi_choose(int tid, int tag, struct pvmi_buffer **seen, boo
 
 /* ---- handlers.c ---- */
 
-/* How many receives of Earl's message handlers need; 0: there are none, or one runs. */
+/* How many receives of Earl's message handlers and notices (notices.c) need. Handlers need none while one runs. */
 int pvmi_handlers(void);
 /* Stores them. */
 void pvmi_handlers_wanted(struct earl_wanted *wanted);
-/* Calls handlers for the messages that are there. */
+/* Calls handlers for the messages that are there, and sends notices. */
 int pvmi_handlers_serve(void);
+
+/* ---- notices.c ---- */
+
+/* Whether ends of tasks are to be told of; and telling of those that have come. */
+bool pvmi_notices(void);
+int pvmi_notices_serve(void);
 
 /* ---- contexts.c ---- */
 
 /* Contexts that this task has had: 0, what it made, what it set. */
 extern int pvmi_context_count;
 extern int *pvmi_contexts;
+
+/* ---- send.c ---- */
+
+/* Sends the active send buffer to processes. */
+int pvmi_send(int count, const int *processes, int tag);
+
+/* ---- groups.c ---- */
+
+/* The processes of a group, EARL_ANY where an instance number is free; the caller frees them. Returns how many places there are, or
+ * PvmNullGroup, PvmNoGroup. */
+int pvmi_members(const char *group, int **processes_out);
+/* The place of a process among them; -1: it has none. */
+int pvmi_place(int count, const int *processes, int process);
 
 /* ---- descriptors.c ---- */
 

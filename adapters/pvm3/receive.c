@@ -133,8 +133,7 @@ int pvmi_take(int tid, int tag, int msec)
     return id;
 }
 
-/* Makes a message the active receive buffer, in place of the former one. */
-static int activate(int id)
+int pvmi_activate(int id)
 {
     struct pvmi_buffer *former = pvmi_buffer_of(pvmi_receive_buffer);
     if (id <= 0)
@@ -146,12 +145,12 @@ static int activate(int id)
 
 int pvm_recv(int tid, int msgtag)
 {
-    return pvmi_told("recv", activate(pvmi_take(tid, msgtag, -1)));
+    return pvmi_told("recv", pvmi_activate(pvmi_take(tid, msgtag, -1)));
 }
 
 int pvm_nrecv(int tid, int msgtag)
 {
-    return pvmi_told("nrecv", activate(pvmi_take(tid, msgtag, 0)));
+    return pvmi_told("nrecv", pvmi_activate(pvmi_take(tid, msgtag, 0)));
 }
 
 /* Rounded up; a time that an int can't hold is without limit. */
@@ -166,7 +165,7 @@ int pvm_trecv(int tid, int msgtag, const struct timeval *tmout)
 {
     if (tmout != NULL && (tmout->tv_sec < 0 || tmout->tv_usec < 0 || tmout->tv_usec >= 1000000))
         return pvmi_told("trecv", PvmBadParam);
-    return pvmi_told("trecv", activate(pvmi_take(tid, msgtag, tmout == NULL ? -1 : msec_of(tmout))));
+    return pvmi_told("trecv", pvmi_activate(pvmi_take(tid, msgtag, tmout == NULL ? -1 : msec_of(tmout))));
 }
 
 int pvm_probe(int tid, int msgtag)
@@ -182,29 +181,22 @@ int pvm_probe(int tid, int msgtag)
     return pvmi_told("probe", code);
 }
 
-/* The first items of a message, `most` at most, and how many it has. What a long has there is not known: 4 or 8 bytes. */
-static int unpack_items(const struct pvmi_buffer *buffer, void *items, int most, int datatype, int *many)
+/* The first items of a message, `most` at most. What a long has there is not known: 4 or 8 bytes. */
+static int unpack_items(const struct pvmi_buffer *buffer, void *items, int most, int datatype)
 {
     enum earl_type type;
     size_t size;
-    char one[16];
     (void)pvmi_type(datatype, &type, &size);
     const long long whole = earl_buffer_length(buffer->items) / (long long)size;
-    *many = whole > INT_MAX ? INT_MAX : (int)whole;
-    int code = earl_unpack(buffer->items, type, items, (size_t)(*many < most ? *many : most), 1);
-    if (code != EARL_E_END && type != EARL_LONG && type != EARL_ULONG)
-        return pvmi_result(code);
-    if (code == EARL_E_END) {
-        *many /= 2;
-        code = earl_unpack(buffer->items, type, items, (size_t)(*many < most ? *many : most), 1);
-    } else if (*many > most) {
-        *many = most;
+    int many = whole > most ? most : (int)whole;
+    int code = earl_unpack(buffer->items, type, items, (size_t)many, 1);
+    if (code == EARL_E_END) { /* longs of twice the size */
+        many = whole / 2 > most ? most : (int)(whole / 2);
+        code = earl_unpack(buffer->items, type, items, (size_t)many, 1);
     }
-    while (code == EARL_OK) {
-        char *to = *many < most ? (char *)items + (size_t)*many * size : one;
-        code = earl_unpack(buffer->items, type, to, 1, 1);
-        *many += code == EARL_OK;
-    }
+    /* Longs of half the size: there are more. */
+    for (; code == EARL_OK && many < most && (type == EARL_LONG || type == EARL_ULONG); many++)
+        code = earl_unpack(buffer->items, type, (char *)items + (size_t)many * size, 1, 1);
     return code == EARL_E_END ? PvmOk : pvmi_result(code);
 }
 
@@ -213,20 +205,19 @@ static int receive_items(int tid, int tag, void *items, int most, int datatype, 
 {
     enum earl_type type;
     size_t size;
-    int many;
     if (most < 0 || (items == NULL && most > 0) || !pvmi_type(datatype, &type, &size))
         return PvmBadParam;
     const int id = pvmi_take(tid, tag, -1);
     if (id < 0)
         return id;
     struct pvmi_buffer *buffer = pvmi_buffer_of(id);
-    const int code = unpack_items(buffer, items, most, datatype, &many);
+    const int code = unpack_items(buffer, items, most, datatype);
     if (atid != NULL)
         *atid = buffer->info.src;
     if (atag != NULL)
         *atag = buffer->info.tag;
     if (alen != NULL)
-        *alen = many;
+        *alen = buffer->info.len;
     pvmi_buffer_free(buffer);
     return code;
 }

@@ -10,7 +10,7 @@ static unsigned earl_context(void)
     return PVMI_CONTEXT + (unsigned)pvmi_process.context;
 }
 
-static int send_buffer(int count, const int *processes, int tag)
+int pvmi_send(int count, const int *processes, int tag)
 {
     struct pvmi_buffer *buffer = pvmi_buffer_of(pvmi_send_buffer);
     earl_buffer *items;
@@ -36,7 +36,7 @@ static int send_to_one(int tid, int tag)
     const int code = pvmi_need(), process = pvmi_process_of(tid);
     if (code < 0)
         return code;
-    return process < 0 || tag < 0 ? PvmBadParam : send_buffer(1, &process, tag);
+    return process < 0 || tag < 0 ? PvmBadParam : pvmi_send(1, &process, tag);
 }
 
 int pvm_send(int tid, int msgtag)
@@ -61,7 +61,7 @@ static int send_to_several(const int *tids, int count, int tag)
         if (process != pvmi_process.self)
             processes[many++] = process;
     }
-    const int result = are_tasks ? send_buffer(many, processes, tag) : PvmBadParam;
+    const int result = are_tasks ? pvmi_send(many, processes, tag) : PvmBadParam;
     free(processes);
     return result;
 }

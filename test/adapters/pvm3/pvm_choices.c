@@ -146,9 +146,9 @@ void contexts(void)
     IS(pvm_setcontext(0x3fff0000), 0);
     IS(pvm_setcontext(0), 0x3fff0000);
     IS(pvm_freecontext(own), PvmOk);
-    FAILS(pvm_freecontext(own), PvmBadParam);
-    FAILS(pvm_freecontext(0), PvmBadParam);
-    FAILS(pvm_freecontext(-1), PvmBadParam);
+    FAILS(pvm_freecontext(own), PvmNotFound);
+    FAILS(pvm_freecontext(0), PvmNotFound);
+    FAILS(pvm_freecontext(-1), PvmNotFound);
     IS(pvm_newcontext(), own);
     for (int i = 2; i < 4095; i++)
         MUST(pvm_newcontext() > 0);

@@ -5,7 +5,7 @@
       integer tid, n, i, me, info, bufid, other, bytes, tag, src
       integer at, ag, al, host, nhost, narch, speed, ptid, flag
       integer words(6), got(6), ctx, old, a, b, c, d, e, f
-      integer*2 halves(3)
+      integer*2 halves(3), all(16)
       double precision reals(4), more(4)
       complex cplx
       character*8 name, text
@@ -111,7 +111,7 @@
       if (info .ne. 0 .or. bufid .le. 0) stop 29
       more = 0
       call pvmfprecv(-1, 6, more, 4, REAL8, at, ag, al, info)
-      if (at .ne. tid .or. ag .ne. 6 .or. al .ne. 4) stop 30
+      if (at .ne. tid .or. ag .ne. 6 .or. al .ne. 32) stop 30
       if (more(3) .ne. 3d0 .or. info .ne. 0) stop 31
       call pvmfpsend(tid, 6, reals, 4, 99, info)
       if (info .ne. PvmBadParam) stop 32
@@ -140,8 +140,7 @@
       do i = 0, n - 1
         call pvmftasks(0, b, c, ptid, d, flag, text, info)
         if (b .ne. n .or. info .ne. 0 .or. ptid .ne. 0) stop 45
-        call pvmfsiblings(bytes, i, other)
-        if (c .ne. other .or. text .ne. 'pvm_fort') stop 46
+        if (c .le. 0 .or. text .ne. 'pvm_fort') stop 46
       end do
       call pvmfnewcontext(ctx)
       call pvmfsetcontext(ctx, old)
@@ -154,6 +153,72 @@
       if (info .ne. 0) stop 49
       call pvmfunexport('HOME', info)
       if (info .ne. 0) stop 50
+
+! Groups and mailboxes
+      call pvmfjoingroup('all  ', a)
+      if (a .lt. 0) stop 60
+      call pvmfbarrier('all', n, info)
+      if (info .ne. 0) stop 61
+      call pvmfgsize('all', b)
+      if (b .ne. n) stop 62
+      call pvmfgettid('all', a, other)
+      if (other .ne. tid) stop 63
+      call pvmfgetinst('all', tid, b)
+      if (a .ne. b) stop 64
+      words(1) = a + 1
+      words(2) = 10
+      call pvmfreduce(PVMSUM, words, 2, INTEGER4, 3, 'all', 0, info)
+      if (info .ne. 0) stop 65
+      if (a .eq. 0 .and. words(1) .ne. n * (n + 1) / 2) stop 66
+      if (a .eq. 0 .and. words(2) .ne. 10 * n) stop 67
+      halves(1) = int(a, 2)
+      call pvmfgather(all, halves, 1, INTEGER2, 4, 'all', 0, info)
+      if (info .ne. 0) stop 68
+      do i = 1, n
+        if (a .eq. 0 .and. all(i) .ne. i - 1) stop 69
+        all(i) = int(7 * i, 2)
+      end do
+      call pvmfscatter(halves, all, 1, INTEGER2, 5, 'all', 0, info)
+      if (info .ne. 0 .or. halves(1) .ne. 7 * (a + 1)) stop 70
+      call pvmfreduce(PVMMAX, reals, 4, REAL8, 6, 'none', 0, info)
+      if (info .ne. PvmNoGroup) stop 71
+      if (a .eq. 0) then
+        call pvmfinitsend(PVMDEFAULT, b)
+        call pvmfpack(INTEGER4, 42, 1, 1, info)
+        call pvmfputinfo('box', b, PVMMBOXDEFAULT, info)
+        if (info .ne. 0) stop 72
+      end if
+      call pvmfbarrier('all', n, info)
+      call pvmfrecvinfo('box', 0, PVMMBOXDEFAULT, b)
+      call pvmfunpack(INTEGER4, got, 1, 1, info)
+      if (b .le. 0 .or. info .ne. 0 .or. got(1) .ne. 42) stop 73
+      call pvmfbarrier('all', n, info)
+      call pvmfdelinfo('box', 0, 0, info)
+      if (a .eq. 0 .and. info .ne. 0) stop 74
+      call pvmfinitsend(PVMDEFAULT, b)
+      call pvmfbcast('all', 12, info)
+      if (info .ne. 0) stop 75
+      do i = 2, n
+        call pvmfrecv(-1, 12, bufid)
+        if (bufid .le. 0) stop 76
+      end do
+      call pvmffreezegroup('all', n, info)
+      if (info .ne. 0) stop 77
+      call pvmflvgroup('all', info)
+      if (info .ne. 0) stop 78
+      call pvmfspawn('no such', PVMHOST, 'nowhere', 1, got, b)
+      if (b .ne. PvmNoHost) stop 79
+      call pvmfpstat(tid, info)
+      if (info .ne. 0) stop 80
+      call pvmfkill(tid, info)
+      if (info .ne. PvmBadParam) stop 81
+      call pvmfsendsig(tid, 0, info)
+      if (info .ne. 0) stop 82
+      call pvmfmstat('nowhere', info)
+      if (info .ne. PvmNoHost) stop 83
+      got(1) = 3
+      call pvmfnotify(PVMTASKEXIT, 3, 1, got, info)
+      if (info .ne. PvmBadParam) stop 84
       if (me .eq. 0) print '(a,i3,a)', 'fortran', n, ': well'
       call pvmfexit(info)
       if (info .ne. 0) stop 51

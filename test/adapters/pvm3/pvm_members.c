@@ -6,6 +6,7 @@
 
 int self = -1, count, number;
 int *tids;
+char *me;
 
 enum { MEETING = 900000 };
 
@@ -28,6 +29,15 @@ void send_int(int to, int tag, int value)
     IS(pvm_send(tids[to], tag), PvmOk);
 }
 
+int place_of(int tid)
+{
+    int place = 0;
+    while (place < count && tids[place] != tid)
+        place++;
+    MUST(place < count);
+    return place;
+}
+
 int next_int(void)
 {
     int value = -1;
@@ -39,19 +49,43 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"machine", machine},   {"exported", exported},
-    {"leaving", leaving},   {"types", types},
-    {"in_place", in_place}, {"texts", texts},
-    {"formats", formats},   {"lengths", lengths},
-    {"order", order},       {"timed", timed},
-    {"casts", casts},       {"direct", direct},
-    {"buffers", buffers},   {"many_buffers", many_buffers},
-    {"forwards", forwards}, {"nested", nested},
-    {"infos", infos},       {"all_send_first", all_send_first},
-    {"flood", flood},       {"to_an_ended_task", to_an_ended_task},
-    {"chooses", chooses},   {"contexts", contexts},
-    {"handlers", handlers}, {"polls", polls},
-    {"options", options},   {"mistakes", mistakes},
+    {"machine", machine},
+    {"spawns", spawns},
+    {"places", places},
+    {"spawned", spawned},
+    {"notices", notices},
+    {"mailboxes", mailboxes},
+    {"waits_for_mail", waits_for_mail},
+    {"numbers", numbers},
+    {"groups", groups},
+    {"collections", collections},
+    {"frozen", frozen},
+    {"halts", halts},
+    {"exported", exported},
+    {"leaving", leaving},
+    {"types", types},
+    {"in_place", in_place},
+    {"texts", texts},
+    {"formats", formats},
+    {"lengths", lengths},
+    {"order", order},
+    {"timed", timed},
+    {"casts", casts},
+    {"direct", direct},
+    {"buffers", buffers},
+    {"many_buffers", many_buffers},
+    {"forwards", forwards},
+    {"nested", nested},
+    {"infos", infos},
+    {"all_send_first", all_send_first},
+    {"flood", flood},
+    {"to_an_ended_task", to_an_ended_task},
+    {"chooses", chooses},
+    {"contexts", contexts},
+    {"handlers", handlers},
+    {"polls", polls},
+    {"options", options},
+    {"mistakes", mistakes},
     {"told", told},
 };
 
@@ -68,6 +102,7 @@ int main(int argc, char **argv)
             if (tids[k] == tid)
                 self = k;
         MUST(self >= 0);
+        me = argv[0];
         scenarios[i].run();
         return 0;
     }

@@ -40,7 +40,10 @@
 
 extern int self, count, number; /* the place among the tasks, how many, and the scenario's number */
 extern int *tids;
+extern char *me; /* argv[0] */
 
+/* The place of a tid in tids. */
+int place_of(int tid);
 /* Waits until all tasks have called it. */
 void all_meet(void);
 void send_int(int to, int tag, int value);
@@ -48,6 +51,17 @@ void send_int(int to, int tag, int value);
 int next_int(void);
 
 void machine(void);
+void spawns(void);
+void places(void);
+void spawned(void);
+void notices(void);
+void mailboxes(void);
+void waits_for_mail(void);
+void numbers(void);
+void groups(void);
+void collections(void);
+void frozen(void);
+void halts(void);
 void exported(void);
 void leaving(void);
 void types(void);

@@ -282,7 +282,7 @@ void buffers(void)
     FAILS(pvm_freebuf(first), PvmNoSuchBuf);
     IS(pvm_freebuf(third), PvmOk);
 
-    /* What is packed can be unpacked, too; what was received cannot be packed into. */
+    /* What is packed can be unpacked, too; what was received can be packed further. */
     IS(pvm_setrbuf(one), 0);
     IS(next_int(), 1);
     IS(next_int(), 11);
@@ -291,9 +291,13 @@ void buffers(void)
     const int mine = pvm_getsbuf();
     IS(pvm_setrbuf(0), one);
     IS(pvm_setsbuf(pvm_recv(-1, 3)), mine);
-    FAILS(pvm_pkint(&number, 1, 1), PvmMismatch);
-    FAILS(pvm_pkstr("x"), PvmMismatch);
+    word = 12;
+    IS(pvm_pkint(&word, 1, 1), PvmOk); /* what came is packed further */
+    IS(pvm_send(tids[self], 4), PvmOk);
     IS(pvm_setsbuf(one), pvm_getrbuf());
+    MUST(pvm_recv(-1, 4) > 0);
+    IS(next_int(), 12);
+    FAILS(pvm_upkint(&word, 1, 1), PvmNoData);
     IS(pvm_freebuf(one), PvmOk);
     IS(pvm_getsbuf(), 0);
     IS(pvm_freebuf(two), PvmOk);

@@ -13,6 +13,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export BCR_TEMPDIR=$scratch
 unset BCR_ENLISTPATH EARL_VERBOSE
+EARL_EXEC=$scratch/moved/libexec/bcr/earl-exec
+export EARL_EXEC
 fail() {
     echo "FAIL test_pvm3_install: $*"
     exit 1
@@ -75,7 +77,7 @@ int main()
 C
 if command -v g++ >/dev/null; then
     compiles g++ cxx.cc -Wall -Wextra -Werror
-    says 1 '1 siblings, tid 40000'
+    says 1 '1 siblings, tid 40001'
     echo "ok C++"
 else
     echo "skip C++: there is no g++ (package g++)"
@@ -86,8 +88,8 @@ program free
   include 'fpvm3.h'
   integer :: tid, n, info
   call pvmfmytid(tid)
-  call pvmfsiblings(n, -1, info)
-  if (tid == 262144) print '(i2,a)', n, ' tasks'
+  call pvmfsiblings(n, 0, info)
+  if (tid == info) print '(i2,a)', n, ' tasks'
   call pvmfexit(info)
 end program
 F

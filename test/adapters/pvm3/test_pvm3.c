@@ -58,6 +58,63 @@ TEST_TIMEOUT(tasks_and_hosts_are_known_to_all, LIMIT)
     ends_well("machine", "1");
 }
 
+/* As the first task of its own virtual machine, on one host and on three. Tasks that it kills are told of on stderr. */
+static void runs_alone(const char *scenario)
+{
+    run_folder();
+    run_start(&run, program("PVM_MEMBERS"), scenario);
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s ends with status %d: %s", scenario, run.status, run.error);
+    run_start(&run, run_enl(), "--local", "2", program("PVM_MEMBERS"), scenario, "3");
+    run_end(&run);
+    if (run.status != 0)
+        FAIL("%s on three hosts ends with status %d: %s", scenario, run.status, run.error);
+}
+
+TEST_TIMEOUT(tasks_spawn_others_where_they_want, LIMIT)
+{
+    runs_alone("spawns");
+    runs_alone("places");
+}
+
+TEST_TIMEOUT(ends_of_tasks_are_told_once_for_each_request, LIMIT)
+{
+    runs_alone("notices");
+}
+
+TEST_TIMEOUT(mailboxes_keep_messages_and_numbers, LIMIT)
+{
+    runs_here("1", "mailboxes", "0");
+    runs("3", "mailboxes", "0");
+    runs("3", "waits_for_mail", "0");
+    runs_here("1", "numbers", "0");
+    runs_here("3", "numbers", "0");
+}
+
+TEST_TIMEOUT(groups_have_members_and_barriers, LIMIT)
+{
+    runs_here("1", "groups", "0");
+    runs("4", "groups", "0");
+    runs("4", "frozen", "0");
+}
+
+TEST_TIMEOUT(items_of_all_members_are_combined_and_collected, LIMIT)
+{
+    static const char *const counts[] = {"1", "2", "5"};
+    for (int i = 0; i < 3; i++)
+        runs_here(counts[i], "collections", "0");
+    runs_on_hosts("3", "collections", "0");
+}
+
+TEST_TIMEOUT(a_task_halts_the_virtual_machine, LIMIT)
+{
+    run_folder();
+    run_start(&run, run_enl(), "-n", "3", program("PVM_MEMBERS"), "halts");
+    run_end(&run);
+    CHECK_STR(run.text, "still here\n");
+}
+
 TEST_TIMEOUT(names_of_variables_are_exported, LIMIT)
 {
     runs_here("1", "exported", "0");
@@ -186,13 +243,13 @@ static void tells(const char *number, int status, const char *wanted)
     run_check_error(&run, wanted);
 }
 
-#define SAID "libpvm [t40000]: pvm_pkint(): No current buffer\n"
+#define SAID "libpvm [t40001]: pvm_pkint(): No current buffer\n"
 
 TEST_TIMEOUT(errors_are_said_as_the_option_wants, LIMIT)
 {
     tells("1", 0,
           SAID
-          "libpvm [t40000]: first: No current buffer\nBad parameter\nlibpvm [t40000]: pvm: Bad parameter\n");
+          "libpvm [t40001]: first: No current buffer\nBad parameter\nlibpvm [t40001]: pvm: Bad parameter\n");
     tells("2", 1, SAID);
     tells("3", 128 + 6, SAID);
 }
