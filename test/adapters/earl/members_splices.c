@@ -65,6 +65,7 @@ static void round_trip(int many)
     MUST(earl_unpack(nested, EARL_BYTE, &told, 1, 1) == EARL_E_END);
     earl_buffer_free(nested);
     MUST(earl_unnest(came, &nested) == EARL_OK && earl_buffer_length(nested) % 10 == 0);
+    MUST(earl_buffer_is_raw(nested) == 1);
     earl_buffer_free(nested);
     MUST(earl_unpack(came, EARL_INT, &told, 1, 1) == EARL_OK && told == many);
     earl_buffer_free(came);

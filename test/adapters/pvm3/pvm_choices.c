@@ -214,6 +214,8 @@ void handlers(void)
     FAILS(pvm_delmhf(4711), PvmNotFound);
 
     /* They run within receives, whatever these wait for; the active buffers stay. */
+    send_int(self, 10, 0);
+    MUST(pvm_getsbuf() > 0); /* it has run within the send */
     send_int(next, 10, 5);
     send_int(next, 10, 6);
     send_int(next, 1, 0);

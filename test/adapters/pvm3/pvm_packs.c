@@ -391,6 +391,8 @@ void nested(void)
         IS(pvm_pkmesg(inner), PvmOk);
         IS(pvm_send(tids[self], 1), PvmOk);
         FAILS(pvm_pkmesgbody(inner), PvmMismatch);
+        MUST(pvm_initsend(encoding) > 0);
+        FAILS(pvm_pkmesgbody(inner), PvmMismatch); /* into an empty one, too */
         MUST(pvm_recv(-1, 1) > 0);
         IS(next_int(), 5);
         must_be_inner(pvm_upkmesg(), 6);
