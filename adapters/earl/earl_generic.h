@@ -7,7 +7,6 @@
  * - With a component, a name that it gives to Generic_FirstCall, it is an instance of that: 0 and up, the lowest that is free. EXEC
  *   (earl_exec.h) knows who is what, starts processes, and keeps barriers and signals. A program starts as one process, or several.
  * - Without a component, in a team (enl -n), it is a node, 0 to Generic_cubesize() - 1. There is no EXEC, and what needs one is EARL_E_STATE.
- *
  * - Where there is EXEC and no component, after Generic_LEXEC, a process may have a cube: Generic_allocproc makes one, of which it is the
  *   host; Generic_load loads programs on its nodes, which are nodes 0 to size - 1 from the start, and have the process ID that they were loaded
  *   with. The host is node `size`. A node calls Generic_FirstCall without a component.
@@ -44,10 +43,10 @@ enum { EARL_COMPONENT = 240 }; /* bytes of a component's name, with the zero, an
 /* ----------------------------------- I: process startup, initialization and termination --- */
 
 /* Generic_LEXEC -- have an EXEC for this program, if it has none; a process that is in no program begins one of its own.
- * file is that of EXEC; NULL or "": the one that was installed. It runs where the first process does: arch, node and pid have no effect.
- * Generic_FirstCall with a component does the same.
- * Returns: 0. Errors: EARL_E_STATE: this process is in a team, and has begun without a component.
- * Blocks: until EXEC has given this process a number. */
+ * file is that of EXEC; NULL or "": the one that was installed, or that the variable EARL_EXEC names. It runs where the
+ * first process does: arch, node and pid have no effect. Generic_FirstCall with a component does the same.
+ * Returns: 0. Errors: EARL_E_STATE: this process is in a team, and has begun without a component; EARL_E_SYSTEM: EXEC could
+ *     not be started. Blocks: until EXEC has given this process a number. */
 EARL_API int Generic_LEXEC(const char *file, const char *arch, long node, long pid);
 
 /* Generic_FirstCall -- become one of the program. component NULL or "": without one.
