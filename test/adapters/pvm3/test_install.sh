@@ -44,6 +44,18 @@ compiles "$CC" "$scratch/moved/share/bcr/examples/pvm3/dot.c" -Wall -Wextra -Wer
 says 3 'the product is 1001000, by 3 tasks'
 echo "ok the example"
 
+# As a makefile of that time finds it.
+PVM_ROOT=$(dirname "$pkg")/bcr/pvm3
+arch=$("$PVM_ROOT/lib/pvmgetarch")
+[ "$(readlink -f "$PVM_ROOT/include/pvm3.h")" = "$(readlink -f "$scratch/moved/include/bcr-pvm3/pvm3.h")" ] || fail "pvm3.h is no link"
+for libraries in "-lpvm3" "-lgpvm3 -lpvm3" "-lfpvm3 -lpvm3 -lgpvm3"; do
+    # shellcheck disable=SC2086
+    "$CC" "-I$PVM_ROOT/include" "$scratch/moved/share/bcr/examples/pvm3/dot.c" "-L$PVM_ROOT/lib/$arch" $libraries \
+        "-Wl,-rpath,$PVM_ROOT/lib/$arch" -o program >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "$libraries"; }
+    says 2 'the product is 1001000, by 2 tasks'
+done
+echo "ok a PVM_ROOT"
+
 cat >old.c <<'C'
 #include <pvm3.h>
 main()
