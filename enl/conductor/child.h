@@ -195,6 +195,7 @@ struct enl_tree {
     struct enl_numbered *numbered; /* up to last_number */
     size_t numbered_room;
     struct enl_plan plan;
+    uint32_t sshds; /* numbers of sshds that are given */
     struct enl_batch batch;
     uv_timer_t lease;  /* the next of those that are gone is lost (introduce.c) */
     uv_timer_t begins; /* something that the plan allows may be begun */
@@ -208,8 +209,9 @@ struct enl_tree {
 
 /* Makes it if need be. NULL: no memory. */
 struct enl_tree *enl_tree_of(struct enl_program *program);
-/* Makes the plan, and numbers the sshds of all places. False: no memory. */
+/* Makes the plan, and numbers the sshds of all places; the sshd of one more. False: no memory. */
 bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree);
+void enl_tree_number_sshd(const struct enl_program *program, struct enl_place *place);
 /* NULL: it is gone, or there has been none. */
 static inline struct enl_child *enl_tree_child(const struct enl_program *program, uint32_t number)
 {

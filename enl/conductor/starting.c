@@ -43,6 +43,20 @@ static uint32_t number_sshds(const struct enl_hosts *hosts)
     return sshd + 1;
 }
 
+void enl_tree_number_sshd(const struct enl_program *program, struct enl_place *place)
+{
+    const struct enl_hosts *hosts = &program->hosts;
+    for (size_t i = 0; i < hosts->count; i++) {
+        const struct enl_host *other = hosts->hosts[i];
+        if (other != place->host && other->place != NULL &&
+            strcasecmp(address_of(other), address_of(place->host)) == 0) {
+            place->sshd = other->place->sshd;
+            return;
+        }
+    }
+    place->sshd = program->tree->sshds++;
+}
+
 /* Begins all that may be begun now. */
 static void on_begins(uv_timer_t *timer)
 {
@@ -75,8 +89,8 @@ static uint32_t fanout_of(const struct enl_program *program)
 
 bool enl_tree_plan(struct enl_program *program, struct enl_tree *tree)
 {
-    const uint32_t sshds = number_sshds(&program->hosts);
-    if (sshds == 0 || !enl_plan_init(&tree->plan, fanout_of(program), sshds))
+    tree->sshds = number_sshds(&program->hosts);
+    if (tree->sshds == 0 || !enl_plan_init(&tree->plan, fanout_of(program)))
         return false;
     uv_timer_init(&program->self.loop, &tree->begins);
     tree->begins.data = program;

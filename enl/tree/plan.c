@@ -21,11 +21,10 @@ struct enl_plan_node {
     uint32_t next, previous; /* of those that wait, or may start one more at its level; 0: the end */
 };
 
-bool enl_plan_init(struct enl_plan *plan, uint32_t fanout, size_t sshds)
+bool enl_plan_init(struct enl_plan *plan, uint32_t fanout)
 {
-    *plan = (struct enl_plan){.fanout = fanout, .sshds = sshds};
-    plan->logins = calloc(sshds + 1, sizeof *plan->logins);
-    if (plan->logins == NULL || !enl_grow(&plan->nodes, &plan->room, 1, sizeof *plan->nodes)) {
+    *plan = (struct enl_plan){.fanout = fanout};
+    if (!enl_grow(&plan->nodes, &plan->room, 1, sizeof *plan->nodes)) {
         enl_plan_fini(plan);
         return false;
     }
@@ -82,7 +81,8 @@ static void wait_no_more(struct enl_plan *plan, uint32_t number)
 
 bool enl_plan_want(struct enl_plan *plan, const struct enl_plan_host *host)
 {
-    if (!enl_grow(&plan->nodes, &plan->room, host->number + 1ul, sizeof *plan->nodes))
+    if (!enl_grow(&plan->nodes, &plan->room, host->number + 1ul, sizeof *plan->nodes) ||
+        !enl_grow(&plan->logins, &plan->sshds, host->sshd + 1ul, sizeof *plan->logins))
         return false;
     plan->nodes[host->number] = (struct enl_plan_node){
         .state = WAITING, .near = host->near, .direct = host->direct, .sshd = host->sshd};

@@ -33,8 +33,8 @@ struct enl_plan {
     uint32_t fanout;
     struct enl_plan_node *nodes; /* by number */
     size_t room;
-    uint32_t *logins; /* under way, to each sshd */
-    size_t sshds;
+    uint32_t *logins;             /* under way, to each sshd that a host was wanted by */
+    size_t sshds;                 /* for which there is room */
     uint32_t count;               /* hosts that are wanted, begun, met or up */
     uint32_t coming;              /* that are begun or met */
     struct enl_plan_list waiting; /* `direct` ones in front */
@@ -52,7 +52,7 @@ struct enl_plan_host {
 };
 
 /* False: no memory. */
-bool enl_plan_init(struct enl_plan *plan, uint32_t fanout, size_t sshds);
+bool enl_plan_init(struct enl_plan *plan, uint32_t fanout);
 void enl_plan_fini(struct enl_plan *plan);
 
 /* Wants that host, of a number that was not used before. False: no memory. */

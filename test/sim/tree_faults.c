@@ -156,8 +156,6 @@ void root_meddles(enum kind kind)
         return;
     sim_trace("the root %s host %u", kind == DISMISS ? "dismisses" : "cuts off", host->life.number);
     host->is_dismissed |= kind == DISMISS;
-    if (kind == DISMISS) /* life.c leaves that out, since a program tells all hosts to end at a time */
-        enl_plan_ends(&sim.plan, host->life.number);
     host->is_excused |= kind == NONSENSE;
     host->has_said_end &= kind != NONSENSE; /* it may be on its way */
     root_happens(host, kind == DISMISS ? ENL_LIFE_END : ENL_LIFE_CUT);

@@ -13,9 +13,8 @@ static struct host *want(uint32_t place, uint32_t wish, bool direct)
     host->ways[LINK_UP].waits_ms = host->ways[LINK_DOWN].waits_ms = BCRI_LANE_NOTHING_WAITS;
     host->life = (struct enl_life){.number = sim.last_number, .until_ms = UINT64_MAX};
     sim.lives.by_number[sim.last_number] = &host->life;
-    CHECK(enl_plan_want(&sim.plan, &(struct enl_plan_host){.number = sim.last_number,
-                                                           .sshd = (uint32_t)(place % sim.places),
-                                                           .direct = direct}));
+    CHECK(enl_plan_want(&sim.plan,
+                        &(struct enl_plan_host){.number = sim.last_number, .sshd = place, .direct = direct}));
     sim.begins = true;
     return host;
 }

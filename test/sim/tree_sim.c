@@ -152,7 +152,7 @@ void tree_begin(uint64_t seed, unsigned places, unsigned fanout, unsigned partne
     sim.lives = (struct enl_lives){.by_number = calloc(numbers, sizeof(struct enl_life *)), .room = numbers};
     TAILQ_INIT(&sim.lives.pending);
     CHECK(sim.hosts != NULL && sim.wishes != NULL && sim.lives.by_number != NULL &&
-          enl_plan_init(&sim.plan, fanout, places));
+          enl_plan_init(&sim.plan, fanout));
     sim.fanout = fanout;
     ends_begin(&sim.root, 0, NULL);
     for (uint32_t place = 0; place < places; place++)

@@ -61,9 +61,9 @@ enum kind {
     KILLED,    /* a command that hung has ended */
     PUSHED,    /* of a starter: what is pushed to the host is on its way */
     INTERRUPT, /* Ctrl-C */
-    DISMISS,   /* one host alone is to end */
+    DISMISS,   /* one host alone is to end: it is taken out of the program */
     NONSENSE,  /* the root takes what a host says for nonsense */
-    WANT,      /* one more host is wanted */
+    WANT,      /* one more host is wanted, which is added to the program */
     PATIENCE,  /* with hosts that are to stop */
     /* nobody acts on them */
     SUSPEND, /* Ctrl-Z */

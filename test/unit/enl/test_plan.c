@@ -10,9 +10,9 @@ static struct enl_plan plan;
 static uint32_t *starter_of; /* by number */
 static uint32_t wanted;
 
-static void make(uint32_t fanout, size_t sshds, uint32_t most)
+static void make(uint32_t fanout, uint32_t most)
 {
-    CHECK(enl_plan_init(&plan, fanout, sshds));
+    CHECK(enl_plan_init(&plan, fanout));
     starter_of = calloc(most + 1, sizeof *starter_of);
     CHECK(starter_of != NULL);
     wanted = 0;
@@ -79,7 +79,7 @@ static struct grown grow(uint32_t most)
 
 static struct grown grow_all(uint32_t hosts, uint32_t fanout)
 {
-    make(fanout, hosts, hosts);
+    make(fanout, hosts);
     for (uint32_t i = 0; i < hosts; i++)
         want(i, false, false);
     const struct grown grown = grow(hosts);
@@ -118,7 +118,7 @@ TEST(rounds_grow_with_the_logarithm_of_the_hosts)
 
 TEST(hosts_wanted_one_by_one_fill_the_first_level_first)
 {
-    make(4, 30, 30);
+    make(4, 30);
     for (uint32_t i = 0; i < 20; i++) {
         want(i, false, false);
         const struct grown grown = grow(30);
@@ -131,7 +131,7 @@ TEST(hosts_wanted_one_by_one_fill_the_first_level_first)
 TEST(one_sshd_has_at_most_eight_logins_under_way)
 {
     uint32_t numbers[64];
-    make(64, 2, 64);
+    make(64, 64);
     for (uint32_t i = 0; i < 20; i++)
         want(i % 2, false, false);
     CHECK_UINT(begin(numbers), 8); /* of one daemon */
@@ -149,7 +149,7 @@ TEST(one_sshd_has_at_most_eight_logins_under_way)
 TEST(hosts_behind_one_sshd_hold_nobody_else_up)
 {
     uint32_t numbers[64];
-    make(4, 2, 64);
+    make(4, 64);
     for (uint32_t i = 0; i < 4; i++)
         want(1, false, false);
     const struct grown grown = grow(64);
@@ -166,7 +166,7 @@ TEST(hosts_behind_one_sshd_hold_nobody_else_up)
 TEST(what_was_begun_by_a_daemon_that_dies_is_begun_by_another)
 {
     uint32_t numbers[16], number, by;
-    make(2, 16, 16);
+    make(2, 16);
     for (uint32_t i = 0; i < 4; i++)
         want(i, false, false);
     CHECK_UINT(begin(numbers), 2);
@@ -193,7 +193,7 @@ TEST(what_was_begun_by_a_daemon_that_dies_is_begun_by_another)
 TEST(a_daemon_that_reaches_nobody_starts_nobody_and_the_root_starts_them_all)
 {
     uint32_t number, by;
-    make(2, 16, 16);
+    make(2, 16);
     want(0, false, false);
     want(1, false, false);
     CHECK_UINT(grow(16).up, 2);
@@ -222,7 +222,7 @@ TEST(a_daemon_that_reaches_nobody_starts_nobody_and_the_root_starts_them_all)
 TEST(hosts_of_the_roots_machine_are_started_there)
 {
     uint32_t numbers[16], number, by;
-    make(2, 16, 16);
+    make(2, 16);
     want(0, false, false);
     want(1, true, false);
     CHECK_UINT(grow(16).up, 2);
@@ -245,7 +245,7 @@ TEST(whatever_happens_everything_wanted_comes_up)
     for (int run = 0; run < 200; run++) {
         enum { MOST = 400 };
         uint32_t begun[MOST], up[MOST], begun_count = 0, up_count = 0, number, by, left = 40;
-        make(2 + (uint32_t)rand() % 5, 8, MOST);
+        make(2 + (uint32_t)rand() % 5, MOST);
         while (left > 0 || begun_count > 0) {
             if (left > 0 && rand() % 3 == 0) {
                 want((uint32_t)rand() % 8, rand() % 8 == 0, rand() % 8 == 0);
