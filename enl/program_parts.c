@@ -112,8 +112,9 @@ static const struct enl_carry_ops carry_ops = {.control_link_send = enl_links_co
 static bool is_quiet(const struct enl_program *program)
 {
     return program->jobs.stop_signal == 0 && !program->here.is_frozen &&
-           !enl_enlist_is_busy(&program->jobs) && LIST_EMPTY(&program->jobs.outdone.printers) &&
-           LIST_EMPTY(&program->jobs.names.seekers) && LIST_EMPTY(&program->jobs.names.all);
+           !enl_enlist_is_busy(&program->jobs) && !enl_changes_wait(program) &&
+           LIST_EMPTY(&program->jobs.outdone.printers) && LIST_EMPTY(&program->jobs.names.seekers) &&
+           LIST_EMPTY(&program->jobs.names.all);
 }
 
 static void send_down(const struct enl_program *program, const struct bcri_control *message, bool up_alone)

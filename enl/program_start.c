@@ -201,7 +201,7 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
     program->self.environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
     if (program->self.environment != NULL && !enl_pushed_use(&program->carry, &program->jobs.programs))
         return bcri_refuse(error, error_size, 1, "no memory, or what was pushed cannot be read");
-    if (!program->self.is_child && program->self.config.push != 0 && program->hosts.count != 0 &&
+    if (!program->self.is_child && program->self.config.push != 0 &&
         prepare_push(program, error, error_size) != 0)
         return 2;
     program->here.folder = getcwd(NULL, 0);
@@ -222,10 +222,8 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
                            bcri_failure_text("no memory", failure), limits_here(bcri_failure_errno()));
     }
     bcri_host_set_name(program->here.host, program->self.hostname);
-    const bool alone = !program->self.is_child && program->hosts.count == 0;
-    if (!alone && !enl_links_prepare(&program->links, error, error_size))
-        return 1;
-    return 0;
+    /* Also without a list of hosts, since some may be added: CCEs get the agent's eventfd when they begin. */
+    return enl_links_prepare(&program->links, error, error_size) ? 0 : 1;
 }
 
 /* Signals come first, since threads that are made later inherit that they are blocked. */

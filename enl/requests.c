@@ -8,7 +8,6 @@
 
 #include <bcr/error.h>
 
-#include "bcri/machine.h"
 #include "carry/carry.h"
 #include "conductor/tree.h"
 #include "debug/debug.h"
@@ -92,24 +91,13 @@ static const char *ask_parent(struct enl_conn *conn, const struct bcri_control *
     return NULL;
 }
 
-/* The host of that place in the list; of a program without a list there is this one, with a slot for each processor. */
-static const char *host_name(struct enl_conn *conn, const struct bcri_control *message)
+/* The root's daemon has the list of hosts. */
+static const char *list_request(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_program *program = enl_program_of(conn);
-    const struct enl_hosts *hosts = &program->hosts;
-    struct bcri_control reply = {.type = BCRI_MSG_reply,
-                                 .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
-                                 .id = message->id};
-    const bool listed = message->index < hosts->count;
-    if (program->self.is_child)
+    if (enl_program_of(conn)->self.is_child)
         return ask_parent(conn, message, bcrE_ENLIST);
-    if (listed || (hosts->count == 0 && message->index == 0)) {
-        reply.present |= BCRI_HAS(text);
-        reply.text = bcri_view_of(listed ? hosts->hosts[message->index]->name : program->self.hostname);
-        reply.count = listed ? hosts->hosts[message->index]->slots : bcri_machine_cpus();
-    }
-    enl_conn_send(conn, &reply, NULL, 0);
-    return NULL;
+    return message->type == BCRI_MSG_host_name ? enl_states_of_listed(conn, message)
+                                               : enl_changes_add(conn, message);
 }
 
 /* How CCEs of that host represent data, also of one that is gone. */
@@ -247,7 +235,9 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, signal_cce): return enl_asked_signal(&program->jobs, conn, message);
     case ON(CONTROL, finish): enl_asked_end(&program->jobs, conn, message); return NULL;
     case ON(CHILD, host_name):
-    case ON(CONTROL, host_name): return host_name(conn, message);
+    case ON(CHILD, host_add):
+    case ON(CONTROL, host_name):
+    case ON(CONTROL, host_add): return list_request(conn, message);
     case ON(CHILD, host_arch):
     case ON(CONTROL, host_arch): return host_arch(conn, message);
     case ON(CONTROL, segment_add): return enl_memory_segment_add(conn, in);

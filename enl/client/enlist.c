@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* enlist.c -- bcr_enlist, bcr_arch and bcr_host. */
+/* enlist.c -- bcr_enlist and bcr_arch. */
 #include <limits.h>
 
 #include <bcr.h>
@@ -65,24 +65,4 @@ int bcr_arch(bcr_cce_id cceid)
     if (cce != NULL && cce->absent != bcrE_NOCCE && bcri_load_acquire(&ctx->host->agent) != 0)
         code = ask_arch(ctx, cce);
     return code == 0 ? cce->archtype : bcri_fail(code);
-}
-
-int bcr_host(int k, char *name, int length)
-{
-    BCRI_CALL;
-    struct bcri_ctx *ctx = bcri_enter();
-    struct bcri_incoming in;
-    if (ctx == NULL)
-        return -1;
-    if (k < 0 || length < 0 || (name == NULL && length != 0))
-        return bcri_fail(bcrE_ARG);
-    if (k > (int)BCRI_CCE_MAX)
-        return 0;
-    struct bcri_control request = {
-        .type = BCRI_MSG_host_name, .present = BCRI_HAS(index), .index = (uint32_t)k};
-    int code = bcri_client_ask(ctx->client, &request, -1, &in);
-    if (code == 0 && in.message.count != 0 && length != 0 &&
-        !bcri_view_copy(in.message.text, name, (size_t)length))
-        code = bcrE_ARG;
-    return code == 0 ? (int)in.message.count : bcri_fail(code);
 }

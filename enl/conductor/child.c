@@ -123,6 +123,7 @@ static void welcome(struct enl_child *child)
         enl_child_send(child, &(const struct bcri_control){.type = BCRI_MSG_freeze});
     enl_child_ask(child);
     enl_tree_up(child);
+    enl_changes_up(child);
 }
 
 /* Only LEAVE frees the child, whatever the others lead to, since that is handled later. */

@@ -164,6 +164,12 @@ void enl_child_free(struct enl_child *child);
 
 /* places.c, starting.c, tree.c -- What the root's daemon knows of the machines that its program may use. */
 
+/* The requester of a change of the list; conn NULL: nobody waits. */
+struct enl_asker {
+    struct enl_conn *conn;
+    uint32_t id;
+};
+
 /* What is known of an entry of the list of hosts. */
 struct enl_place {
     const struct enl_host *host;
@@ -172,6 +178,9 @@ struct enl_place {
     char *failed;            /* why it could not be started, which is not tried again; NULL: it may be */
     struct enl_child *child; /* NULL: none has been started, or it is gone */
     uint32_t sshd;           /* by which it is reached: places with the same number share one */
+    char abi[16];            /* of the enl there, when it has been met; "": not yet */
+    bool is_new;             /* it stays in the list if it comes up */
+    struct enl_asker asker;  /* who waits for that */
 };
 
 /* The hosts that were wanted since none was waited for: shown at a terminal. */
@@ -245,6 +254,17 @@ const char *enl_tree_tells(struct enl_child *child, const struct bcri_control *m
 bool enl_places_met(struct enl_child *child);
 /* It is GONE: unlinks and frees it. `sentence`: why, "" if it was told to end. */
 void enl_places_gone(struct enl_child *child, const char *sentence);
+
+/* changes.c -- bcr_hostadd, in the root's daemon. A host that is added has its daemon begun, and is in the list meanwhile; when that
+ * is up the requester is answered, and when it is gone without having been up the host is taken out again. */
+
+/* A child is up. */
+void enl_changes_up(const struct enl_child *child);
+/* It is one machine with the host `other`, or with the root's (NULL). */
+void enl_changes_met(const struct enl_child *child, const struct enl_host *other);
+/* It is gone, and not begun again. `sentence`: why, "" if it was told to end. */
+void enl_changes_gone(const struct enl_child *child, const char *sentence);
+
 /* How many hosts below it are up. */
 uint32_t enl_tree_below(const struct enl_child *child);
 /* A child has stopped, or will not any more. */

@@ -38,6 +38,7 @@ static const char *take_present(struct enl_child *child, const struct bcri_contr
         return child->why;
     }
     child->archtype = message->archtype;
+    bcri_view_copy(message->object, host->place->abi, sizeof host->place->abi);
     if (!enl_places_met(child)) {
         child->life.is_told = true;
         enl_child_cut(child, "");
@@ -269,6 +270,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_enlist:
     case BCRI_MSG_signal_cce:
     case BCRI_MSG_host_name:
+    case BCRI_MSG_host_add:
     case BCRI_MSG_publish:
     case BCRI_MSG_find:
     case BCRI_MSG_outdone:

@@ -206,6 +206,7 @@ bool enl_places_met(struct enl_child *child)
     if (child->host->local || child->machine_id[0] == '\0')
         return true;
     if (strcmp(child->machine_id, tree->machine_id) == 0) {
+        enl_changes_met(child, NULL);
         place->here = true;
         move_forwards(child, place);
         return false;
@@ -214,6 +215,7 @@ bool enl_places_met(struct enl_child *child)
     LIST_FOREACH (other, &tree->children, entry)
         if (other != child && !other->host->local && !enl_life_is_ending(&other->life) &&
             strcmp(child->machine_id, other->machine_id) == 0) {
+            enl_changes_met(child, other->host);
             place->same = other->host->place;
             move_forwards(child, place->same);
             return false;
@@ -289,14 +291,17 @@ void enl_places_gone(struct enl_child *child, const char *sentence)
     const bool again = begin_again(child, sentence);
     if (child->host->place->child == child)
         child->host->place->child = NULL;
-    if (!again && !child->life.was_up && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
+    const bool is_new = child->host->place->is_new;
+    if (!again && !child->life.was_up && !is_new && program->self.config.starthosts == BCRI_STARTHOSTS_ALL)
         remember_failure(child, sentence);
     if (blamed)
         enl_report(&program->self, BCRI_LOG_ERROR, "%s; %u CCE%s there%s%s", sentence, alive,
                    alive == 1 ? " was" : "s were", alive == 0 ? "" : "; ", alive == 0 ? "" : verdict.says);
     enl_collect_gone(child);
-    if (!again)
+    if (!again && !is_new)
         enl_states_gone(child, sentence);
+    if (!again)
+        enl_changes_gone(child, sentence);
     if (blamed && below != 0 && !ends)
         enl_report(&program->self, BCRI_LOG_WARN,
                    "%u host%s that %s started through host %s go%s on by %s to this one", below,

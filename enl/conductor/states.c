@@ -2,11 +2,15 @@
 /* See tree.h. */
 #include "conductor/child.h"
 
+#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/names.h"
+#include "bcri/archtype.h"
+#include "bcri/machine.h"
 #include "wire/wire.h"
 
 /* A host that is not there any more. */
@@ -88,5 +92,65 @@ const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *mes
             answer.text = bcri_view_of(gone->why);
         }
     enl_conn_send(conn, &answer, NULL, 0);
+    return NULL;
+}
+
+/* ---- what a CCE is told of the list ---- */
+
+static bool is_here(const struct enl_program *program, const struct enl_host *host,
+                    const struct enl_place *place)
+{
+    struct ifaddrs *known = NULL;
+    const bool here =
+        (place != NULL && place->here) || enl_entry_is_here(&program->self.config, host, &known);
+    freeifaddrs(known);
+    return here;
+}
+
+static void tell_up(struct bcri_control *reply, uint32_t number, uint32_t archtype, const char *abi)
+{
+    reply->present |= BCRI_HAS(host) | BCRI_HAS(archtype) | BCRI_HAS(machine);
+    reply->host = number;
+    reply->archtype = archtype;
+    reply->machine = bcri_view_of(abi);
+}
+
+static void tell_listed(const struct enl_program *program, const struct enl_host *host,
+                        struct bcri_control *reply)
+{
+    const struct enl_place *place = host->place;
+    while (place != NULL && place->same != NULL)
+        place = place->same;
+    const struct enl_child *child = place != NULL ? place->child : NULL;
+    const char *abi = place != NULL && place->abi[0] != '\0' ? place->abi : host->abi;
+    reply->text = bcri_view_of(host->name);
+    reply->count = host->slots;
+    if (is_here(program, host, place)) {
+        tell_up(reply, program->self.host_number, (uint32_t)bcri_archtype_native(), enl_abi());
+    } else if (child != NULL && enl_life_works(&child->life)) {
+        tell_up(reply, child->life.number, child->archtype, place->abi);
+    } else if (abi != NULL) {
+        reply->present |= BCRI_HAS(machine);
+        reply->machine = bcri_view_of(abi);
+    }
+}
+
+const char *enl_states_of_listed(struct enl_conn *conn, const struct bcri_control *message)
+{
+    const struct enl_program *program = enl_program_of(conn);
+    const struct enl_hosts *hosts = &program->hosts;
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
+                                 .id = message->id};
+    if (message->index < hosts->count) {
+        reply.present |= BCRI_HAS(text);
+        tell_listed(program, hosts->hosts[message->index], &reply);
+    } else if (hosts->count == 0 && message->index == 0) {
+        reply.present |= BCRI_HAS(text);
+        reply.text = bcri_view_of(program->self.hostname);
+        reply.count = bcri_machine_cpus();
+        tell_up(&reply, program->self.host_number, (uint32_t)bcri_archtype_native(), enl_abi());
+    }
+    enl_conn_send(conn, &reply, NULL, 0);
     return NULL;
 }

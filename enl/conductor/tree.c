@@ -13,15 +13,21 @@
 /* A daemon gives its log up after a minute. */
 enum { STOP_MSEC = 1000, END_MSEC = 2000, LOG_MSEC = 60000 };
 
+static void free_place(struct enl_host *host)
+{
+    struct enl_place *place = host->place;
+    host->place = NULL;
+    if (place != NULL)
+        free(place->failed);
+    free(place);
+}
+
 static void free_places(const struct enl_hosts *hosts)
 {
-    for (size_t i = 0; i < hosts->count; i++) {
-        struct enl_place *place = hosts->hosts[i]->place;
-        hosts->hosts[i]->place = NULL;
-        if (place != NULL)
-            free(place->failed);
-        free(place);
-    }
+    for (size_t i = 0; i < hosts->count; i++)
+        free_place(hosts->hosts[i]);
+    for (struct enl_host *host = hosts->former; host != NULL; host = host->next)
+        free_place(host);
 }
 
 /* Gives each host of the list its place. */
@@ -133,6 +139,7 @@ void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn)
 {
     for (struct enl_child *child = first_child(program); child != NULL; child = LIST_NEXT(child, entry))
         enl_forwards_forget(&child->forwards, conn);
+    enl_changes_forget(program, conn);
     enl_parent_forget(conn);
 }
 

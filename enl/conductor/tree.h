@@ -83,6 +83,19 @@ const char *enl_states_ask(struct enl_conn *conn, const struct bcri_control *mes
  * list of hosts is remembered. */
 void enl_states_gone(const struct enl_child *child, const char *sentence);
 
+/* host_name, of a CCE, or of a child in the name of one: answers with what is known of the host at that place of the list; of a
+ * program without a list there is this one, with a slot for each processor. */
+const char *enl_states_of_listed(struct enl_conn *conn, const struct bcri_control *message);
+
+/* changes.c -- The list of hosts of a program that runs changes (bcr_hostadd). The root's. */
+
+/* host_add, of a CCE, or of a child in the name of one. Returns NULL. */
+const char *enl_changes_add(struct enl_conn *conn, const struct bcri_control *message);
+/* The requester's connection is gone. */
+void enl_changes_forget(const struct enl_program *program, const struct enl_conn *conn);
+/* Whether somebody waits for a change. */
+bool enl_changes_wait(const struct enl_program *program);
+
 /* parent.c -- The daemon that has started this one (enl --child), and the two pipes to it: this daemon's stdin
  * and stdout. A child daemon has no root CCE. It says what machine it is, learns from its parent
  * which program it belongs to, starts CCEs for enlistors elsewhere, and stays, with or without CCEs,

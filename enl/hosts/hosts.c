@@ -62,7 +62,7 @@ void enl_host_free_texts(struct enl_host *host)
         free(*enl_host_text(host, &enl_host_keys[i]));
 }
 
-static void free_host(struct enl_host *host)
+void enl_host_free(struct enl_host *host)
 {
     enl_host_free_texts(host);
     free(host->name);
@@ -72,7 +72,11 @@ static void free_host(struct enl_host *host)
 void enl_hosts_free(struct enl_hosts *hosts)
 {
     for (size_t i = 0; i < hosts->count; i++)
-        free_host(hosts->hosts[i]);
+        enl_host_free(hosts->hosts[i]);
+    for (struct enl_host *host; (host = hosts->former) != NULL;) {
+        hosts->former = host->next;
+        enl_host_free(host);
+    }
     free(hosts->hosts);
     free(hosts->by_name);
     *hosts = (struct enl_hosts){0};
@@ -98,7 +102,7 @@ bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const c
     }
     hosts->sorted = 0;
     if (!whole) {
-        free_host(to);
+        enl_host_free(to);
         return false;
     }
     hosts->last_rank++;
@@ -135,13 +139,11 @@ static int compare_names(const void *a, const void *b)
 
 static bool sort_by_name(struct enl_hosts *hosts)
 {
-    struct enl_host **sorted = realloc(hosts->by_name, (hosts->count + 1) * sizeof(struct enl_host *));
-    if (sorted == NULL)
+    if (!enl_grow(&hosts->by_name, &hosts->names_room, hosts->count + 1, sizeof(struct enl_host *)))
         return false;
     if (hosts->count != 0)
-        memcpy(sorted, hosts->hosts, hosts->count * sizeof(struct enl_host *));
-    qsort(sorted, hosts->count, sizeof(struct enl_host *), compare_names);
-    hosts->by_name = sorted;
+        memcpy(hosts->by_name, hosts->hosts, hosts->count * sizeof(struct enl_host *));
+    qsort(hosts->by_name, hosts->count, sizeof(struct enl_host *), compare_names);
     hosts->sorted = hosts->count;
     return true;
 }
@@ -229,7 +231,7 @@ static int merge_by_name(struct enl_hosts *hosts, const char *file, char *error,
         if (hosts->hosts[i]->slots != 0)
             hosts->hosts[kept++] = hosts->hosts[i];
         else
-            free_host(hosts->hosts[i]);
+            enl_host_free(hosts->hosts[i]);
     hosts->count = kept;
     hosts->sorted = 0;
     return 0;

@@ -43,16 +43,19 @@ struct enl_host {
     unsigned line;           /* of the hosts file; 0: an option's */
     size_t rank;             /* it comes behind those with lower ones */
     struct enl_place *place; /* what the root's daemon knows of it (conductor/child.h); NULL: nothing */
+    struct enl_host *next;   /* of those that were taken out */
 };
 
-/* The address of a host holds until enl_hosts_free, whatever is added. */
+/* The address of a host holds until enl_hosts_free, whatever is added or taken out. */
 struct enl_hosts {
     struct enl_host **hosts;
     size_t count, room;
-    struct enl_host **by_name; /* sorted; valid until a host is added */
+    struct enl_host **by_name; /* sorted; valid until a host is added, but by enl_hosts_insert */
     size_t sorted;             /* hosts in by_name */
+    size_t names_room;
     size_t last_rank;
-    char source[256]; /* where most of them come from, for sentences */
+    struct enl_host *former; /* that were taken out, to which others refer still */
+    char source[256];        /* where most of them come from, for sentences */
 };
 
 /* What a file is. */
@@ -65,6 +68,11 @@ int enl_hosts_parse(struct enl_hosts *hosts, enum enl_hosts_form form, const cha
 /* Reads the file at `path`, which other users than its owner must not be able to write. The same. */
 int enl_hosts_read(struct enl_hosts *hosts, enum enl_hosts_form form, const char *path, char *error,
                    size_t error_size);
+
+/* Reads one line of a hosts file that stands for one host, which is in no list. `place` is what messages begin
+ * with. Gives the host; NULL: a sentence says why it is none. */
+struct enl_host *enl_host_of_line(const char *line, const char *place, char *error, size_t error_size);
+void enl_host_free(struct enl_host *host);
 
 /* Keeps the hosts whose names are in the list `names`, separated by commas, in that order; a name
  * without an entry becomes one. Returns 0, or -1 with a sentence and the hosts as they were. */
@@ -87,6 +95,12 @@ int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,
 /* NULL: no host has that name. */
 struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);
 void enl_hosts_free(struct enl_hosts *hosts);
+
+/* changes.c -- A list that is in use changes: a host is added that has a name of its own, and is the list's from then
+ * on (false: no memory); one that is in the list is taken out, and stays where it is until enl_hosts_free. */
+bool enl_hosts_insert(struct enl_hosts *hosts, struct enl_host *host);
+void enl_hosts_take_out(struct enl_hosts *hosts, struct enl_host *host);
+
 /* Where they come from, for sentences. */
 const char *enl_hosts_source(const struct enl_hosts *hosts);
 

@@ -188,6 +188,26 @@ static int parse_line(struct line *line, char *text, bool whole)
     return failed;
 }
 
+struct enl_host *enl_host_of_line(const char *text, const char *place, char *error, size_t error_size)
+{
+    struct enl_hosts one = {0};
+    struct enl_host *host = NULL;
+    char *copy = strdup(text);
+    struct line line = {.hosts = &one, .place = place, .error = error, .error_size = error_size};
+    const int failed = copy != NULL ? parse_line(&line, copy, true) : refuse_memory(&line);
+    free(copy);
+    if (failed == 0 && one.count == 1) {
+        host = one.hosts[0];
+        one.count = 0; /* it is the caller's */
+    } else if (failed == 0) {
+        bcri_refuse(error, error_size, 0,
+                    "%s: this names %zu hosts; give one line of a hosts file, with one name", place,
+                    one.count);
+    }
+    enl_hosts_free(&one);
+    return host;
+}
+
 int enl_hosts_parse(struct enl_hosts *hosts, enum enl_hosts_form form, const char *file, const char *bytes,
                     size_t length, char *error, size_t error_size)
 {

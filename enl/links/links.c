@@ -233,8 +233,6 @@ static uint64_t pool_bytes(struct enl_links *links)
 bool enl_links_begin(struct enl_links *links, char *error, size_t error_size)
 {
     char why[400];
-    if (links->agent == NULL)
-        return bcri_refuse(error, error_size, false, "this program was started without other hosts");
     if (links->thread != NULL)
         return true;
     const int told = links->told.data != NULL ? 0 : uv_async_init(&links->self->loop, &links->told, on_told);

@@ -163,6 +163,52 @@ struct bcr_startspec {
 };
 BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
 
+/* bcr_hostadd -- add a machine to those that the program may use, and have a daemon run there.
+ * host is a line as in a hosts file (enl(1)): the machine's name, and behind it what the file may say of
+ * one: addr, login, enl, slots, abi, path, local. It is of one machine: no range that stands for several
+ * names. The machine becomes the last of those that bcr_host tells; in a program without a list the
+ * root's machine stays the first. From then on it is like one of the file's: bcr_start takes its name on
+ * every host, and it stays in the list when it is lost. Any CCE may add one, wherever it runs.
+ *
+ * A daemon is started there at once, as by the first start of a CCE. If that fails the list is as before,
+ * and a line with the reason is in the log and on the root's stderr. While it is being started bcr_host
+ * tells the machine already, and starts there wait for it.
+ * Returns: 0: the daemon is up, and starts there need not wait.
+ * Errors: bcrE_ARG     host is NULL, over 1023 bytes long, or no line that stands for one machine; stderr
+ *                      says what is wrong.
+ *         bcrE_BUSY    The program has a host of that name, or is adding one; or it is a machine that the
+ *                      program has under another name, the root's for example (give it another enl of its
+ *                      own by "local").
+ *         bcrE_NOHOST  No daemon can be started there, or none was up within connecttimeout (bcrrc(5)).
+ *         bcrE_NOMEM   The root's daemon has no memory, or the list has 150,000 hosts.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: until enl runs there, or it is known that it does not. May run handlers.
+ * Crash: of the caller: the host is added all the same, or not at all. */
+BCR_API int bcr_hostadd(const char *host);
+
+/* bcr_hostinfo -- tell what is known of a machine that bcr_start may start CCEs on.
+ * k counts as in bcr_host. size is the size of the struct, which the caller sets; the routine fills in
+ * the rest. number is that of the daemon's host in the program, as bcr_teamhost tells it, 0 for the
+ * root's, or -1 if no daemon is up there: none has been started yet, or it is starting, or was lost. A
+ * machine that was lost has another number when a daemon is started there again; machines with several
+ * names have one. slots is how many CCEs it is meant for. archtype is how CCEs there represent data, 0 if
+ * number is -1. name is the machine's name, and arch what enl calls its architecture, as uname -m (i386
+ * for 32-bit x86); "" if it was never up, and the list does not say it.
+ * Returns: 1; 0: there is no such machine.
+ * Errors: bcrE_ARG     k is negative, entry is NULL, or its size is none that this library knows.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: until enl has answered.
+ * Order: who asks for each k while the list changes may miss a machine, or be told of one twice. */
+struct bcr_hostentry {
+    size_t size;
+    int number;
+    int slots;
+    int archtype;
+    char name[256];
+    char arch[16];
+};
+BCR_API int bcr_hostinfo(int k, struct bcr_hostentry *entry);
+
 /* bcr_teamrank, bcr_teamsize, bcr_teamcce, bcr_teamhost -- tell who is in this CCE's team.
  * A team is the CCEs that enl -n, or one bcr_start with bcr_start_team, has started: size members with
  * the ranks 0 to size - 1. Who is in it does not change, whoever ends. A CCE is in one team or in

@@ -57,6 +57,8 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_idle(0), code);
     FAILS(bcr_note("it waits", -1), code);
     FAILS(bcr_outdone(0), code);
+    FAILS(bcr_hostadd("a"), code);
+    FAILS(bcr_hostinfo(0, &(struct bcr_hostentry){.size = sizeof(struct bcr_hostentry)}), code);
     FAILS(bcr_tempdir(path, sizeof path), code);
     FAILS(bcr_sigenter(), code);
     FAILS(bcr_sigleave(), code);

@@ -406,3 +406,89 @@ TEST(lines_of_other_systems_and_long_ones)
     CHECK_INT(parse("\xef\xbb\xbfn1\n"), -1);
     CHECK(strstr(error, "machines:1: \"\\xef\\xbb\\xbfn1\" is no host's name") != NULL);
 }
+
+/* ---- a list that is in use changes ---- */
+
+static struct enl_host *line_of(const char *line)
+{
+    return enl_host_of_line(line, "bcr_hostadd", error, sizeof error);
+}
+
+TEST(a_line_is_one_host)
+{
+    struct enl_host *host = line_of("n1*3 addr=10.0.0.2 login=ada enl=/opt/enl path=~/bin # the first");
+    CHECK(host != NULL);
+    CHECK_STR(host->name, "n1");
+    CHECK_STR(host->address, "10.0.0.2");
+    CHECK_STR(host->login, "ada");
+    CHECK_STR(host->enl, "/opt/enl");
+    CHECK_STR(host->path, "~/bin");
+    CHECK_UINT(host->slots, 3);
+    CHECK_UINT(host->line, 0);
+    enl_host_free(host);
+    static const struct {
+        const char *line, *error;
+    } wrong[] = {
+        {"", "bcr_hostadd: this names 0 hosts; give one line of a hosts file, with one name"},
+        {"# n1", "bcr_hostadd: this names 0 hosts"},
+        {"n[1-3]", "bcr_hostadd: this names 3 hosts"},
+        {"n1\nn2", "bcr_hostadd: \"n2\" is not known"},
+        {"-n", "bcr_hostadd: \"-n\" is no host's name"},
+        {"localhost", "bcr_hostadd: localhost is the host on which"},
+        {"n1 local addr=n2", "bcr_hostadd: host n1 is local"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CHECK_PTR(line_of(wrong[i].line), NULL);
+        if (strncmp(error, wrong[i].error, strlen(wrong[i].error)) != 0)
+            FAIL("%s: %s", wrong[i].line, error);
+    }
+}
+
+/* Adds a host of that number; gives it. */
+static struct enl_host *insert(unsigned number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%c%u", number % 2 == 0 ? 'N' : 'n', number);
+    struct enl_host *host = line_of(name);
+    CHECK(host != NULL && enl_hosts_find(&hosts, name) == NULL && enl_hosts_insert(&hosts, host));
+    return host;
+}
+
+TEST(hosts_come_and_go_while_others_point_to_the_list)
+{
+    enum { MANY = 500 };
+    struct enl_host *all[MANY];
+    uint64_t random = test_seed();
+    CHECK_INT(parse("b\na\n"), 0);
+    const struct enl_host *first = hosts.hosts[0];
+    for (unsigned i = 0; i < MANY; i++)
+        all[i] = insert(i * 7919 % 100000);
+    CHECK_UINT(hosts.count, MANY + 2);
+    CHECK_PTR(hosts.hosts[0], first);
+    for (unsigned i = 0; i < MANY; i++) { /* they lie in their order, and are found by any case */
+        char name[32];
+        snprintf(name, sizeof name, "n%u", i * 7919 % 100000);
+        CHECK_PTR(hosts.hosts[i + 2], all[i]);
+        CHECK_PTR(enl_hosts_find(&hosts, name), all[i]);
+        CHECK(i == 0 || all[i]->rank > all[i - 1]->rank);
+    }
+    for (unsigned left = MANY; left > 0; left--) {
+        const unsigned i = (unsigned)test_rand_below(&random, left);
+        struct enl_host *host = all[i];
+        enl_hosts_take_out(&hosts, host);
+        all[i] = all[left - 1];
+        CHECK_UINT(hosts.count, left + 1);
+        CHECK_PTR(enl_hosts_find(&hosts, host->name), NULL); /* its own block is there still */
+        if (left > 1)
+            CHECK_PTR(enl_hosts_find(&hosts, all[0]->name), all[0]);
+    }
+    CHECK_PTR(enl_hosts_find(&hosts, "B"), first);
+    enl_hosts_take_out(&hosts, hosts.hosts[0]);
+    enl_hosts_take_out(&hosts, hosts.hosts[0]);
+    CHECK_UINT(hosts.count, 0);
+    CHECK_PTR(enl_hosts_find(&hosts, "a"), NULL);
+    const struct enl_host *again = insert(1);
+    CHECK_PTR(enl_hosts_find(&hosts, "n1"), again);
+    CHECK_PTR(hosts.hosts[0], again);
+    enl_hosts_free(&hosts);
+}

@@ -374,7 +374,7 @@ static char *read_header(void)
 static bool is_left_out(const char *name)
 {
     return strcmp(name, "init") == 0 || strcmp(name, "enter") == 0 || strcmp(name, "enlist") == 0 ||
-           strcmp(name, "start") == 0 || strcmp(name, "arch") == 0 || strcmp(name, "host") == 0 ||
+           strcmp(name, "start") == 0 || strcmp(name, "arch") == 0 || strncmp(name, "host", 4) == 0 ||
            strcmp(name, "watch") == 0 || strcmp(name, "unwatch") == 0 || strcmp(name, "signal") == 0 ||
            strcmp(name, "end") == 0 || strcmp(name, "publish") == 0 || strncmp(name, "team", 4) == 0 ||
            strcmp(name, "find") == 0 || strcmp(name, "tempdir") == 0 || strcmp(name, "outdone") == 0 ||

@@ -36,7 +36,9 @@
  *                          coroutines                           CCE may end
  *   enlist        CCE      id machine core count ordinal object data? archtype? turn? reply
  *                          team? rank? stride?
- *   host_name     CCE      id index                                             reply: text count
+ *   host_name     CCE      id index                                             reply: text count host?
+ *                                                                               archtype? machine?
+ *   host_add      CCE      id text                                              reply
  *   host_arch     CCE      id host                                              reply: archtype
  *   signal_cce    CCE      id kind target? team?                                reply
  *   finish        CCE      status team?                                         none
@@ -50,7 +52,7 @@
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   relay_end     daemon   id status text?
- *   reply         daemon   id status text? count? seg? cell? rings? archtype? team? folder?
+ *   reply         daemon   id status text? count? seg? cell? rings? archtype? team? folder? host? machine?
  *
  * docs/protocol.md has what passes between daemons, and enl/README.md tells how a CCE starts. Between daemons any message may
  * have `to` or `from`: it goes to that host, or comes from it, by way of others.
@@ -154,108 +156,111 @@
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
-#define BCRI_CONTROL_TYPES(X)                                                                                \
-    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                                  \
-    X(enter, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                                  \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program),                                                  \
-      K(flags) | K(rank) | K(random) | K(core) | K(bytes), 4)                                                \
-    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                          \
-    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                        \
-    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                               \
-    X(pages_back, K(cell) | K(rings), 0, 0)                                                                  \
-    X(segment_fd, K(id) | K(seg), 0, 0)                                                                      \
-    X(segment_freed, K(seg), 0, 0)                                                                           \
-    X(fd_set, K(id) | K(cell), 0, 1)                                                                         \
-    X(fd_get, K(id) | K(cell), 0, 0)                                                                         \
-    X(fd_ring, K(cell), 0, 0)                                                                                \
-    X(debug, K(count), K(text) | K(ordinal) | K(pid), 0)                                                     \
-    X(freeze, 0, 0, 0)                                                                                       \
-    X(outdone, K(id) | K(size), 0, 0)                                                                        \
-    X(drain, K(id), 0, 0)                                                                                    \
-    X(tempdir, K(id), 0, 0)                                                                                  \
-    X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                                  \
-    X(publish, K(id) | K(text) | K(cell), K(enlistor), 0)                                                    \
-    X(find, K(id) | K(text) | K(size), K(enlistor), 0)                                                       \
-    X(left, K(enlistor), 0, 0)                                                                               \
-    X(team_new, K(id) | K(count), K(enlistor), 0)                                                            \
-    X(team_cut, K(team), K(enlistor), 0)                                                                     \
-    X(team_sync, K(id) | K(size), 0, 0)                                                                      \
-    X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation), 0)                                  \
-    X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                              \
-    X(team_open, K(team), 0, 0)                                                                              \
-    X(team_arrived, K(team) | K(generation), 0, 0)                                                           \
-    X(team_back, K(team) | K(generation), 0, 0)                                                              \
-    X(team_synced, K(team) | K(generation) | K(status), 0, 0)                                                \
-    X(blocked_by, K(index), 0, 0)                                                                            \
-    X(idle, K(id) | K(status) | K(moves), 0, 0)                                                              \
-    X(note, K(text), 0, 0)                                                                                   \
-    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                   \
-    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                              \
-      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags) | K(team) | K(rank) |    \
-          K(stride) | K(host) | K(cell) | K(text) | K(random),                                               \
-      2)                                                                                                     \
-    X(strings_next, K(id) | K(size), 0, 0)                                                                   \
-    X(strings, K(id) | K(bytes), 0, 0)                                                                       \
-    X(started, K(id) | K(bytes), K(ordinal), 0)                                                              \
-    X(host_name, K(id) | K(index), 0, 0)                                                                     \
-    X(host_arch, K(id) | K(host), 0, 0)                                                                      \
-    X(signal_cce, K(id) | K(kind), K(target) | K(team), 0)                                                   \
-    X(finish, K(status), K(team), 0)                                                                         \
-    X(ps, K(id) | K(index), 0, 0)                                                                            \
-    X(kill, K(id), 0, 0)                                                                                     \
-    X(audit, K(id), 0, 0)                                                                                    \
-    X(pane, K(id) | K(index), 0, 0)                                                                          \
-    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                                     \
-    X(finding, K(id) | K(text), 0, 0)                                                                        \
-    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                                             \
-    X(relay_end, K(id) | K(status), K(text), 0)                                                              \
-    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                                   \
-    X(relay_window, K(id) | K(size), 0, 0)                                                                   \
-    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)                \
-    X(host_next, K(id) | K(host), 0, 0)                                                                      \
-    X(host_state, K(id) | K(host) | K(state) | K(count) | K(machine), K(text), 0)                            \
-    X(way_next, K(id) | K(host), 0, 0)                                                                       \
-    X(way_state, K(id) | K(host) | K(kind) | K(size), 0, 0)                                                  \
-    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                                         \
-    X(setting, K(object) | K(text), 0, 0)                                                                    \
-    X(environ, K(bytes), 0, 0)                                                                               \
-    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                                              \
-      K(machine) | K(folder) | K(mask) | K(bytes) | K(text) | K(public) | K(addresses) | K(random) |         \
-          K(flags),                                                                                          \
-      0)                                                                                                     \
-    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                                 \
-    X(alive, K(count), K(isolated), 0)                                                                       \
-    X(asked, K(ordinal) | K(flags), 0, 0)                                                                    \
-    X(pass, K(kind), K(team), 0)                                                                             \
-    X(watched, K(enlistor) | K(bytes) | K(kind), 0, 0)                                                       \
-    X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                                  \
-    X(window, K(size), 0, 0)                                                                                 \
-    X(report, K(kind) | K(bytes), 0, 0)                                                                      \
-    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0)                \
-    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                                     \
-    X(failed, K(status), 0, 0)                                                                               \
-    X(signal, K(kind), 0, 0)                                                                                 \
-    X(stop, K(id), 0, 0)                                                                                     \
-    X(go_on, 0, 0, 0)                                                                                        \
-    X(end, 0, 0, 0)                                                                                          \
-    X(beat, K(id), K(clock), 0)                                                                              \
-    X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                              \
-    X(want, K(host) | K(random), 0, 0)                                                                       \
-    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                      \
-    X(agreed, K(host) | K(random), 0, 0)                                                                     \
-    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                     \
-    X(lost, K(host), K(flags), 0)                                                                            \
-    X(carry, K(host) | K(bytes), 0, 0)                                                                       \
-    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), K(flags), 0)                       \
-    X(look, K(id), 0, 0)                                                                                     \
-    X(deadlock, K(kind), 0, 0)                                                                               \
-    X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                           \
-    X(cut, K(host), 0, 0)                                                                                    \
-    X(said, K(host) | K(bytes), 0, 0)                                                                        \
-    X(closed, K(host) | K(text), K(flags), 0)                                                                \
-    X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                           \
-    X(reply, K(id) | K(status),                                                                              \
-      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) | K(enlistor) | K(team) | K(folder), 2) \
+#define BCRI_CONTROL_TYPES(X)                                                                              \
+    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                                \
+    X(enter, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                                \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program),                                                \
+      K(flags) | K(rank) | K(random) | K(core) | K(bytes), 4)                                              \
+    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                        \
+    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                      \
+    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                             \
+    X(pages_back, K(cell) | K(rings), 0, 0)                                                                \
+    X(segment_fd, K(id) | K(seg), 0, 0)                                                                    \
+    X(segment_freed, K(seg), 0, 0)                                                                         \
+    X(fd_set, K(id) | K(cell), 0, 1)                                                                       \
+    X(fd_get, K(id) | K(cell), 0, 0)                                                                       \
+    X(fd_ring, K(cell), 0, 0)                                                                              \
+    X(debug, K(count), K(text) | K(ordinal) | K(pid), 0)                                                   \
+    X(freeze, 0, 0, 0)                                                                                     \
+    X(outdone, K(id) | K(size), 0, 0)                                                                      \
+    X(drain, K(id), 0, 0)                                                                                  \
+    X(tempdir, K(id), 0, 0)                                                                                \
+    X(watch, K(id) | K(enlistor) | K(cell) | K(generation) | K(kind), 0, 0)                                \
+    X(publish, K(id) | K(text) | K(cell), K(enlistor), 0)                                                  \
+    X(find, K(id) | K(text) | K(size), K(enlistor), 0)                                                     \
+    X(left, K(enlistor), 0, 0)                                                                             \
+    X(team_new, K(id) | K(count), K(enlistor), 0)                                                          \
+    X(team_cut, K(team), K(enlistor), 0)                                                                   \
+    X(team_sync, K(id) | K(size), 0, 0)                                                                    \
+    X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation), 0)                                \
+    X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                            \
+    X(team_open, K(team), 0, 0)                                                                            \
+    X(team_arrived, K(team) | K(generation), 0, 0)                                                         \
+    X(team_back, K(team) | K(generation), 0, 0)                                                            \
+    X(team_synced, K(team) | K(generation) | K(status), 0, 0)                                              \
+    X(blocked_by, K(index), 0, 0)                                                                          \
+    X(idle, K(id) | K(status) | K(moves), 0, 0)                                                            \
+    X(note, K(text), 0, 0)                                                                                 \
+    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)                 \
+    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                            \
+      K(data) | K(archtype) | K(enlistor) | K(turn) | K(bytes) | K(size) | K(flags) | K(team) | K(rank) |  \
+          K(stride) | K(host) | K(cell) | K(text) | K(random),                                             \
+      2)                                                                                                   \
+    X(strings_next, K(id) | K(size), 0, 0)                                                                 \
+    X(strings, K(id) | K(bytes), 0, 0)                                                                     \
+    X(started, K(id) | K(bytes), K(ordinal), 0)                                                            \
+    X(host_name, K(id) | K(index), 0, 0)                                                                   \
+    X(host_add, K(id) | K(text), 0, 0)                                                                     \
+    X(host_arch, K(id) | K(host), 0, 0)                                                                    \
+    X(signal_cce, K(id) | K(kind), K(target) | K(team), 0)                                                 \
+    X(finish, K(status), K(team), 0)                                                                       \
+    X(ps, K(id) | K(index), 0, 0)                                                                          \
+    X(kill, K(id), 0, 0)                                                                                   \
+    X(audit, K(id), 0, 0)                                                                                  \
+    X(pane, K(id) | K(index), 0, 0)                                                                        \
+    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                                   \
+    X(finding, K(id) | K(text), 0, 0)                                                                      \
+    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                                           \
+    X(relay_end, K(id) | K(status), K(text), 0)                                                            \
+    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                                 \
+    X(relay_window, K(id) | K(size), 0, 0)                                                                 \
+    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)              \
+    X(host_next, K(id) | K(host), 0, 0)                                                                    \
+    X(host_state, K(id) | K(host) | K(state) | K(count) | K(machine), K(text), 0)                          \
+    X(way_next, K(id) | K(host), 0, 0)                                                                     \
+    X(way_state, K(id) | K(host) | K(kind) | K(size), 0, 0)                                                \
+    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                                       \
+    X(setting, K(object) | K(text), 0, 0)                                                                  \
+    X(environ, K(bytes), 0, 0)                                                                             \
+    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                                            \
+      K(machine) | K(folder) | K(mask) | K(bytes) | K(text) | K(public) | K(addresses) | K(random) |       \
+          K(flags),                                                                                        \
+      0)                                                                                                   \
+    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                               \
+    X(alive, K(count), K(isolated), 0)                                                                     \
+    X(asked, K(ordinal) | K(flags), 0, 0)                                                                  \
+    X(pass, K(kind), K(team), 0)                                                                           \
+    X(watched, K(enlistor) | K(bytes) | K(kind), 0, 0)                                                     \
+    X(output, K(ordinal) | K(kind) | K(bytes), K(flags), 0)                                                \
+    X(window, K(size), 0, 0)                                                                               \
+    X(report, K(kind) | K(bytes), 0, 0)                                                                    \
+    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0)              \
+    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                                   \
+    X(failed, K(status), 0, 0)                                                                             \
+    X(signal, K(kind), 0, 0)                                                                               \
+    X(stop, K(id), 0, 0)                                                                                   \
+    X(go_on, 0, 0, 0)                                                                                      \
+    X(end, 0, 0, 0)                                                                                        \
+    X(beat, K(id), K(clock), 0)                                                                            \
+    X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                            \
+    X(want, K(host) | K(random), 0, 0)                                                                     \
+    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                    \
+    X(agreed, K(host) | K(random), 0, 0)                                                                   \
+    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)                   \
+    X(lost, K(host), K(flags), 0)                                                                          \
+    X(carry, K(host) | K(bytes), 0, 0)                                                                     \
+    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), K(flags), 0)                     \
+    X(look, K(id), 0, 0)                                                                                   \
+    X(deadlock, K(kind), 0, 0)                                                                             \
+    X(begin, K(host) | K(machine) | K(flags), K(text) | K(ccename) | K(object), 0)                         \
+    X(cut, K(host), 0, 0)                                                                                  \
+    X(said, K(host) | K(bytes), 0, 0)                                                                      \
+    X(closed, K(host) | K(text), K(flags), 0)                                                              \
+    X(ended, K(host) | K(code) | K(flags) | K(text), K(object), 0)                                         \
+    X(reply, K(id) | K(status),                                                                            \
+      K(text) | K(count) | K(seg) | K(cell) | K(rings) | K(archtype) | K(enlistor) | K(team) | K(folder) | \
+          K(host) | K(machine),                                                                            \
+      2)                                                                                                   \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
