@@ -96,8 +96,10 @@ static const char *list_request(struct enl_conn *conn, const struct bcri_control
 {
     if (enl_program_of(conn)->self.is_child)
         return ask_parent(conn, message, bcrE_ENLIST);
-    return message->type == BCRI_MSG_host_name ? enl_states_of_listed(conn, message)
-                                               : enl_changes_add(conn, message);
+    if (message->type == BCRI_MSG_host_name)
+        return enl_states_of_listed(conn, message);
+    return message->type == BCRI_MSG_host_add ? enl_changes_add(conn, message)
+                                              : enl_changes_take_away(conn, message);
 }
 
 /* How CCEs of that host represent data, also of one that is gone. */
@@ -236,8 +238,10 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     case ON(CONTROL, finish): enl_asked_end(&program->jobs, conn, message); return NULL;
     case ON(CHILD, host_name):
     case ON(CHILD, host_add):
+    case ON(CHILD, host_del):
     case ON(CONTROL, host_name):
-    case ON(CONTROL, host_add): return list_request(conn, message);
+    case ON(CONTROL, host_add):
+    case ON(CONTROL, host_del): return list_request(conn, message);
     case ON(CHILD, host_arch):
     case ON(CONTROL, host_arch): return host_arch(conn, message);
     case ON(CONTROL, segment_add): return enl_memory_segment_add(conn, in);

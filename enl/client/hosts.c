@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hosts.c -- the list of machines that the program may use, which the root's daemon has: bcr_host, bcr_hostinfo and
- * bcr_hostadd. */
+/* hosts.c -- the list of machines that the program may use, which the root's daemon has: bcr_host, bcr_hostinfo,
+ * bcr_hostadd and bcr_hostdel. */
 #include <stddef.h>
 #include <string.h>
 
@@ -86,4 +86,10 @@ int bcr_hostadd(const char *host)
 {
     BCRI_CALL;
     return change(BCRI_MSG_host_add, host);
+}
+
+int bcr_hostdel(const char *host)
+{
+    BCRI_CALL;
+    return change(BCRI_MSG_host_del, host);
 }

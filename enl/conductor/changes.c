@@ -61,16 +61,14 @@ static bool insert_own(struct enl_program *program)
     return false;
 }
 
-/* What points to the place of another one that is the same machine finds out anew which machine it is. */
-static void take_out(struct enl_program *program, const struct enl_place *place)
+/* What points to it as another name of the same machine finds out anew which machine it is. */
+static void take_out(struct enl_program *program, struct enl_host *host)
 {
     struct enl_hosts *hosts = &program->hosts;
-    size_t at = 0;
-    while (hosts->hosts[at]->place != place)
-        at++;
-    enl_hosts_take_out(hosts, hosts->hosts[at]);
-    for (size_t i = 0; i < hosts->count; i++)
-        if (hosts->hosts[i]->place->same == place)
+    enl_states_forget(host);
+    enl_hosts_take_out(hosts, host);
+    for (size_t i = 0; i < hosts->count && host->place != NULL; i++)
+        if (hosts->hosts[i]->place->same == host->place)
             hosts->hosts[i]->place->same = NULL;
 }
 
@@ -106,7 +104,7 @@ static struct enl_place *begin(struct enl_program *program, struct enl_host *hos
     *code_out = bcrE_NOHOST;
     if (enl_tree_want(program, host->place, address, false, error, error_size))
         return host->place;
-    take_out(program, host->place);
+    take_out(program, host);
     return NULL;
 }
 
@@ -153,7 +151,7 @@ void enl_changes_met(const struct enl_child *child, const struct enl_host *other
     if (!place->is_new)
         return;
     place->is_new = false;
-    take_out(child->program, place);
+    take_out(child->program, place->host);
     enl_report(&child->program->self, BCRI_LOG_ERROR, "host %s was not added: it is the machine of %s%s",
                child->host->name, other != NULL ? "host " : "the program's root",
                other != NULL ? other->name : "");
@@ -163,13 +161,58 @@ void enl_changes_met(const struct enl_child *child, const struct enl_host *other
 void enl_changes_gone(const struct enl_child *child, const char *sentence)
 {
     struct enl_place *place = child->host->place;
+    if (place->is_taken)
+        answer(place, 0);
     if (!place->is_new)
         return;
     place->is_new = false;
-    take_out(child->program, place);
+    take_out(child->program, place->host);
     if (sentence[0] != '\0')
         enl_report(&child->program->self, BCRI_LOG_ERROR, "%s", sentence);
     answer(place, sentence[0] != '\0' ? bcrE_NOHOST : bcrE_ENLIST);
+}
+
+/* ---- a host is taken away ---- */
+
+/* Takes the host of that name out of the list. Gives its place, if its daemon is to end; else the code of the answer. */
+static struct enl_place *take_named(struct enl_program *program, const char *name, int *code_out)
+{
+    struct ifaddrs *known = NULL;
+    struct enl_host *host = enl_hosts_find(&program->hosts, name);
+    const bool own = host != NULL ? is_here(program, host) : enl_name_is_here(name, &known);
+    freeifaddrs(known);
+    *code_out = host == NULL ? bcrE_NOHOST : 0;
+    if (own || name[0] == '\0' || (host != NULL && host->place != NULL && host->place->here))
+        *code_out = bcrE_ARG;
+    if (*code_out != 0)
+        return NULL;
+    struct enl_place *place = host->place;
+    take_out(program, host);
+    return place != NULL && place->child != NULL && place->same == NULL ? place : NULL;
+}
+
+const char *enl_changes_take_away(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = enl_program_of(conn);
+    char name[BCRI_CONTROL_TEXT_MAX + 1];
+    int code = bcrE_ENLIST;
+    struct enl_place *place = NULL;
+    bcri_view_copy(message->text, name, sizeof name);
+    if (program->self.phase == ENL_RUNNING && !program->here.is_frozen)
+        place = take_named(program, name, &code);
+    if (code == 0)
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "host %s is taken out of the program", name);
+    if (place == NULL) {
+        enl_cce_reply(conn, message->id, code, NULL);
+        return NULL;
+    }
+    if (place->is_new)
+        answer(place, bcrE_NOHOST);
+    place->is_new = false;
+    place->is_taken = true;
+    place->asker = (struct enl_asker){conn, message->id};
+    enl_child_end_alone(place->child);
+    return NULL;
 }
 
 /* ---- those who wait ---- */

@@ -126,6 +126,19 @@ static void welcome(struct enl_child *child)
     enl_changes_up(child);
 }
 
+/* It is taken out of a program that goes on. When the program ends it is told so as all others are. */
+static bool ends_alone(const struct enl_child *child)
+{
+    return child->host->place->is_taken && child->program->self.phase == ENL_RUNNING;
+}
+
+static void tell_end(struct enl_child *child)
+{
+    static const struct bcri_control alone = {
+        .type = BCRI_MSG_finish, .present = BCRI_HAS(status) | BCRI_HAS(flags), .flags = BCRI_FINISH_ALONE};
+    enl_child_send(child, ends_alone(child) ? &alone : &child->program->tree->end);
+}
+
 /* Only LEAVE frees the child, whatever the others lead to, since that is handled later. */
 static void carry_out(struct enl_child *child, unsigned actions)
 {
@@ -144,7 +157,7 @@ static void carry_out(struct enl_child *child, unsigned actions)
     if ((actions & ENL_LIFE_DO_WELCOME) != 0)
         welcome(child);
     if ((actions & ENL_LIFE_DO_TELL) != 0)
-        enl_child_send(child, &tree->end);
+        tell_end(child);
     if ((actions & ENL_LIFE_DO_LEAVE) != 0) {
         enl_child_sentence(child, sentence, sizeof sentence);
         leave(child, sentence);
@@ -168,7 +181,7 @@ static void happens(void *owner, struct enl_life *life, enum enl_life_event even
     struct enl_life_now now = now_of(child);
     const uint64_t until_ms = life->until_ms;
     const enum enl_life_state before = life->state;
-    now.patience_ms = child->program->tree->end_patience_ms;
+    now.patience_ms = ends_alone(child) ? ENL_CHILD_END_MSEC : child->program->tree->end_patience_ms;
     const unsigned actions = enl_life_happens(life, event, &now);
     if (life->state != before)
         bcri_log_write(&child->program->self.log, BCRI_LOG_DEBUG, "host %u: %s, %s: %s", life->number,
@@ -208,6 +221,17 @@ void enl_child_cut(struct enl_child *child, const char *why)
     if (child->why[0] == '\0')
         snprintf(child->why, sizeof child->why, "%s", why);
     enl_child_happens(child, ENL_LIFE_CUT);
+}
+
+void enl_child_end_alone(struct enl_child *child)
+{
+    child->ends_until_ms = enl_boottime_ms() + enl_tree_end_limit(child->program);
+    enl_child_happens(child, ENL_LIFE_END);
+}
+
+bool enl_child_is_overdue(const struct enl_child *child)
+{
+    return child->ends_until_ms != 0 && enl_boottime_ms() >= child->ends_until_ms;
 }
 
 void enl_child_reaped(struct enl_child *child, int wait_status)

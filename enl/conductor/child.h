@@ -95,6 +95,7 @@ struct enl_child {
     bool goes_on_late;             /* it is to be told that the program goes on, when it is up */
     struct enl_log_copy *log;      /* its log as far as it has come (collect.c); NULL: nothing */
     uint32_t unread;               /* bytes of output that it may send more, when there is room for them */
+    uint64_t ends_until_ms;        /* it alone is to end, and is given up then; 0: not so */
     uint32_t drains;               /* the question of enl_tree_drain that it has not answered; 0: none */
     struct enl_source *sources[2]; /* what it brings for stdout and stderr; NULL: nothing yet */
 };
@@ -107,6 +108,9 @@ static inline struct enl_child *enl_child_of(struct enl_life *life)
 /* What a peer of a child's is told to. */
 struct enl_peer_ops;
 extern const struct enl_peer_ops enl_child_peer_ops;
+
+/* How long a child that is to end may be silent, unless what ends it takes longer. */
+enum { ENL_CHILD_END_MSEC = 2000 };
 
 /* The numbers of a daemon's own requests to a child; the others are forwarded requests. */
 enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
@@ -152,6 +156,10 @@ void enl_child_send(struct enl_child *child, const struct bcri_control *message)
 void enl_child_stop(struct enl_child *child);
 /* That it goes on: by the way that it keeps, once it has that. */
 void enl_child_go_on(struct enl_child *child);
+/* It alone is to end: its CCEs are killed. */
+void enl_child_end_alone(struct enl_child *child);
+/* Whether it has not, and says still that it is there. */
+bool enl_child_is_overdue(const struct enl_child *child);
 /* Ends it at once. `why` is the reason if that is a failure, else "". */
 void enl_child_cut(struct enl_child *child, const char *why);
 void enl_child_reaped(struct enl_child *child, int wait_status);
@@ -172,7 +180,7 @@ struct enl_asker {
 
 /* What is known of an entry of the list of hosts. */
 struct enl_place {
-    const struct enl_host *host;
+    struct enl_host *host;
     bool here;               /* it is the root's machine, under a name of its own */
     struct enl_place *same;  /* it is one machine with that */
     char *failed;            /* why it could not be started, which is not tried again; NULL: it may be */
@@ -180,7 +188,8 @@ struct enl_place {
     uint32_t sshd;           /* by which it is reached: places with the same number share one */
     char abi[16];            /* of the enl there, when it has been met; "": not yet */
     bool is_new;             /* it stays in the list if it comes up */
-    struct enl_asker asker;  /* who waits for that */
+    bool is_taken;           /* it is in the list no more: its daemon is to end, if there is one */
+    struct enl_asker asker;  /* who waits for either */
 };
 
 /* The hosts that were wanted since none was waited for: shown at a terminal. */
@@ -255,8 +264,9 @@ bool enl_places_met(struct enl_child *child);
 /* It is GONE: unlinks and frees it. `sentence`: why, "" if it was told to end. */
 void enl_places_gone(struct enl_child *child, const char *sentence);
 
-/* changes.c -- bcr_hostadd, in the root's daemon. A host that is added has its daemon begun, and is in the list meanwhile; when that
- * is up the requester is answered, and when it is gone without having been up the host is taken out again. */
+/* changes.c -- bcr_hostadd and bcr_hostdel, in the root's daemon. A host that is added has its daemon begun, and is in the list
+ * meanwhile; when that is up the requester is answered, and when it is gone without having been up the host is taken out again. One
+ * that is taken away is taken out at once, and the requester is answered when its daemon is gone. */
 
 /* A child is up. */
 void enl_changes_up(const struct enl_child *child);
@@ -267,6 +277,8 @@ void enl_changes_gone(const struct enl_child *child, const char *sentence);
 
 /* How many hosts below it are up. */
 uint32_t enl_tree_below(const struct enl_child *child);
+/* A daemon that was told to end, and keeps its connection, is given up so many milliseconds later. */
+uint64_t enl_tree_end_limit(const struct enl_program *program);
 /* A child has stopped, or will not any more. */
 void enl_tree_stopped(struct enl_child *child);
 

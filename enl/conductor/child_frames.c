@@ -271,6 +271,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_signal_cce:
     case BCRI_MSG_host_name:
     case BCRI_MSG_host_add:
+    case BCRI_MSG_host_del:
     case BCRI_MSG_publish:
     case BCRI_MSG_find:
     case BCRI_MSG_outdone:
@@ -307,6 +308,10 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
 const char *enl_child_take(struct enl_child *child, const struct bcri_control *message)
 {
     const enum enl_life_state state = child->life.state;
+    if (enl_child_is_overdue(child)) {
+        enl_child_cut(child, "");
+        return NULL;
+    }
     if (enl_life_is_ending(&child->life))
         enl_child_happens(child, ENL_LIFE_SPEAKS);
     if (message->type == BCRI_MSG_present)

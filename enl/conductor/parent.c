@@ -212,7 +212,10 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_kill: break;
     default: return enl_forward_request(program->parent, message);
     }
-    program->all_end = true;
+    if (message->type != BCRI_MSG_finish || (message->flags & BCRI_FINISH_ALONE) == 0)
+        program->all_end = true;
+    else
+        bcri_log_write(&program->self.log, BCRI_LOG_INFO, "this host is taken out of the program");
     enl_uplink_happens(program, ENL_MEMBERSHIP_END, NULL);
     if (program->parent == NULL)
         return NULL;

@@ -223,9 +223,15 @@ bool enl_places_met(struct enl_child *child)
     return true;
 }
 
+/* The reason is `sentence`; "": the child was told to end. */
 static void fail_forwards(struct enl_child *child, const char *sentence)
 {
+    char taken[400];
     struct bcri_control request;
+    if (child->host->place->is_taken) {
+        snprintf(taken, sizeof taken, "host %s was taken out of the program", child->host->name);
+        sentence = taken;
+    }
     for (struct enl_forward *forward; (forward = enl_forward_take(&child->forwards, &request)) != NULL;) {
         const bool is_wanted = forward->conn != NULL || request.team != 0;
         if (forward->conn != NULL && request.type != BCRI_MSG_enlist)

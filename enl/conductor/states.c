@@ -43,6 +43,18 @@ void enl_states_gone(const struct enl_child *child, const char *sentence)
     snprintf(gone->why, sizeof gone->why, "%s", why != NULL ? why + 2 : sentence);
 }
 
+void enl_states_forget(const struct enl_host *host)
+{
+    struct gone *gone;
+    SLIST_FOREACH (gone, &all_gone, entry)
+        if (gone->host == host)
+            break;
+    if (gone == NULL)
+        return;
+    SLIST_REMOVE(&all_gone, gone, gone, entry);
+    free(gone);
+}
+
 static uint32_t state_of(const struct enl_child *child)
 {
     if (enl_life_works(&child->life))

@@ -11,7 +11,7 @@
 #include "wire/wire.h"
 
 /* A daemon gives its log up after a minute. */
-enum { STOP_MSEC = 1000, END_MSEC = 2000, LOG_MSEC = 60000 };
+enum { STOP_MSEC = 1000, END_MSEC = ENL_CHILD_END_MSEC, LOG_MSEC = 60000 };
 
 static void free_place(struct enl_host *host)
 {
@@ -225,11 +225,16 @@ static void on_killed(uv_timer_t *timer)
 /* A killed daemon stays connected until its endscript and the transfer of its log are done. A daemon that is at work has
  * killafter for that; one that is still starting has hosttimeout more, as has the host that starts it. After that the root
  * waits no longer, whatever the daemon still sends. */
-static void limit_end(struct enl_program *program)
+uint64_t enl_tree_end_limit(const struct enl_program *program)
 {
     const struct bcri_config *config = &program->self.config;
-    const uint64_t most_ms = (uint64_t)config->killafter + END_MSEC + (uint64_t)config->hosttimeout +
-                             (config->logdir != NULL ? LOG_MSEC : 0);
+    return (uint64_t)config->killafter + END_MSEC + (uint64_t)config->hosttimeout +
+           (config->logdir != NULL ? LOG_MSEC : 0);
+}
+
+static void limit_end(struct enl_program *program)
+{
+    const uint64_t most_ms = enl_tree_end_limit(program);
     if (first_child(program) != NULL && uv_is_active((uv_handle_t *)&program->tree->killed) == 0)
         uv_timer_start(&program->tree->killed, on_killed, most_ms, most_ms);
 }

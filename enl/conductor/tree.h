@@ -87,14 +87,18 @@ void enl_states_gone(const struct enl_child *child, const char *sentence);
  * program without a list there is this one, with a slot for each processor. */
 const char *enl_states_of_listed(struct enl_conn *conn, const struct bcri_control *message);
 
-/* changes.c -- The list of hosts of a program that runs changes (bcr_hostadd). The root's. */
+/* changes.c -- The list of hosts of a program that runs changes (bcr_hostadd, bcr_hostdel). The root's. */
 
-/* host_add, of a CCE, or of a child in the name of one. Returns NULL. */
+/* host_add and host_del, of a CCE, or of a child in the name of one. Return NULL. */
 const char *enl_changes_add(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_changes_take_away(struct enl_conn *conn, const struct bcri_control *message);
 /* The requester's connection is gone. */
 void enl_changes_forget(const struct enl_program *program, const struct enl_conn *conn);
 /* Whether somebody waits for a change. */
 bool enl_changes_wait(const struct enl_program *program);
+
+/* A host is taken out of the list: what has become of it before is told no more. */
+void enl_states_forget(const struct enl_host *host);
 
 /* parent.c -- The daemon that has started this one (enl --child), and the two pipes to it: this daemon's stdin
  * and stdout. A child daemon has no root CCE. It says what machine it is, learns from its parent

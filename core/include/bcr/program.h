@@ -33,7 +33,7 @@ enum bcr_how {
     bcr_UNKNOWN = 0,  /* it ended before anybody asked, and nobody knows how any more; or it left no status */
     bcr_EXITED = 1,   /* by exit or by returning from main, with a status */
     bcr_KILLED = 2,   /* by a signal */
-    bcr_HOSTLOST = 3, /* its host is lost to the program */
+    bcr_HOSTLOST = 3, /* its host is lost to the program, or was taken away */
     bcr_NEVERUP = 4   /* it was started, and did not become a CCE */
 };
 
@@ -179,12 +179,32 @@ BCR_API int bcr_start(const struct bcr_startspec *spec, bcr_cce_id *ids);
  *         bcrE_BUSY    The program has a host of that name, or is adding one; or it is a machine that the
  *                      program has under another name, the root's for example (give it another enl of its
  *                      own by "local").
- *         bcrE_NOHOST  No daemon can be started there, or none was up within connecttimeout (bcrrc(5)).
+ *         bcrE_NOHOST  No daemon can be started there, or none was up within connecttimeout (bcrrc(5));
+ *                      or another CCE has taken the host away meanwhile.
  *         bcrE_NOMEM   The root's daemon has no memory, or the list has 150,000 hosts.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
  * Blocks: until enl runs there, or it is known that it does not. May run handlers.
  * Crash: of the caller: the host is added all the same, or not at all. */
 BCR_API int bcr_hostadd(const char *host);
+
+/* bcr_hostdel -- take a machine away from those that the program may use, and end what runs there.
+ * host is a name that bcr_host tells, of any machine but the root's. It is out of the list at once, and
+ * starts there fail (bcrE_NOHOST); the numbers of those behind it are one less. All CCEs there are killed,
+ * whatever they do, and its daemon ends when what they have printed is out. To all others that is as if
+ * the host were lost (bcrE_DEAD), but it is no failure: onfail does not count, and nothing is said of it
+ * on stderr. Watches tell of each CCE there (bcr_watch), as killed by SIGKILL or by the loss of its host.
+ * Daemons that were started from there go on. The name may be added again.
+ *
+ * Of several names of one machine only that one goes, unless its daemon was started by that name. Any CCE
+ * may take away any machine; one that takes away its own is killed with it.
+ * Returns: 0: its daemon has ended, or is given up: one that has not ended killafter, hosttimeout and two
+ *     seconds after it was told to (bcrrc(5)), as when its endscript hangs. Some watches may tell later.
+ * Errors: bcrE_ARG     host is NULL, "", over 1023 bytes long, or the root's machine.
+ *         bcrE_NOHOST  The program has no machine of that name, or another CCE is taking it away.
+ *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks: until the daemon there has ended. May run handlers.
+ * Crash: of the caller: the host is taken away all the same, or not at all. */
+BCR_API int bcr_hostdel(const char *host);
 
 /* bcr_hostinfo -- tell what is known of a machine that bcr_start may start CCEs on.
  * k counts as in bcr_host. size is the size of the struct, which the caller sets; the routine fills in

@@ -54,6 +54,7 @@ static const enum bcri_control_type of_cce[] = {
     BCRI_MSG_signal_cce,  BCRI_MSG_finish,        BCRI_MSG_publish,    BCRI_MSG_find,
     BCRI_MSG_team_new,    BCRI_MSG_team_cut,      BCRI_MSG_team_sync,  BCRI_MSG_idle,
     BCRI_MSG_tempdir,     BCRI_MSG_outdone,       BCRI_MSG_debug,      BCRI_MSG_host_add,
+    BCRI_MSG_host_del,
 };
 static const enum bcri_control_type of_helper[] = {BCRI_MSG_segment_fd, BCRI_MSG_ps, BCRI_MSG_way_next,
                                                    BCRI_MSG_pane, BCRI_MSG_attach};
@@ -179,7 +180,7 @@ static const enum bcri_control_type of_child[] = {
     BCRI_MSG_strings,   BCRI_MSG_strings_next, BCRI_MSG_started,      BCRI_MSG_watched,   BCRI_MSG_signal_cce,
     BCRI_MSG_finish,    BCRI_MSG_publish,      BCRI_MSG_find,         BCRI_MSG_left,      BCRI_MSG_team_new,
     BCRI_MSG_team_cut,  BCRI_MSG_member,       BCRI_MSG_team_arrived, BCRI_MSG_team_back, BCRI_MSG_outdone,
-    BCRI_MSG_debug,     BCRI_MSG_host_add,
+    BCRI_MSG_debug,     BCRI_MSG_host_add,     BCRI_MSG_host_del,
 };
 
 static void put(const void *bytes, size_t length)

@@ -3,13 +3,16 @@
  * words, which it does one after the other, and of which it tells what came ($SYS_TELL):
  *
  *   add LINE     bcr_hostadd: "add CODE"
- *   bad          bad input to bcr_hostadd and bcr_hostinfo, which it looks at itself: "bad"
+ *   del NAME     bcr_hostdel: "del CODE"
+ *   bad          bad input to bcr_hostadd, bcr_hostdel and bcr_hostinfo, which it looks at itself: "bad"
  *   list         the hosts that bcr_host and bcr_hostinfo tell: "list NAME:SLOTS:NUMBER:ARCH ..."
  *   start M N    starts N CCEs on machine M, which stay: "start COUNT CODE", and each CCE "pid ORDINAL PID DAEMON"
  *   talk M       starts one there that puts a region here, and takes that: "talk CODE"
  *   by M WORD... has a CCE on machine M do all words behind that, and waits for its end
  *   each N M WORD... has N CCEs on machine M do all words behind that, at a time
  *   pid          "pid ORDINAL PID DAEMON" of itself
+ *   beside M N WORD... has a CCE on machine M do the next N words, and goes on
+ *   print N      starts a CCE on machine local1 that prints N lines and stays; when all are printed, "printed"
  *   ended        takes the next end of a CCE that it has started: "ended ORDINAL HOW"
  *   wait         until the test lets it go on ($SYS_GO) */
 #include <fcntl.h>
@@ -80,6 +83,15 @@ static void bad(void)
     MUST(bcr_hostinfo(-1, &entry) == -1 && bcr_errno == bcrE_ARG);
     MUST(bcr_hostinfo(0, &other) == -1 && bcr_errno == bcrE_ARG);
     MUST(bcr_hostinfo(1 << 30, &entry) == 0 && bcr_hostinfo(500, &entry) == 0);
+    MUST(bcr_host(0, longest, sizeof longest) > 0 && bcr_hostdel(longest) == -1 && bcr_errno == bcrE_ARG);
+    MUST(bcr_hostdel(NULL) == -1 && bcr_errno == bcrE_ARG);
+    MUST(bcr_hostdel("") == -1 && bcr_errno == bcrE_ARG);
+    MUST(bcr_hostdel("127.0.0.1") == -1 && bcr_errno == bcrE_ARG);
+    MUST(bcr_hostdel("nobody") == -1 && bcr_errno == bcrE_NOHOST);
+    memset(longest, 'a', sizeof longest);
+    MUST(bcr_hostdel(longest) == -1 && bcr_errno == bcrE_ARG);
+    longest[1023] = '\0';
+    MUST(bcr_hostdel(longest) == -1 && bcr_errno == bcrE_NOHOST);
     tell("bad\n");
 }
 
@@ -139,6 +151,30 @@ static void take_end(bool tells)
         tell("ended %d %d\n", end[1], end[2]);
 }
 
+static void print(const char *count)
+{
+    MUST(start("local1", 1, (const char *const[]){"lines", count, NULL}) == 1);
+}
+
+static void beside(const char *at, int count, char **words)
+{
+    const char *some[16] = {NULL};
+    MUST(count < 16);
+    for (int i = 0; i < count; i++)
+        some[i] = words[i];
+    MUST(start(at, 1, some) == 1);
+}
+
+static void lines(int count)
+{
+    for (int i = 0; i < count; i++)
+        printf("line %d\n", i);
+    fflush(stdout);
+    tell("printed\n");
+    for (;;)
+        pause();
+}
+
 static void put(void)
 {
     bcr_region region = bcr_rgalloc(5, 0);
@@ -153,6 +189,10 @@ static int one(char **words)
     const char *word = words[0];
     if (strcmp(word, "add") == 0)
         return tell("add %d\n", bcr_hostadd(words[1]) == 0 ? 0 : bcr_errno), 2;
+    if (strcmp(word, "del") == 0)
+        return tell("del %d\n", bcr_hostdel(words[1]) == 0 ? 0 : bcr_errno), 2;
+    if (strcmp(word, "print") == 0)
+        return print(words[1]), 2;
     if (strcmp(word, "bad") == 0)
         return bad(), 1;
     if (strcmp(word, "list") == 0)
@@ -165,6 +205,10 @@ static int one(char **words)
         return take_end(true), 1;
     if (strcmp(word, "wait") == 0)
         return wait_to_go(), 1;
+    if (strcmp(word, "lines") == 0)
+        lines(atoi(words[1]));
+    if (strcmp(word, "beside") == 0)
+        return beside(words[1], atoi(words[2]), words + 3), 3 + atoi(words[2]);
     if (strcmp(word, "put") == 0)
         return put(), 1;
     if (strcmp(word, "pid") == 0 || strcmp(word, "stay") == 0)

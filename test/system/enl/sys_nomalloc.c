@@ -302,6 +302,7 @@ static void failures(void)
     must(bcr_outdone(bcr_BLOCK) == 0, "bcr_outdone");
     struct bcr_hostentry entry = {.size = sizeof entry};
     must(bcr_hostinfo(0, &entry) == 1 && bcr_hostadd("no host's name") < 0, "bcr_hostadd in vain");
+    must(bcr_hostdel("no host's name") < 0, "bcr_hostdel in vain");
     must(bcr_tempdir(name, sizeof name) == 0 && bcr_tempdir(name, 1) < 0, "bcr_tempdir");
     must(bcr_idle(bcr_IDLE_WAITING) == 0 && bcr_idle(0) == 0, "bcr_idle");
     must(bcr_note("what is to come", others[1]) == 0 && bcr_note(NULL, -1) == 0, "bcr_note");

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts that are added to a program while it runs (sys_changes.c). */
+/* Hosts that are added to a program while it runs, and taken away (sys_changes.c). */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
+#include <bcr/program.h>
 
 #include "check.h"
 #include "run.h"
@@ -48,18 +51,20 @@ static void lists(const char *others)
 }
 
 /* The architecture of this build, as the list has it. */
+static const char *arch(void)
+{
+    static struct utsname machine;
+    CHECK_INT(uname(&machine), 0);
+    return sizeof(void *) == 4 && strcmp(machine.machine, "x86_64") == 0 ? "i386" : machine.machine;
+}
+
+/* With that for each @. Valid until the next call. */
 static const char *with_arch(const char *list)
 {
     static char text[1024];
     char *to = text;
-    const char *arch = sizeof(void *) == 4 ? "i386" :
-#ifdef __x86_64__
-                                           "x86_64";
-#else
-                                           "";
-#endif
     for (const char *at = list; *at != '\0'; at++)
-        to += *at == '@' ? sprintf(to, "%s", arch) : sprintf(to, "%c", *at);
+        to += *at == '@' ? sprintf(to, "%s", arch()) : sprintf(to, "%c", *at);
     return text;
 }
 
@@ -102,7 +107,7 @@ TEST(a_program_without_other_hosts_gets_some)
 TEST(a_list_is_added_to_and_its_hosts_are_told_before_they_are_used)
 {
     run_folder();
-    run_start(&run, run_enl(), "--local", "2", program(), "list", "add", "new local abi=x86_64", "add",
+    run_start(&run, run_enl(), "--local", "2", program(), "list", "add", with_arch("new local abi=@"), "add",
               "old local path=/opt:~/bin", "list", "talk", "local2", "talk", "new", "list");
     tells("list local1:1:-1: local2:1:-1:");
     tells("add 0");
@@ -201,11 +206,14 @@ TEST(of_several_that_add_one_host_at_a_time_one_does)
     run_check_error(&run, "host one was not added: the program has one of that name");
 }
 
+/* It tells, and waits to be killed. */
+static const char slow[] = "#!/bin/sh\necho begun >\"$SYS_TELL\"\nexec sleep 1000\n";
+
 /* A CCE of local1 adds a host whose command waits until it is let go; gives the CCE's process and its daemon's. */
 static void add_slowly(pid_t *adder, pid_t *daemon)
 {
     int ordinal;
-    reach_by("#!/bin/sh\necho begun >\"$SYS_TELL\"\nread -r line <\"$SYS_GO\"\nexit 255\n");
+    reach_by(slow);
     run_start(&run, run_enl(), "--onfail", "isolate", "--local", "1", program(), "by", "local1", "pid", "add",
               "away");
     CHECK_INT(sscanf(run_told_by(&run), "pid %d %d %d", &ordinal, adder, daemon), 3);
@@ -222,4 +230,220 @@ TEST(an_adder_that_is_killed_leaves_the_list_as_it_was)
     kill(daemon, SIGKILL); /* the adder's host is lost while its request is under way */
     ends(0);
     unsetenv("BCR_RSHPATH");
+}
+
+/* ---- hosts that are taken away ---- */
+
+/* Two CCEs on that host have come. */
+static void two_are_there(void)
+{
+    int ordinal;
+    pid_t pid;
+    for (int i = 0; i < 3; i++) { /* in any order with the answer of bcr_start */
+        const char *line = run_told_by(&run);
+        CHECK(strcmp(line, "start 2 0") == 0 || sscanf(line, "pid %d %d", &ordinal, &pid) == 2);
+    }
+}
+
+/* An end of a CCE, by SIGKILL or with its host. */
+static void one_has_ended(void)
+{
+    int ordinal, how;
+    CHECK_INT(sscanf(run_told_by(&run), "ended %d %d", &ordinal, &how), 2);
+    CHECK(ordinal > 0 && (how == bcr_KILLED || how == bcr_HOSTLOST));
+}
+
+/* Whatever onfail is: here it is abort. */
+TEST(what_runs_on_a_host_that_is_taken_away_is_ended_and_told_of)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", program(), "start", "local1", "2", "wait", "del", "local1",
+              "ended", "ended", "list", "talk", "local1", "talk", "local2", "add", "local1 local", "list",
+              "talk", "local1", "del", "local2", "del", "local1", "del", "local1", "list");
+    two_are_there();
+    run_go();
+    tells("del 0");
+    one_has_ended();
+    one_has_ended();
+    tells("list local2:1:-1:");
+    tells_code("talk", bcrE_NOHOST);
+    tells("talk 0");
+    tells("add 0");
+    tells(with_arch("list local2:1:2:@ local1:1:3:@"));
+    tells("talk 0");
+    tells("del 0");
+    tells("del 0");
+    tells_code("del", bcrE_NOHOST);
+    lists("");
+    ends(0);
+    run_check_error(&run, "machine local1 is not this one, and not in the program's list of 1 hosts");
+    CHECK_PTR(strstr(run.error, "lost"), NULL);
+}
+
+TEST(a_cce_takes_away_another_host_and_its_own)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", program(), "talk", "local2", "by", "local1", "del", "local2",
+              "list", "del", "local1");
+    tells("talk 0");
+    tells("del 0");
+    tells(with_arch("list local1:1:2:@"));
+    ends(0);
+    CHECK_STR(run.error, "");
+}
+
+/* local1 has begun local2, and local2 local3. */
+TEST(hosts_that_were_begun_from_one_that_is_taken_away_go_on)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "3", "--fanout", "1", "--start-hosts", "all", program(), "start",
+              "local3", "2", "wait", "talk", "local1", "talk", "local2", "del", "local1", "list", "talk",
+              "local3", "del", "local2", "talk", "local3", "list", "add", "local4 local", "talk", "local4",
+              "del", "local3", "list");
+    two_are_there();
+    run_go();
+    tells("talk 0");
+    tells("talk 0");
+    tells("del 0");
+    tells(with_arch("list local2:1:2:@ local3:1:3:@"));
+    tells("talk 0");
+    tells("del 0");
+    tells("talk 0");
+    tells(with_arch("list local3:1:3:@"));
+    tells("add 0");
+    tells("talk 0");
+    tells("del 0");
+    tells(with_arch("list local4:1:4:@"));
+    ends(0);
+    CHECK_STR(run.error, "");
+}
+
+TEST(what_was_printed_on_a_host_that_is_taken_away_is_shown)
+{
+    enum { LINES = 3000 };
+    run_folder();
+    run_start(&run, run_enl(), "--local", "1", program(), "print", "3000", "wait", "del", "local1");
+    tells("printed");
+    run_go();
+    tells("del 0");
+    ends(0);
+    int lines = 0;
+    for (const char *at = run.text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    CHECK_INT(lines, LINES);
+    CHECK(strstr(run.text, "line 2999\n") != NULL);
+}
+
+TEST(of_several_that_take_one_host_away_one_does)
+{
+    enum { TAKERS = 6 };
+    char none[64];
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", program(), "talk", "local2", "each", "6", "local1", "wait",
+              "del", "local2");
+    tells("talk 0");
+    for (int i = 0; i < TAKERS; i++)
+        run_go();
+    snprintf(none, sizeof none, "del %d", bcrE_NOHOST);
+    CHECK_INT(told_times(TAKERS, none), TAKERS - 1);
+    ends(0);
+}
+
+TEST(a_host_that_is_being_added_is_taken_away)
+{
+    pid_t adder, daemon;
+    int ordinal;
+    reach_by(slow);
+    run_start(&run, run_enl(), "--local", "1", program(), "each", "2", "local1", "pid", "wait", "add", "away",
+              "del", "away");
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(sscanf(run_told_by(&run), "pid %d %d %d", &ordinal, &adder, &daemon), 3);
+    run_go();
+    tells("begun");
+    run_go(); /* the other one: it is there already, and is taken away */
+    tells_code("add", bcrE_BUSY);
+    char added[64], taken[64];
+    int told = 0; /* the first one is told before it tries the same */
+    snprintf(added, sizeof added, "add %d", bcrE_NOHOST);
+    snprintf(taken, sizeof taken, "del %d", bcrE_NOHOST);
+    for (int i = 0; i < 3; i++) {
+        const char *line = run_told_by(&run);
+        told |= strcmp(line, added) == 0     ? 1
+                : strcmp(line, taken) == 0   ? 2
+                : strcmp(line, "del 0") == 0 ? 4
+                                             : 8;
+    }
+    CHECK_INT(told, 7);
+    ends(0);
+    unsetenv("BCR_RSHPATH");
+}
+
+/* It does not hear that it is to end: its silence ends it. */
+TEST(a_host_that_stands_still_is_taken_away)
+{
+    int ordinal;
+    pid_t pid, daemon = 0;
+    run_folder();
+    run_start(&run, run_enl(), "--local", "1", program(), "start", "local1", "1", "wait", "del", "local1",
+              "ended", "list");
+    for (int i = 0; i < 2; i++)
+        (void)sscanf(run_told_by(&run), "pid %d %d %d", &ordinal, &pid, &daemon);
+    CHECK(daemon != 0);
+    const int cce = run_watch(pid);
+    kill(daemon, SIGSTOP);
+    run_go();
+    tells("del 0");
+    one_has_ended();
+    lists("");
+    run_gone(cce);
+    ends(0);
+    CHECK_STR(run.error, "");
+}
+
+/* A start there that is under way has failed with the host, or comes too late. */
+TEST(starts_on_a_host_that_is_taken_away_are_answered)
+{
+    int ordinal;
+    pid_t pid, daemon = 0;
+    char lost[64], none[64];
+    run_folder();
+    snprintf(lost, sizeof lost, "talk %d", bcrE_HOSTLOST);
+    snprintf(none, sizeof none, "talk %d", bcrE_NOHOST);
+    run_start(&run, run_enl(), "--local", "2", program(), "start", "local1", "1", "beside", "local2", "4",
+              "pid", "wait", "talk", "local1", "wait", "del", "local1");
+    pid_t other;
+    for (int i = 0; i < 3; i++) {
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "pid %d %d %d", &ordinal, &pid, &other) == 3 && ordinal == 1)
+            daemon = other;
+    }
+    CHECK(daemon != 0);
+    kill(daemon, SIGSTOP);
+    run_go();
+    run_go();
+    for (int i = 0; i < 2; i++) {
+        const char *line = run_told_by(&run);
+        CHECK(strcmp(line, "del 0") == 0 || strcmp(line, lost) == 0 || strcmp(line, none) == 0);
+    }
+    ends(0);
+}
+
+/* Its daemon is killed while it is to end. */
+TEST(a_host_that_is_lost_while_it_is_taken_away_harms_nobody)
+{
+    int ordinal;
+    pid_t pid, daemon = 0;
+    run_folder();
+    run_start(&run, run_enl(), "--onfail", "isolate", "--local", "1", program(), "start", "local1", "1",
+              "wait", "del", "local1", "ended", "list");
+    for (int i = 0; i < 2; i++)
+        (void)sscanf(run_told_by(&run), "pid %d %d %d", &ordinal, &pid, &daemon);
+    CHECK(daemon != 0);
+    kill(daemon, SIGSTOP);
+    run_go();
+    kill(daemon, SIGKILL); /* or just before */
+    tells("del 0");
+    one_has_ended();
+    lists("");
+    ends(0);
 }

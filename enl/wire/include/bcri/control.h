@@ -39,6 +39,7 @@
  *   host_name     CCE      id index                                             reply: text count host?
  *                                                                               archtype? machine?
  *   host_add      CCE      id text                                              reply
+ *   host_del      CCE      id text                                              reply
  *   host_arch     CCE      id host                                              reply: archtype
  *   signal_cce    CCE      id kind target? team?                                reply
  *   finish        CCE      status team?                                         none
@@ -201,9 +202,10 @@
     X(started, K(id) | K(bytes), K(ordinal), 0)                                                            \
     X(host_name, K(id) | K(index), 0, 0)                                                                   \
     X(host_add, K(id) | K(text), 0, 0)                                                                     \
+    X(host_del, K(id) | K(text), 0, 0)                                                                     \
     X(host_arch, K(id) | K(host), 0, 0)                                                                    \
     X(signal_cce, K(id) | K(kind), K(target) | K(team), 0)                                                 \
-    X(finish, K(status), K(team), 0)                                                                       \
+    X(finish, K(status), K(team) | K(flags), 0)                                                            \
     X(ps, K(id) | K(index), 0, 0)                                                                          \
     X(kill, K(id), 0, 0)                                                                                   \
     X(audit, K(id), 0, 0)                                                                                  \
@@ -312,6 +314,9 @@ enum bcri_member_state {
     BCRI_MEMBER_OVER,
     BCRI_MEMBER_STATES
 };
+
+/* Of `flags` in finish: it ends this host alone, which is taken out of the program (bcr_hostdel). */
+enum { BCRI_FINISH_ALONE = 1 };
 
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
