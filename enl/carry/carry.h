@@ -123,8 +123,6 @@ void enl_peer_take_begun(struct enl_peer *peer);
 void enl_peer_came(struct enl_peer *peer, const uint8_t *content, uint32_t bytes);
 /* By the control link: perhaps nothing waits there any more. Looks whether enl_peer_flush is done. */
 void enl_peer_moved(struct enl_peer *peer);
-/* Whether something has come from there, or from a host that is reached by the same pipes, and is not read. */
-bool enl_peer_has_unread(struct enl_peer *peer);
 /* How it goes its type says: control at once; a CCE's output and the bytes of proxied streams behind what waits; a packet
  * of a link (conductor/tunnelled.c) so, or not at all if much waits. */
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/secret.h"
@@ -182,13 +181,6 @@ void enl_peer_printed(const struct enl_peer *peer, char out[ENL_PRINTED_MAX])
         NULL) /* else its starter reads its pipe, and tells by `said` what was printed there */
         bcri_frames_greeting(peer->frames, line, sizeof line);
     snprintf(out, ENL_PRINTED_MAX, line[0] != '\0' ? ENL_PRINTED "%s\n" : "%s", line);
-}
-
-bool enl_peer_has_unread(struct enl_peer *peer)
-{
-    const struct enl_peer *pipes = peer->via != NULL ? peer->via : peer;
-    int bytes = 0;
-    return pipes != NULL && pipes->in != NULL && ioctl(pipes->in->fd, FIONREAD, &bytes) == 0 && bytes != 0;
 }
 
 static void free_peer(struct enl_peer *peer)

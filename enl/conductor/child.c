@@ -14,7 +14,8 @@
 #include "host/output.h"
 #include "wire/wire.h"
 
-/* A timer that is met so much too late was not looked at: this process stood still, or its machine slept. */
+/* When a deadline is met what has come before is read: for so long if it is met so much too late, since this process stood
+ * still then, or its machine slept. */
 enum { LATE_MSEC = 200 };
 
 static struct enl_life_now now_of(const struct enl_child *child)
@@ -343,11 +344,6 @@ static void on_child_timer(uv_timer_t *timer)
 {
     struct enl_child *child = timer->data;
     const struct enl_life_now now = now_of(child);
-    if (child->conn != NULL && enl_peer_has_unread(child->conn->peer)) {
-        uv_timer_start(timer, on_child_timer, 1,
-                       0); /* this process stood still: what has come is read first */
-        return;
-    }
     if (enl_life_works(&child->life) && child->program->jobs.stop_signal != 0 && !child->stops) {
         enl_child_happens(child, ENL_LIFE_BEATS); /* it has stopped, and sends no beats before it goes on */
         return;
@@ -356,9 +352,9 @@ static void on_child_timer(uv_timer_t *timer)
         arm(child, now.ms);
         return;
     }
-    if (now.ms > child->life.until_ms + LATE_MSEC && child->late_until_ms != child->life.until_ms) {
-        child->late_until_ms = child->life.until_ms;
-        uv_timer_start(timer, on_child_timer, LATE_MSEC, 0); /* what its control link brings is read first */
+    if (child->met_until_ms != child->life.until_ms) {
+        child->met_until_ms = child->life.until_ms;
+        uv_timer_start(timer, on_child_timer, now.ms > child->life.until_ms + LATE_MSEC ? LATE_MSEC : 1, 0);
         return;
     }
     say_silent(child);

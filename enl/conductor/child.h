@@ -87,9 +87,9 @@ struct enl_child {
     struct enl_said said;
     char machine_id[200]; /* of which machine and user it is; "" until it has said so */
     struct enl_forwards forwards;
-    uv_timer_t timer;       /* for life.until_ms */
-    uint64_t late_until_ms; /* the deadline that was met so late that this process must have stood still */
-    bool is_ssh;            /* the command is ssh */
+    uv_timer_t timer;      /* for life.until_ms */
+    uint64_t met_until_ms; /* the deadline that was met, and what has come before is read */
+    bool is_ssh;           /* the command is ssh */
     struct enl_control_link control_link;
     bool stops;                    /* it was told to stop its CCEs, and has not answered */
     bool goes_on_late;             /* it is to be told that the program goes on, when it is up */
