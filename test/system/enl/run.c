@@ -325,3 +325,33 @@ void run_wait_for_text(const char *prefix, const char *text)
     }
     close(watch);
 }
+
+void run_script(const char *name, const char *text)
+{
+    run_write_file(name, text, strlen(text), 0700);
+}
+
+const char *run_in_folder(const char *name)
+{
+    static char path[4][512];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(path[next], sizeof path[next], "%s/%s", run_folder(), name);
+    return path[next];
+}
+
+int run_count(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        count++;
+    return count;
+}
+
+int run_count_lines(const char *text, const char *start)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, start)) != NULL; at++)
+        count += at == text || at[-1] == '\n';
+    return count;
+}

@@ -70,6 +70,14 @@ const char *run_program_by(const char *suffix);
  * `variable` has its path. */
 void *run_board(const char *variable, size_t bytes);
 void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode);
+/* A program of the folder. */
+void run_script(const char *name, const char *text);
+/* The path of what has that name there. Valid until the fourth next call. */
+const char *run_in_folder(const char *name);
 size_t run_read_file(const char *path, char *text, size_t capacity);
+
+/* How often `part` is in the text; how many of its lines begin with `start`. */
+int run_count(const char *text, const char *part);
+int run_count_lines(const char *text, const char *start);
 
 #endif

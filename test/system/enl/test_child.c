@@ -192,15 +192,6 @@ TEST(nobody_is_enlisted_in_the_name_of_nobody)
     CHECK_INT(tree_status(&child), 0);
 }
 
-/* Counts lines of `text` that begin with `program` and a blank. */
-static int lines_of(const char *text, const char *program)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, program)) != NULL; at++)
-        count += (at == text || at[-1] == '\n') && at[strlen(program)] == ' ';
-    return count;
-}
-
 TEST(two_daemons_of_a_program_on_one_machine_keep_apart)
 {
     static struct run run;
@@ -223,7 +214,8 @@ TEST(two_daemons_of_a_program_on_one_machine_keep_apart)
     }
     run_start(&command, run_enl(), "ps");
     run_end(&command);
-    CHECK_INT(lines_of(command.text, program), 2);
+    snprintf(path, sizeof path, "%s ", program);
+    CHECK_INT(run_count_lines(command.text, path), 2);
 
     snprintf(log, sizeof log, "%s:1", program);
     run_start(&command, run_enl(), "audit", log);
@@ -386,10 +378,8 @@ TEST(who_speaks_for_a_host_that_is_not_below_it_is_cut_off)
     const size_t length =
         bcri_frame_encode(&lie, frame + BCRI_FRAMES_MAGIC_BYTES, sizeof frame - BCRI_FRAMES_MAGIC_BYTES);
     run_write_file("lie", frame, BCRI_FRAMES_MAGIC_BYTES + length, 0600);
-    run_write_file("liar", script, sizeof script - 1, 0700);
-    char path[512];
-    snprintf(path, sizeof path, "%s/liar", run_folder());
-    begin(path);
+    run_script("liar", script);
+    begin(run_in_folder("liar"));
     const struct bcri_control *message = tree_hear(&child.end, BCRI_MSG_closed);
     CHECK_UINT(message->host, BELOW);
     CHECK_MEM(message->text.bytes, "it speaks for a host that is not below it", 41);
@@ -404,13 +394,11 @@ TEST(a_daemon_below_that_does_not_read_is_cut_off_and_the_root_told_that_it_may_
     static const char script[] = "#!/bin/sh\ncat magic\nhead -c 1 <may-read >/dev/null\ncat >/dev/null\n"
                                  "echo has read to the end >\"$SYS_TELL\"\nexec sleep 1000000\n";
     static const char part[2000];
-    char path[512];
     start(&child, tree_program(), 1);
     CHECK_INT(mkfifo("may-read", 0600), 0);
     run_write_file("magic", BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES, 0600);
-    run_write_file("reads-late", script, sizeof script - 1, 0700);
-    snprintf(path, sizeof path, "%s/reads-late", run_folder());
-    begin(path);
+    run_script("reads-late", script);
+    begin(run_in_folder("reads-late"));
     const struct bcri_control much = {.type = BCRI_MSG_environ,
                                       .present = BCRI_HAS(bytes) | BCRI_HAS(to),
                                       .bytes = {part, sizeof part},

@@ -69,14 +69,6 @@ static void lacks(int i, const char *part)
         FAIL("run %d: \"%s\" in:\n%s", i, part, runs[i].error);
 }
 
-static unsigned count(const char *text, const char *part)
-{
-    unsigned times = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        times++;
-    return times;
-}
-
 static bool has_told_in_log(int i)
 {
     static char text[1 << 16];
@@ -113,7 +105,7 @@ TEST_TIMEOUT(deadlocks_are_told_by_themselves_with_their_reason, 300)
         wait_for_log(i, i != 5 ? "CCE 0 waits for " : "CCE 3 on local1 waits for ");
         end(i);
         CHECK_INT(strncmp(runs[i].error, "deadlock: ", 10), 0);
-        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+        CHECK_INT(run_count(runs[i].error, "nothing is on its way"), 1);
     }
     has(0, "deadlock: all 2 CCEs of the program wait without a time limit, and nothing is on its way.\n"
            "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.\n"
@@ -144,7 +136,7 @@ TEST_TIMEOUT(write_locks_taken_in_two_orders_are_suspected_once_while_others_run
                       "CCE 0 waits for the write lock of cell 1 of CCE 1, which CCE 1 has",
                       100),
               0);
-    CHECK_UINT(count(runs[0].error, "deadlock"), 1);
+    CHECK_INT(run_count(runs[0].error, "deadlock"), 1);
     lacks(1, "deadlock");
 }
 
@@ -262,7 +254,7 @@ TEST_TIMEOUT(cces_that_only_look_for_regions_are_in_a_deadlock_once_there_are_no
             CHECK(strstr(command.text, "CCE 0 only looks for regions") != NULL);
         }
         end(i);
-        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+        CHECK_INT(run_count(runs[i].error, "nothing is on its way"), 1);
     }
     has(1, "CCE 3 waits for a region from cell 1 of CCE 3");
 }
@@ -288,7 +280,7 @@ TEST_TIMEOUT(a_deadlock_is_told_in_the_words_of_notes, 300)
         wait_for_log(i, "nothing is on its way");
         wait_for_log(i, i == 0 ? "CCE 1 waits for CCE 0: " : "CCE 2 on local1 waits for CCE 0 on ");
         end(i);
-        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+        CHECK_INT(run_count(runs[i].error, "nothing is on its way"), 1);
     }
     has(0, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
     has(0, "CCE 0 waits for CCE 1: crecv type 5 from node 1\\x1b[2J (in cell 1 of CCE 0, for ");
@@ -312,7 +304,7 @@ TEST_TIMEOUT(ccs_whose_notes_name_each_other_are_suspected_once_while_others_run
                       "CCE 0 waits for CCE 1: crecv type 5 from node 1\\x1b[2J (in cell 1 of CCE 0, for ",
                       140),
               0);
-    CHECK_UINT(count(runs[0].error, "deadlock"), 1);
+    CHECK_INT(run_count(runs[0].error, "deadlock"), 1);
     lacks(1, "deadlock");
 }
 
@@ -347,7 +339,7 @@ TEST_TIMEOUT(servers_are_no_part_of_a_deadlock, 300)
     has(2, "deadlock: all 3 CCEs of the program that are no servers");
     has(2, "CCE 0, a server, only looks for regions");
     for (int i = 0; i <= 2; i++)
-        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+        CHECK_INT(run_count(runs[i].error, "nothing is on its way"), 1);
     lacks(3, "deadlock");
     lacks(4, "deadlock");
 }

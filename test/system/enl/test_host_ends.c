@@ -15,14 +15,6 @@
 
 static struct run run;
 
-static int lines_of(const char *text, const char *line)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, line)) != NULL; at++)
-        count += at == text || at[-1] == '\n';
-    return count;
-}
-
 /* The program's name, by the log of its daemon on local1. */
 static const char *program_name(void)
 {
@@ -220,7 +212,7 @@ TEST(cces_that_a_signal_to_their_daemon_ends_have_not_ended_normally)
 TEST(a_signal_ends_those_elsewhere_too)
 {
     end_root_by(SIGTERM);
-    CHECK_INT(lines_of(run.error, "enl: program "), 1);
+    CHECK_INT(run_count_lines(run.error, "enl: program "), 1);
 }
 
 TEST(a_program_that_is_killed_is_killed_everywhere)
@@ -278,7 +270,7 @@ static int calls(int when, int is_root)
     char text[4096], line[400];
     run_read_file("called", text, sizeof text);
     snprintf(line, sizeof line, "%d %s %d ", when, program_name(), is_root);
-    return lines_of(text, line);
+    return run_count_lines(text, line);
 }
 
 TEST(each_host_runs_the_scripts_and_is_told_the_roots_address)

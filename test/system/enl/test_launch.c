@@ -36,11 +36,6 @@ static int ends[PIDS_MAX], end_count, gates[PIDS_MAX], gate_count;
 static pid_t begun[PIDS_MAX];
 static int begun_count;
 
-static void script(const char *name, const char *text)
-{
-    run_write_file(name, text, strlen(text), 0700);
-}
-
 static void write_scripts(void)
 {
     static const char held[] =
@@ -67,25 +62,16 @@ static void write_scripts(void)
     static const char cce[] =
         "#!/bin/sh\necho cce $$ >\"$SYS_TELL\"\necho held enlisting $PPID >\"$SYS_TELL\"\n"
         "read line <\"$SYS_ROOM/gate.$PPID\"\nexec \"$SYS_CCE\"\n";
-    script("enl-held", held);
-    script("script-held", startscript);
-    script("cce-held", cce);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][512];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", run_folder(), name);
-    return path[next];
+    run_script("enl-held", held);
+    run_script("script-held", startscript);
+    run_script("cce-held", cce);
 }
 
 /* The root waits, and then enlists on each host. */
 static void start(enum phase phase)
 {
     char names[HOSTS + 1][24], numbers[HOSTS + 1][16];
-    const char *const cce = phase == ENLISTING ? in_folder("cce-held") : run_cce();
+    const char *const cce = phase == ENLISTING ? run_in_folder("cce-held") : run_cce();
     const char *argv[64] = {run_enl(), "--onfail", "isolate", "--start-hosts", "all", "--fanout",
                             "2",       "--local",  "5",       run_cce(),       "wait"};
     int count = 11;
@@ -93,8 +79,8 @@ static void start(enum phase phase)
     setenv("SYS_ENL", run_enl(), 1);
     setenv("SYS_PHASE", phase_names[phase], 1);
     setenv("SYS_CHILD", "", 1);
-    setenv("BCR_ENLISTPATH", in_folder("enl-held"), 1);
-    setenv("BCR_STARTSCRIPT", phase == STARTSCRIPT ? in_folder("script-held") : "*", 1);
+    setenv("BCR_ENLISTPATH", run_in_folder("enl-held"), 1);
+    setenv("BCR_STARTSCRIPT", phase == STARTSCRIPT ? run_in_folder("script-held") : "*", 1);
     for (int i = 1; i <= HOSTS; i++) {
         snprintf(names[i], sizeof names[i], "local%d", i);
         snprintf(numbers[i], sizeof numbers[i], "%d", i);

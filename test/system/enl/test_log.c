@@ -12,14 +12,6 @@
 
 static struct run run;
 
-static int count_of(const char *text, const char *part)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        count++;
-    return count;
-}
-
 /* How many logs there are in the folder. */
 static int logs(void)
 {
@@ -48,7 +40,7 @@ TEST(a_program_runs_where_no_log_can_be_created_and_says_so_once)
         setenv("BCR_TEMPDIR", folders[i], 1);
         start_at("localhost");
         CHECK_STR(run.text, "hello\n");
-        CHECK_INT(count_of(run.error, "\n"), 1);
+        CHECK_INT(run_count(run.error, "\n"), 1);
         CHECK(strstr(run.error, folders[i]) != NULL);
         run_check_error(&run, "; this program runs without a log on ");
     }
@@ -61,7 +53,7 @@ TEST(a_host_where_no_log_can_be_created_says_so_too)
     setenv("SYS_CHILD", "out hello", 1);
     start_at("local1");
     CHECK_STR(run.text, "hello\n");
-    CHECK_INT(count_of(run.error, "; this program runs without a log on "), 2);
+    CHECK_INT(run_count(run.error, "; this program runs without a log on "), 2);
     run_check_error(&run, "; this program runs without a log on local1\n");
 }
 
@@ -109,7 +101,7 @@ TEST(a_program_runs_where_its_log_has_no_room_for_a_line)
     CHECK_INT(run.status, 0);
     CHECK_STR(run.text, "hello\n");
     run_check_error(&run, " lines could not be written into the log on ");
-    CHECK_INT(count_of(run.error, "\n"), 1);
+    CHECK_INT(run_count(run.error, "\n"), 1);
 }
 
 TEST(log_stderr_shows_the_lines_of_all_hosts_and_says_nothing_twice)
@@ -124,9 +116,9 @@ TEST(log_stderr_shows_the_lines_of_all_hosts_and_says_nothing_twice)
         run_end(&run);
         CHECK_INT(run.status, 0);
         CHECK_STR(run.text, "");
-        CHECK_INT(count_of(run.error, "/1 for-the-log\n"), 1);
-        CHECK_INT(count_of(run.error, "exited with status 3"), 1);
-        CHECK(count_of(run.error, "Z info  ") >= 2);
+        CHECK_INT(run_count(run.error, "/1 for-the-log\n"), 1);
+        CHECK_INT(run_count(run.error, "exited with status 3"), 1);
+        CHECK(run_count(run.error, "Z info  ") >= 2);
         run_check_error(&run, " has ended with status 0\n");
         CHECK_INT(logs(), 0);
     }
@@ -180,7 +172,7 @@ TEST(logdir_gets_the_logs_of_the_hosts_that_have_one)
     run_start(&run, run_enl(), "--log-dir", "brought", "--hosts", "machines", run_cce(), "at", "n1", "enlist",
               run_cce(), "1");
     run_ends(&run, 0, "; this program runs without a log on n1\n");
-    CHECK_INT(count_of(run.error, "\n"), 1);
+    CHECK_INT(run_count(run.error, "\n"), 1);
     snprintf(text, sizeof text, "brought/bcr.%s.log", run_program());
     CHECK_INT(access(text, F_OK), 0);
 }

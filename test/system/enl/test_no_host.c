@@ -24,11 +24,6 @@ static void hosts(const char *text)
     run_write_file("machines", text, strlen(text), 0600);
 }
 
-static void script(const char *name, const char *text)
-{
-    run_write_file(name, text, strlen(text), 0700);
-}
-
 /* A start on host `name` of `machines` fails, and that is said. */
 static void is_refused(const char *name, const char *part)
 {
@@ -88,7 +83,7 @@ TEST(a_host_that_cannot_be_started_is_told_in_a_sentence)
     setenv("BCR_RSHPATH", "./ssh-to-nowhere", 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char want[64];
-        script("ssh-to-nowhere", cases[i].script);
+        run_script("ssh-to-nowhere", cases[i].script);
         setenv("BCR_CONNECTTIMEOUT", strstr(cases[i].part, "(connecttimeout)") != NULL ? "700" : "60000", 1);
         run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
         snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOHOST);
@@ -114,7 +109,7 @@ TEST(plain_rsh_is_warned_about)
 {
     run_folder();
     CHECK(mkdir("bin", 0700) == 0 || errno == EEXIST);
-    script("bin/rsh", "#!/bin/sh\nshift\nexec sh -c \"$1\"\n");
+    run_script("bin/rsh", "#!/bin/sh\nshift\nexec sh -c \"$1\"\n");
     hosts("n1 slots=2\n");
     char path[300];
     snprintf(path, sizeof path, "%s/bin/rsh", run_folder());
@@ -180,7 +175,7 @@ TEST(an_enl_without_a_slash_is_looked_for_on_path)
         "n2",
         "host n2 cannot be used: there is no enl-of-nobody on PATH, which enl= in the hosts file names");
     snprintf(path, sizeof path, "#!/bin/sh\necho taken >&2\nexec %s \"$@\"\n", run_enl());
-    script("enl-by-name", path);
+    run_script("enl-by-name", path);
     snprintf(path, sizeof path, "%s:%s", run_folder(), old);
     setenv("PATH", path, 1);
     setenv("SYS_CHILD", "out hello exit 7", 1);
@@ -190,9 +185,9 @@ TEST(an_enl_without_a_slash_is_looked_for_on_path)
     run_end(&run);
     CHECK_STR(run.text, "[1] hello\n");
     hosts("n1 local enl=enl-by-name\n");
-    script("enl-by-name", "#!/bin/sh\nexit 3\n");
+    run_script("enl-by-name", "#!/bin/sh\nexit 3\n");
     is_refused("n1", "enl-by-name ended with status 3; enl= in the hosts file");
-    script("enl-by-name", "#!/bin/sh\nexit 0\n");
+    run_script("enl-by-name", "#!/bin/sh\nexit 0\n");
     is_refused("n1", "enl-by-name ended with status 0; enl= in the hosts file");
 }
 
@@ -261,7 +256,7 @@ TEST(an_address_in_numbers_gets_no_suffix)
 {
     char text[256];
     run_folder();
-    script("rsh-like", "#!/bin/sh\necho \"$1\" >>args\nexit 1\n");
+    run_script("rsh-like", "#!/bin/sh\necho \"$1\" >>args\nexit 1\n");
     hosts("n1 addr=192.0.2.1\nn2 addr=far\nn3-fast addr=near\n");
     setenv("BCR_RSHPATH", "./rsh-like", 1);
     setenv("BCR_IFACESUFFIX", "-fast", 1);
@@ -280,7 +275,7 @@ TEST(a_message_of_another_host_says_whose_it_is)
     run_folder();
     hosts("n1 local\n");
     run_write_file(".bcrrc", "endscript ./failing\n", 20, 0600);
-    script("failing", "#!/bin/sh\nexit $(($4 + 4))\n");
+    run_script("failing", "#!/bin/sh\nexit $(($4 + 4))\n");
     run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
     run_told_by(&run);
     run_end(&run);
@@ -299,7 +294,7 @@ TEST(a_disk_that_is_full_elsewhere_is_told)
     snprintf(text, sizeof text, "n1 local enl=%s/limited\n", run_folder());
     hosts(text);
     snprintf(text, sizeof text, "#!/bin/sh\nulimit -f 10240\nexec %s \"$@\"\n", run_enl());
-    script("limited", text);
+    run_script("limited", text);
     setenv("SYS_CHILD", "flood 120000", 1);
     run_start(&run, run_enl(), "--output=none", "--hosts", "machines", run_cce(), "at", "n1", "enlist",
               run_cce(), "1");

@@ -47,12 +47,10 @@ TEST(a_daemon_that_stood_still_reads_what_has_come_before_it_gives_a_host_up)
         "#!/bin/sh\necho starting $$ >\"$SYS_TELL\"\nhead -c 1 <\"$SYS_GO\" >/dev/null\n"
         "exec \"$BCR_ENL\" --child\n";
     enum { CONNECT_SECONDS = 4 };
-    char path[128];
     int pid = 0;
-    snprintf(path, sizeof path, "%s/starter", run_folder());
-    run_write_file("starter", script, sizeof script - 1, 0700);
+    run_script("starter", script);
     run_write_file("machines", "far\n", 4, 0600);
-    setenv("BCR_RSHPATH", path, 1);
+    setenv("BCR_RSHPATH", run_in_folder("starter"), 1);
     setenv("BCR_CONNECTTIMEOUT", "4000", 1);
     setenv("SYS_CHILD", "tell", 1);
     run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "far", "enlist", run_cce(), "1",
@@ -75,12 +73,10 @@ TEST(a_daemon_that_stood_still_reads_what_has_come_before_it_gives_a_host_up)
 TEST(a_host_that_is_still_starting_is_given_up_when_the_program_is_ended)
 {
     static const char script[] = "#!/bin/sh\necho starting $$ >\"$SYS_TELL\"\nexec sleep 1000000\n";
-    char path[128];
     int pid = 0;
-    snprintf(path, sizeof path, "%s/starter", run_folder());
-    run_write_file("starter", script, sizeof script - 1, 0700);
+    run_script("starter", script);
     run_write_file("machines", "far\n", 4, 0600);
-    setenv("BCR_RSHPATH", path, 1);
+    setenv("BCR_RSHPATH", run_in_folder("starter"), 1);
     setenv("BCR_CONNECTTIMEOUT", "1000000", 1);
     run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "far", "enlist", run_cce(), "1",
               "wait");

@@ -29,14 +29,6 @@ static void read_all(int fd)
     close(fd);
 }
 
-static int count_of(const char *part)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        count++;
-    return count;
-}
-
 static int wait_for(pid_t pid)
 {
     int status;
@@ -100,7 +92,7 @@ TEST(messages_that_nobody_read_in_time_are_counted_and_in_the_log)
     run_go(); /* it ends, and its enl has a second for what is still to be read */
     read_all(run.err);
     CHECK_INT(wait_for(run.pid), 0);
-    int shown = count_of("was not started: there is no program");
+    int shown = run_count(text, "was not started: there is no program");
     const char *note = strstr(text, " messages are not shown here");
     CHECK(note != NULL && strstr(note, "; they are in the log\n") != NULL);
     while (note[-1] != ' ')
@@ -109,7 +101,7 @@ TEST(messages_that_nobody_read_in_time_are_counted_and_in_the_log)
     CHECK(dropped > 0 && shown > 0);
     CHECK_INT(shown + dropped, MESSAGES);
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
-    CHECK_INT(count_of("was not started: there is no program"), MESSAGES);
+    CHECK_INT(run_count(text, "was not started: there is no program"), MESSAGES);
 }
 
 TEST(messages_that_the_log_does_not_take_are_not_said_to_be_in_it)
@@ -137,7 +129,7 @@ TEST(what_cces_print_waits_for_its_reader_after_the_programs_end)
     run_gone(watch);
     read_all(run.out);
     CHECK_INT(wait_for(run.pid), 0);
-    CHECK_INT(count_of("[1] line "), 50000);
+    CHECK_INT(run_count(text, "[1] line "), 50000);
 }
 
 TEST(lines_of_cces_that_cannot_be_written_are_said_and_a_status)
@@ -223,5 +215,5 @@ TEST(a_stdout_that_was_made_nonblocking_loses_nothing)
     close(pair[1]);
     read_all(pair[0]);
     CHECK_INT(wait_for(enl), 0);
-    CHECK_INT(count_of("[1] line "), 50000);
+    CHECK_INT(run_count(text, "[1] line "), 50000);
 }

@@ -12,17 +12,6 @@
 
 static struct run run;
 
-/* How often `part` stands in the text. */
-static int count(const char *text, const char *part)
-{
-    int found = 0;
-    while ((text = strstr(text, part)) != NULL) {
-        text += strlen(part);
-        found++;
-    }
-    return found;
-}
-
 TEST_TIMEOUT(numbers_of_segments_of_those_that_have_ended_serve_others, 300)
 {
     run_folder();
@@ -51,6 +40,6 @@ TEST_TIMEOUT(a_program_that_has_used_up_all_numbers_of_segments_is_told_and_goes
     CHECK_INT(run.status, 0);
     snprintf(want, sizeof want, "cagrow -1 %d\n", bcrE_NOMEM);
     CHECK_STR(run.text, want);
-    CHECK_INT(count(run.error, "memory segments that a program can have are made"), 1);
-    CHECK_INT(count(run.error, "all 65536 numbers of memory segments are used up"), 1);
+    CHECK_INT(run_count(run.error, "memory segments that a program can have are made"), 1);
+    CHECK_INT(run_count(run.error, "all 65536 numbers of memory segments are used up"), 1);
 }

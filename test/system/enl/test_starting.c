@@ -22,20 +22,6 @@ enum { HOSTS = 7 };
 
 static struct run run;
 
-static void script(const char *name, const char *text)
-{
-    run_write_file(name, text, strlen(text), 0700);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[2][512];
-    static int next;
-    next = 1 - next;
-    snprintf(path[next], sizeof path[next], "%s/%s", run_folder(), name);
-    return path[next];
-}
-
 /* Makes the daemons tell "begun STARTER PID", and hold in that phase until held.PID has a byte. */
 static void hold(const char *phase)
 {
@@ -45,12 +31,12 @@ static void hold(const char *phase)
         text, sizeof text,
         "#!/bin/sh\nmkfifo \"$SYS_HELD.$$\"\necho begun $PPID $$ > \"$SYS_TELL\"\n%s\nexec '%s' \"$@\"\n",
         strcmp(phase, "speaking") == 0 ? "head -c 1 \"$SYS_HELD.$$\" > /dev/null" : "", run_enl());
-    script("enl-held", text);
-    script("script-held", "#!/bin/sh\n[ \"$4\" = 1 ] || head -c 1 \"$SYS_HELD.$PPID\" > /dev/null\n");
-    setenv("SYS_HELD", in_folder("held"), 1);
-    setenv("BCR_ENLISTPATH", in_folder("enl-held"), 1);
+    run_script("enl-held", text);
+    run_script("script-held", "#!/bin/sh\n[ \"$4\" = 1 ] || head -c 1 \"$SYS_HELD.$PPID\" > /dev/null\n");
+    setenv("SYS_HELD", run_in_folder("held"), 1);
+    setenv("BCR_ENLISTPATH", run_in_folder("enl-held"), 1);
     if (strcmp(phase, "startscript") == 0)
-        setenv("BCR_STARTSCRIPT", in_folder("script-held"), 1);
+        setenv("BCR_STARTSCRIPT", run_in_folder("script-held"), 1);
     else
         unsetenv("BCR_STARTSCRIPT");
 }
@@ -101,7 +87,7 @@ static void let_go(struct begun begun)
 {
     char name[32];
     snprintf(name, sizeof name, "held.%d", (int)begun.pid);
-    const int held = open(in_folder(name), O_RDWR | O_CLOEXEC);
+    const int held = open(run_in_folder(name), O_RDWR | O_CLOEXEC);
     CHECK(held >= 0);
     CHECK_INT(write(held, "x", 1), 1);
 }
@@ -211,9 +197,9 @@ TEST_TIMEOUT(a_host_that_cannot_be_started_is_told_once_and_has_the_same_sentenc
 {
     char want[64], log[512];
     run_folder();
-    script("no-way", "#!/bin/sh\necho no way >&2\nexit 255\n");
+    run_script("no-way", "#!/bin/sh\necho no way >&2\nexit 255\n");
     run_write_file("machines", "n1\nn2\n", 6, 0600);
-    setenv("BCR_RSHPATH", in_folder("no-way"), 1);
+    setenv("BCR_RSHPATH", run_in_folder("no-way"), 1);
     setenv("SYS_CHILD", "", 1);
     run_start(&run, run_enl(), "--start-hosts=all", "--hosts", "machines", run_cce(), "tell", "wait", "at",
               "n1", "enlist", run_cce(), "1");

@@ -50,16 +50,6 @@ static void start(const char *holds)
     setenv("SYS_HOLDS", holds, 1);
 }
 
-static int lines_with(const char *text, const char *part)
-{
-    int found = 0;
-    while ((text = strstr(text, part)) != NULL) {
-        text += strlen(part);
-        found++;
-    }
-    return found;
-}
-
 static void check_told(const char *call, int code)
 {
     char want[64];
@@ -88,7 +78,7 @@ TEST_TIMEOUT(a_repair_that_waits_for_a_stopped_cce_is_told_of_and_births_go_on, 
     snprintf(part, sizeof part, "kill -CONT %ld", (long)holder);
     run_check_error(&run, "it is stopped");
     run_check_error(&run, part);
-    CHECK_INT(lines_with(run.error, "holds up"), 1);
+    CHECK_INT(run_count(run.error, "holds up"), 1);
 }
 
 TEST_TIMEOUT(who_waits_for_one_that_dies_hears_of_it_although_an_earlier_repair_waits_for_a_stopped_cce, 120)

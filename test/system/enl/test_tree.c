@@ -23,11 +23,6 @@ static void hosts(const char *text)
     run_write_file("machines", text, strlen(text), 0600);
 }
 
-static void script(const char *name, const char *text)
-{
-    run_write_file(name, text, strlen(text), 0700);
-}
-
 /* The pid that a CCE's "parent" tells. */
 static pid_t told_parent(void)
 {
@@ -35,14 +30,6 @@ static pid_t told_parent(void)
     while (sscanf(run_told_by(&run), "parent %d", &pid) != 1)
         ;
     return pid;
-}
-
-static int lines_of(const char *text, const char *line)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, line)) != NULL; at++)
-        count += at == text || at[-1] == '\n';
-    return count;
 }
 
 TEST(ccees_start_on_each_host_and_what_they_print_is_shown_with_their_ordinals)
@@ -56,11 +43,11 @@ TEST(ccees_start_on_each_host_and_what_they_print_is_shown_with_their_ordinals)
         CHECK_STR(run_told_by(&run), "enlist 0 0");
     run_end(&run);
     CHECK_INT(run.status, 0);
-    CHECK_INT(lines_of(run.text, "[1] hello\n"), 1);
-    CHECK_INT(lines_of(run.text, "[2] hello\n"), 1);
-    CHECK_INT(lines_of(run.text, "[5] hello\n"), 1);
-    CHECK_INT(lines_of(run.text, "[7] hello\n"), 1);
-    CHECK_INT(lines_of(run.error, "[5] world\n"), 1);
+    CHECK_INT(run_count_lines(run.text, "[1] hello\n"), 1);
+    CHECK_INT(run_count_lines(run.text, "[2] hello\n"), 1);
+    CHECK_INT(run_count_lines(run.text, "[5] hello\n"), 1);
+    CHECK_INT(run_count_lines(run.text, "[7] hello\n"), 1);
+    CHECK_INT(run_count_lines(run.error, "[5] world\n"), 1);
     run_file("bcr.", ".2.log");
 }
 
@@ -264,7 +251,7 @@ TEST(a_host_that_starts_while_the_program_is_stopped_is_not_late)
 {
     int status;
     run_folder();
-    script("slow", "#!/bin/sh\nshift\n: >begun\nsleep 0.5\nexec sh -c \"$*\"\n");
+    run_script("slow", "#!/bin/sh\nshift\n: >begun\nsleep 0.5\nexec sh -c \"$*\"\n");
     setenv("BCR_CONNECTTIMEOUT", "2000", 1);
     setenv("BCR_RSHPATH", "./slow", 1);
     setenv("SYS_CHILD", "", 1);
@@ -294,7 +281,7 @@ TEST(a_late_reply_to_a_stop_is_not_the_answer_to_a_request)
 {
     int status;
     run_folder();
-    script("broken", "no program\n\001");
+    run_script("broken", "no program\n\001");
     setenv("SYS_CHILD", "parent", 1);
     const pid_t enl = fork();
     if (enl == 0) {
@@ -432,8 +419,8 @@ TEST(much_output_comes_whole_and_in_order)
 TEST(a_name_of_this_machine_is_the_roots_own_daemon)
 {
     run_folder();
-    script("rsh-like",
-           "#!/bin/sh\necho \"$1 $2 $3\" >args\necho 'Welcome to Unix'\nshift 3\nexec sh -c \"$1\"\n");
+    run_script("rsh-like",
+               "#!/bin/sh\necho \"$1 $2 $3\" >args\necho 'Welcome to Unix'\nshift 3\nexec sh -c \"$1\"\n");
     hosts("n1 login=ada\nn2 local\n");
     setenv("BCR_RSHPATH", "./rsh-like", 1);
     setenv("SYS_CHILD", "parent", 1);

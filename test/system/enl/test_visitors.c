@@ -89,14 +89,6 @@ static void wait_until_ended(int fd)
     close(fd);
 }
 
-static unsigned count_of(const char *text, const char *part)
-{
-    unsigned times = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
-        times++;
-    return times;
-}
-
 /* 9 MB of log in 18 s they were. */
 TEST(nonsense_of_the_same_user_does_not_fill_the_log)
 {
@@ -108,8 +100,8 @@ TEST(nonsense_of_the_same_user_does_not_fill_the_log)
         wait_until_ended(fd);
     }
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
-    CHECK(count_of(text, " not understood: ") >= 1);
-    CHECK(count_of(text, " not understood: ") < 1000);
+    CHECK(run_count(text, " not understood: ") >= 1);
+    CHECK(run_count(text, " not understood: ") < 1000);
     CHECK(strstr(text, "(further such lines are left out for up to a minute)") != NULL);
     answers_and_ends();
 }
@@ -144,10 +136,10 @@ TEST(those_who_wait_and_those_who_audit_do_not_fill_the_log)
     CHECK_INT(bcri_channel_recv(fd, &in, true), 1);
     close(fd);
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
-    CHECK(count_of(text, " waits to be enlisted as odd") >= 1 &&
-          count_of(text, " waits to be enlisted as odd") < 100);
-    CHECK(count_of(text, " audit: ") >= 1 && count_of(text, " audit: ") < 100);
-    CHECK_UINT(count_of(text, "(further such lines are left out for up to a minute)"), 2);
+    CHECK(run_count(text, " waits to be enlisted as odd") >= 1 &&
+          run_count(text, " waits to be enlisted as odd") < 100);
+    CHECK(run_count(text, " audit: ") >= 1 && run_count(text, " audit: ") < 100);
+    CHECK_INT(run_count(text, "(further such lines are left out for up to a minute)"), 2);
     answers_and_ends();
 }
 
@@ -177,7 +169,7 @@ TEST(another_users_connection_is_refused_and_logged)
     static char text[1 << 16];
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
     CHECK(strstr(text, "a connection of user 65534 ") != NULL);
-    CHECK(count_of(text, "a connection of user 65534 ") < 25); /* nor each of a million */
+    CHECK(run_count(text, "a connection of user 65534 ") < 25); /* nor each of a million */
     CHECK(strstr(text, "(further such lines are left out for up to a minute)") != NULL);
     answers_and_ends();
 }

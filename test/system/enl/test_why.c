@@ -70,14 +70,6 @@ static void lacks(const char *text, const char *part)
         FAIL("\"%s\" in:\n%s", part, text);
 }
 
-static unsigned count(const char *text, const char *part)
-{
-    unsigned times = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        times++;
-    return times;
-}
-
 /* The process of the CCE with that ordinal, of one host. */
 static pid_t pid_of(int ordinal)
 {
@@ -113,9 +105,9 @@ TEST(a_circle_of_fifty_is_told_once)
 {
     start("circle", "50");
     const char *text = look_until("why", "--", "deadlock: all 50 CCEs");
-    CHECK_UINT(count(text, "waits for a region"), 50);
+    CHECK_INT(run_count(text, "waits for a region"), 50);
     has(text, "CCE 49, which waits for CCE 0: a circle.");
-    CHECK_UINT(count(text, "a circle."), 1);
+    CHECK_INT(run_count(text, "a circle."), 1);
     end();
 }
 
@@ -226,7 +218,7 @@ TEST(who_puts_with_a_time_limit_at_another_host_is_not_accused)
 {
     setenv("SYS_MACH", "local2", 1);
     start_on("2", "crowded", "2");
-    while (count(look("waits", "--"), " more") < 2) /* "for 1 h more": both sleep for that */
+    while (run_count(look("waits", "--"), " more") < 2) /* "for 1 h more": both sleep for that */
         ;
     const char *text = look("why", "--");
     has(text, "no CCE waits without a time limit; 2 run, or wait for a time.");
@@ -301,13 +293,13 @@ TEST(other_hosts_are_asked_through_the_tree)
     has(text, " waits for a region from cell 1 of CCE 1 on local2, into which");
     has(text, " waits for CCE 1 on local2, which waits for CCE 2 on local2, which waits for CCE 0 on ");
     text = look("ps", "--json");
-    CHECK_UINT(count(text, "\"hostname\":"), 2);
-    CHECK_UINT(count(text, "\"state_name\":\"alive\""), 3);
+    CHECK_INT(run_count(text, "\"hostname\":"), 2);
+    CHECK_INT(run_count(text, "\"state_name\":\"alive\""), 3);
     char second[300];
     snprintf(second, sizeof second, "%s:1", program);
     run_start(&command, run_enl(), "ps", second); /* a daemon that is not the root's knows its own host */
     run_ends(&command, 0, "");
-    CHECK_UINT(count(command.text, "sys_waits"), 2);
+    CHECK_INT(run_count(command.text, "sys_waits"), 2);
     end();
     unsetenv("SYS_MACH");
 }
@@ -339,7 +331,7 @@ TEST(stacks_of_a_program_with_many_threads_are_all_shown)
 #endif
     start("threads", "1");
     look_until("stacks", "--", "100 threads of CCE 0:\n");
-    CHECK_UINT(count(command.text, " of CCE 0:\n"), 2);
+    CHECK_INT(run_count(command.text, " of CCE 0:\n"), 2);
     end();
 }
 
