@@ -411,6 +411,10 @@ void fails(const char *routine)
         MUST_BE(Generic_barrsync("x", 1), EARL_E_STATE);
         Generic_clearbuf();
     }
+    if (strcmp(routine, "LEXEC") == 0) {
+        MUST_BE(Generic_LEXEC("/no/such/program", NULL, 0, 0), EARL_E_SYSTEM);
+        Generic_attachprocs("x");
+    }
     begin();
     if (strcmp(routine, "msgwait") == 0)
         Generic_msgwait(99);

@@ -112,6 +112,7 @@ TEST_TIMEOUT(routines_without_a_result_say_why_they_fail, LIMIT)
         {"setpid", "Generic_setpid: an argument is out of range"},
         {"wait_one_cmplt", "Generic_wait_one_cmplt: this process has not begun"},
         {"wait_all_cmplt", "Generic_wait_all_cmplt: this process has not begun"},
+        {"LEXEC", "Generic_attachprocs: this process has not begun"},
         {"LastCall", "Generic_LastCall: this process has not begun"},
         {"early", "Generic_clearbuf: this process has not begun"}};
     for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {

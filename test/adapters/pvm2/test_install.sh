@@ -19,10 +19,9 @@ fail() {
 "$CMAKE" --install "$BCR_BUILD_DIR" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log" && fail "cmake --install"; }
 mv "$scratch/first" "$scratch/moved"
 pkg=$(dirname "$(find "$scratch/moved" -name bcr-pvm2.pc)")
-# Where EXEC was to be installed is not where it is now, nor is its library.
+# Where EXEC was to be installed is not where it is now.
 EARL_EXEC=$(find "$scratch/moved" -name earl-exec)
-LD_LIBRARY_PATH=$(dirname "$pkg")
-export PKG_CONFIG_PATH=$pkg EARL_EXEC LD_LIBRARY_PATH PATH=$scratch/moved/bin:$scratch/programs:$PATH
+export PKG_CONFIG_PATH=$pkg EARL_EXEC PATH=$scratch/moved/bin:$scratch/programs:$PATH
 cflags=$(pkg-config --cflags bcr-pvm2)
 libs="$(pkg-config --libs bcr-pvm2) -Wl,-rpath,$(dirname "$pkg")"
 mkdir "$scratch/programs"
