@@ -61,12 +61,15 @@ EARL_API int earl_cube_pid(int pid);
 EARL_API int earl_cube_load(const char *file, const char *const *arguments, int node, int pid);
 
 /* earl_cube_process -- the number of a process of the current cube, the one that was loaded there last; pid EARL_ANY: any process ID.
+ * wait 1: something will be loaded there; 0: it may have been; -1: EXEC is not asked, so routines of earl_then may call it. What was
+ * loaded together with a process that is known is known.
  * Returns: it. Errors: EARL_E_ARG; EARL_E_PROCESS: nothing was loaded there.
- * Blocks: with wait, until something is loaded there. */
+ * Blocks: with wait 1, until something is loaded there. */
 EARL_API int earl_cube_process(int node, int pid, int wait);
 
-/* earl_cube_place -- the node and process ID of a process of the current cube. Errors: EARL_E_PROCESS: it is not in that cube */
-EARL_API int earl_cube_place(int process, int *node, int *pid);
+/* earl_cube_place -- the node and process ID of a process of the current cube. ask 0: as earl_cube_process with wait -1.
+ * Errors: EARL_E_PROCESS: it is not in that cube, or that is not known */
+EARL_API int earl_cube_place(int process, int ask, int *node, int *pid);
 
 /* earl_cube_pids -- look which process IDs were loaded into the current cube until now.
  * Returns: how many different ones; *pid, unless NULL, is one of them if there is any. */

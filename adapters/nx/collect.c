@@ -13,7 +13,7 @@ static size_t *new_lengths(void)
 }
 
 /* What each node gives, at lengths_out. Returns the sum, or -code. */
-static long long exchange_lengths(int mine, size_t *lengths_out)
+static long long exchange_lengths(const struct earl_group *group, int mine, size_t *lengths_out)
 {
     const uint32_t told = htonl((uint32_t)mine);
     uint32_t *all = malloc(sizeof *all * (size_t)nxi_process.count);
@@ -21,7 +21,7 @@ static long long exchange_lengths(int mine, size_t *lengths_out)
         return nxi_bad(EQMEM, "no memory");
     for (int node = 0; node < nxi_process.count; node++)
         lengths_out[node] = sizeof told;
-    const long error = nxi_global_result(earl_collect(NULL, &told, lengths_out, all));
+    const long error = nxi_global_result(earl_collect(group, &told, lengths_out, all));
     long long sum = 0;
     for (int node = 0; error == 0 && node < nxi_process.count; node++) {
         lengths_out[node] = ntohl(all[node]);
@@ -32,25 +32,28 @@ static long long exchange_lengths(int mine, size_t *lengths_out)
 }
 
 /* Where y is too small, the others still need what this node has. */
-static long collect_aside(const void *x, const size_t *lengths, long long sum, int ylen)
+static long collect_aside(const struct earl_group *group, const void *x, const size_t *lengths, long long sum,
+                          int ylen)
 {
     void *aside = malloc((size_t)sum);
     if (aside == NULL)
         return nxi_bad(EQMEM, "no memory");
-    const long error = nxi_global_result(earl_collect(NULL, x, lengths, aside));
+    const long error = nxi_global_result(earl_collect(group, x, lengths, aside));
     free(aside);
     return error < 0 ? error : nxi_bad(EQBLEN, "all nodes give %lld bytes, and the buffer has %d", sum, ylen);
 }
 
 static long collect(const void *x, int xlen, void *y, int ylen, long *ncnt, size_t *lengths)
 {
-    const long long sum = exchange_lengths(xlen, lengths);
+    const struct earl_group *group;
+    const long error = nxi_group(&group);
+    const long long sum = error < 0 ? error : exchange_lengths(group, xlen, lengths);
     if (sum < 0)
         return (long)sum;
     if (sum > ylen)
-        return collect_aside(x, lengths, sum, ylen);
+        return collect_aside(group, x, lengths, sum, ylen);
     *ncnt = (long)sum;
-    return nxi_global_result(earl_collect(NULL, x, lengths, y));
+    return nxi_global_result(earl_collect(group, x, lengths, y));
 }
 
 long nxi_gcol(const void *x, long xlen, void *y, long ylen, long *ncnt)
@@ -71,7 +74,10 @@ long nxi_gcol(const void *x, long xlen, void *y, long ylen, long *ncnt)
 
 long nxi_gcolx(const void *x, const long *xlens, void *y)
 {
-    nxi_need();
+    const struct earl_group *group;
+    const long error = nxi_group(&group);
+    if (error < 0)
+        return error;
     if (xlens == NULL)
         return nxi_bad(EQPBUF, "no lengths");
     for (int node = 0; node < nxi_process.count; node++)
@@ -87,7 +93,7 @@ long nxi_gcolx(const void *x, const long *xlens, void *y)
     if ((lengths[nxi_process.self] > 0 && x == NULL) || (sum > 0 && y == NULL))
         result = nxi_bad(EQPBUF, "no buffer");
     else
-        result = nxi_global_result(earl_collect(NULL, x, lengths, y));
+        result = nxi_global_result(earl_collect(group, x, lengths, y));
     free(lengths);
     return result;
 }

@@ -26,6 +26,8 @@ static const struct {
     {EQPARAM, "an argument is out of range"},
     {EQMEM, "no memory"},
     {EQSET, "the process type is set already"},
+    {EQCUBE, "there is no such cube, or there is one already"},
+    {EQFILE, "a program cannot be started"},
 };
 
 long nxi_bad(int code, const char *format, ...)
@@ -53,9 +55,11 @@ long nxi_too_long(int result, const struct earl_envelope *envelope, size_t room)
 {
     if (result != EARL_E_CUT)
         return nxi_result(result);
+    int node, ptype;
+    nxi_place_of(envelope->source, &node, &ptype);
     return nxi_bad(EQMSGLONG,
                    "a message of %lld bytes, of type %d from node %d, is longer than the buffer of %zu",
-                   envelope->length, envelope->tag, envelope->source, room);
+                   envelope->length, envelope->tag, node, room);
 }
 
 long nxi_global_result(int result)

@@ -12,7 +12,10 @@ long nxi_combine(void *x, long n, size_t size, nxi_combiner *combine)
         return nxi_bad(EQLEN, "%d elements", count);
     if (count > 0 && x == NULL)
         return nxi_bad(EQPBUF, "no elements");
-    return nxi_global_result(earl_reduce(NULL, x, (size_t)count * size, combine, &count));
+    const struct earl_group *group;
+    const long error = nxi_group(&group);
+    return error < 0 ? error
+                     : nxi_global_result(earl_reduce(group, x, (size_t)count * size, combine, &count));
 }
 
 #define FORM(name, element, result)                                     \
@@ -31,8 +34,9 @@ NXI_BIT_COMBINERS(long, FORM)
 
 long nxi_gsync(void)
 {
-    nxi_need();
-    return nxi_result(earl_barrier(NULL));
+    const struct earl_group *group;
+    const long error = nxi_group(&group);
+    return error < 0 ? error : nxi_result(earl_barrier(group));
 }
 
 /* Of gopf: the program's function finds what it combines in the two places that it knows. */
@@ -61,7 +65,9 @@ long nxi_gopf(void *x, long xlen, void *work, nx_operation *function)
         return nxi_bad(EQPBUF, "no buffers for %d bytes", length);
     if (function == NULL)
         return nxi_bad(EQHND, "no function");
-    return nxi_global_result(earl_reduce(NULL, x, gopf.length, call_function, &gopf));
+    const struct earl_group *group;
+    const long error = nxi_group(&group);
+    return error < 0 ? error : nxi_global_result(earl_reduce(group, x, gopf.length, call_function, &gopf));
 }
 
 NX_VOID_FORMS(gsync, (void), ())

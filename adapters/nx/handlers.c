@@ -67,12 +67,12 @@ static void part_done(const struct earl_envelope *envelope, void *argument)
 /* A handler is due at once, but it runs when handlers may. */
 static long call_soon(struct nxi_request *first)
 {
-    const struct earl_wanted wanted = {.context = DUE_CONTEXT, .source = nxi_process.self, .tag = first->id};
+    const struct earl_wanted wanted = {.context = DUE_CONTEXT, .source = earl_process(), .tag = first->id};
     first->request = earl_ireceive(&wanted, NULL, 0);
     if (first->request < 0)
         return nxi_result(first->request);
     first->open = 1;
-    const int result = earl_send(nxi_process.self, DUE_CONTEXT, first->id, NULL, 0);
+    const int result = earl_send(earl_process(), DUE_CONTEXT, first->id, NULL, 0);
     return nxi_result(result < 0 ? result : earl_then(first->request, part_done, first));
 }
 

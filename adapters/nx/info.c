@@ -11,8 +11,10 @@ void nxi_tell(long *info, const struct earl_envelope *envelope)
 {
     info[0] = envelope->tag;
     info[1] = (long)envelope->length;
-    info[2] = envelope->source;
-    info[3] = nxi_process.ptypes[envelope->source];
+    int node, ptype;
+    nxi_place_of(envelope->source, &node, &ptype);
+    info[2] = node;
+    info[3] = ptype;
 }
 
 NX_WEAK long infotype(void)

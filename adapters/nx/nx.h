@@ -44,7 +44,9 @@ enum {
     EQHND = 160,     /* there is no handler */
     EQPARAM = 165,   /* an argument is out of range */
     EQMEM = 171,     /* no memory */
-    EQSET = 175      /* the process type is set already */
+    EQSET = 175,     /* the process type is set already */
+    EQCUBE = 176,    /* there is no such cube, or there is one already (cube.h) */
+    EQFILE = 177     /* a program cannot be started (cube.h) */
 };
 
 enum {
@@ -236,6 +238,13 @@ long myptype(void);
 long mypid(void);
 void setptype(long ptype);
 long _setptype(long ptype);
+
+/* Kills the process of that process type on a node, or with -1 those on all nodes; killcube also all types, with -1. The caller is left alone. Only in a
+ * cube that a host program or the command load has loaded: the nodes of enl -n end together (EQCUBE). */
+void killproc(long node, long ptype);
+void killcube(long node, long ptype);
+long _killproc(long node, long ptype);
+long _killcube(long node, long ptype);
 
 /* The binary-reflected Gray code of a number, and its inverse. */
 long gray(long number);

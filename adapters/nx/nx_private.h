@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <earl.h>
+#include <earl_cube.h>
 #include <nx.h>
 
 #define NX_WEAK __attribute__((weak))
@@ -57,6 +57,7 @@ long nxi_must(const char *routine, long result);
 
 struct nxi_process {
     bool has_begun;
+    bool has_cube;   /* it is not in a team: the table of process types is NULL */
     bool is_uniform; /* all have the process type of this one */
     int self, count, ptype;
     const int *ptypes; /* of each node */
@@ -65,6 +66,10 @@ struct nxi_process {
 extern struct nxi_process nxi_process;
 
 void nxi_begin(void);
+/* Makes the current cube what the program is in. */
+void nxi_take_cube(void);
+/* Of a host program: begins where cubes are, in place of earl_begin. NULL: this is a node's library alone. */
+extern void nxi_host_begin(void) __attribute__((weak));
 
 static inline void nxi_need(void)
 {
@@ -78,11 +83,23 @@ static inline int nxi_low(long argument)
     return (int)(uint32_t)(unsigned long)argument;
 }
 
+/* ---- places.c ---- */
+
+/* The process of a place, or one of Earl's codes. */
+int nxi_process_at(int node, int ptype);
+/* *ptype is -1 if it is not known. */
+void nxi_place_of(int process, int *node, int *ptype);
+/* Whether a process is there, as far as that is known; -1: any. */
+bool nxi_is_at(int process, int node, int ptype);
+/* For routines that all nodes call; NULL: all processes. */
+long nxi_group(const struct earl_group **group_out);
+
 /* ---- arguments.c ---- */
 
 /* A message and where it goes. */
 struct nxi_letter {
-    int type, node, ptype; /* node: a process of Earl's, or -1 */
+    int type, node, ptype; /* node: -1, all others */
+    int process;           /* unless node is -1 */
     const void *data;
     size_t length;
 };
@@ -90,8 +107,8 @@ struct nxi_letter {
 /* What a receive or probe wants, in Earl's terms. It does not move while it is in use: `wanted` may point into it. */
 struct nxi_choice {
     struct earl_wanted wanted;
-    uint32_t types; /* a bit for each of 0 to 30; 0: no matter */
-    int ptype;      /* -1: any */
+    uint32_t types;  /* a bit for each of 0 to 30; 0: no matter */
+    int node, ptype; /* -1: any */
 };
 
 /* Both begin the process first. */

@@ -39,13 +39,34 @@ static void exchange_ptypes(void)
 void nxi_begin(void)
 {
     (void)nxi_ticks(); /* the clocks begin here, too */
+    if (nxi_host_begin != NULL && getenv("EARL_CUBE") == NULL) {
+        nxi_host_begin();
+        return;
+    }
     const int result = earl_begin("nx");
     if (result < 0)
         earl_fail("nx", "%s", result == EARL_E_SYSTEM ? earl_sentence() : earl_strerror(result));
+    if (earl_processes() == 0) {
+        nxi_take_cube();
+        return;
+    }
     (void)earl_words("type", "node");
     nxi_process.self = earl_process();
     nxi_process.count = earl_processes();
     exchange_ptypes();
+    nxi_process.has_begun = true;
+}
+
+void nxi_take_cube(void)
+{
+    struct earl_cube cube;
+    const int code = earl_cube_own(&cube, &nxi_process.self, &nxi_process.ptype);
+    if (code < 0)
+        earl_fail("nx", "no cube: %s", code == EARL_E_SYSTEM ? earl_sentence() : earl_strerror(code));
+    (void)earl_words("type", "process");
+    nxi_process.count = cube.size;
+    nxi_process.has_cube = true;
+    nxi_process.is_uniform = false;
     nxi_process.has_begun = true;
 }
 

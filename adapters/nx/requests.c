@@ -12,14 +12,16 @@ static void add(struct nxi_request **list, struct nxi_request *part)
     (*list)->last = part->last;
 }
 
-static long post_send_to(struct nxi_request **list, const struct nxi_letter *letter, int node)
+static long post_send_to(struct nxi_request **list, const struct nxi_letter *letter, int process)
 {
+    if (process < 0)
+        return nxi_result(process);
     struct nxi_request *part = nxi_request_new();
     if (part == NULL)
         return -EQMEM;
     part->is_send = true;
     part->letter = *letter;
-    part->request = earl_isend(node, NXI_CONTEXT, letter->type, letter->data, letter->length);
+    part->request = earl_isend(process, NXI_CONTEXT, letter->type, letter->data, letter->length);
     part->is_done = part->request == EARL_E_ENDED;
     if (part->request < 0 && !part->is_done) {
         const long error = nxi_result(part->request);
@@ -34,10 +36,10 @@ long nxi_post_send(struct nxi_request **list, const struct nxi_letter *letter)
 {
     long error = 0;
     if (letter->node >= 0)
-        error = post_send_to(list, letter, letter->node);
+        error = post_send_to(list, letter, letter->process);
     for (int node = 0; letter->node < 0 && error == 0 && node < nxi_process.count; node++)
         if (nxi_goes_to(letter, node))
-            error = post_send_to(list, letter, node);
+            error = post_send_to(list, letter, nxi_process_at(node, letter->ptype));
     if (error < 0) {
         (void)nxi_leave(*list);
         *list = NULL;

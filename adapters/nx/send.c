@@ -12,8 +12,10 @@ static long send_to_others(const struct nxi_letter *letter)
     for (int node = 0; node < nxi_process.count; node++) {
         if (!nxi_goes_to(letter, node))
             continue;
-        const long result =
-            nxi_result(earl_send(node, NXI_CONTEXT, letter->type, letter->data, letter->length));
+        const int process = nxi_process_at(node, letter->ptype);
+        const long result = nxi_result(
+            process < 0 ? process
+                        : earl_send(process, NXI_CONTEXT, letter->type, letter->data, letter->length));
         if (result < 0)
             return result;
     }
@@ -27,8 +29,8 @@ long nxi_csend(long type, const void *buf, long count, long node, long ptype)
     if (error < 0)
         return error;
     if (letter.node == -1)
-        return nxi_process.count == 1 ? 0 : send_to_others(&letter);
-    return nxi_result(earl_send(letter.node, NXI_CONTEXT, letter.type, letter.data, letter.length));
+        return send_to_others(&letter);
+    return nxi_result(earl_send(letter.process, NXI_CONTEXT, letter.type, letter.data, letter.length));
 }
 
 long nxi_isend(long type, const void *buf, long count, long node, long ptype)
@@ -63,7 +65,7 @@ long nxi_gsendx(long type, const void *x, long xlen, const long *nodes, long n)
     if (processes == NULL)
         return nxi_bad(EQMEM, "no memory");
     for (int i = 0; i < count; i++)
-        processes[i] = nxi_low(nodes[i]);
+        processes[i] = nxi_process_at(nxi_low(nodes[i]), letter.ptype);
     const long result =
         nxi_result(earl_sendm(count, processes, NXI_CONTEXT, letter.type, letter.data, letter.length));
     free(processes);

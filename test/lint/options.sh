@@ -27,6 +27,7 @@ system adduser
 tool valgrind
 unbuffered srun
 unix-socket curl
+variable pkg-config
 '
 
 rows=$(tr '\n' ' ' <"$source" | sed 's/ {"/\n{"/g')

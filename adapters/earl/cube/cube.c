@@ -140,7 +140,7 @@ int earl_cube_own(struct earl_cube *cube, int *node, int *pid)
     int place[2] = {0, 0};
     int code = earl_table_begin();
     if (code == EARL_OK)
-        code = earl_cube_place(earl_process(), &place[0], &place[1]);
+        code = earl_cube_place(earl_process(), 1, &place[0], &place[1]);
     if (code == EARL_OK && cube != NULL)
         *cube = earl_table.cube;
     if (code == EARL_OK && node != NULL)
@@ -151,7 +151,7 @@ int earl_cube_own(struct earl_cube *cube, int *node, int *pid)
 }
 
 /* A process that was loaded knows its place when the loader has told it. */
-int earl_cube_place(int process, int *node, int *pid)
+int earl_cube_place(int process, int ask, int *node, int *pid)
 {
     int code = node == NULL || pid == NULL ? EARL_E_ARG : earl_table_begin();
     if (code != EARL_OK)
@@ -168,7 +168,7 @@ int earl_cube_place(int process, int *node, int *pid)
     }
     const bool is_own = process == earl_process();
     struct loaded *loaded = earl_table_of(process);
-    for (bool wait = is_own; loaded == NULL; loaded = earl_table_of(process)) {
+    for (bool wait = is_own; ask != 0 && loaded == NULL; loaded = earl_table_of(process)) {
         const int before = earl_table.next;
         code = earl_table_read(wait);
         if (code != EARL_OK)
@@ -176,6 +176,8 @@ int earl_cube_place(int process, int *node, int *pid)
         if (before == earl_table.next)
             return EARL_E_PROCESS;
     }
+    if (loaded == NULL)
+        return EARL_E_PROCESS;
     *node = loaded->node;
     *pid = loaded->pid;
     return EARL_OK;
@@ -193,7 +195,7 @@ int earl_cube_process(int node, int pid, int wait)
     if (node == earl_table.cube.size)
         return earl_table.cube.host;
     struct loaded *loaded = earl_table_at(node, pid);
-    while (loaded == NULL) {
+    while (loaded == NULL && wait >= 0) {
         const int before = earl_table.next;
         code = earl_table_read(wait != 0);
         if (code != EARL_OK)
@@ -202,7 +204,7 @@ int earl_cube_process(int node, int pid, int wait)
         if (loaded == NULL && before == earl_table.next)
             return EARL_E_PROCESS;
     }
-    return loaded->process;
+    return loaded == NULL ? EARL_E_PROCESS : loaded->process;
 }
 
 int earl_cube_pids(int *pid)
@@ -274,7 +276,7 @@ int earl_cube_load(const char *file, const char *const *arguments, int node, int
     for (int i = 0; i < count; i++)
         if (runs(earl_table_at(first + i, pid)))
             return EARL_E_BUSY;
-    int *processes = calloc((size_t)count, sizeof *processes);
+    int *processes = calloc((size_t)count + 1, sizeof *processes);
     if (processes == NULL)
         return EARL_E_MEMORY;
     strcpy(variable, "EARL_CUBE=");

@@ -180,7 +180,7 @@ int earl_generic_instance(const char *component, int process)
 void earl_generic_place(int process, long *node, long *pid)
 {
     int at[2];
-    const int code = earl_generic.is_team ? EARL_E_NONE : earl_cube_place(process, &at[0], &at[1]);
+    const int code = earl_generic.is_team ? EARL_E_NONE : earl_cube_place(process, 1, &at[0], &at[1]);
     *node = code == EARL_OK ? at[0] : code == EARL_E_NONE ? process : -1;
     *pid = code == EARL_OK ? at[1] : code == EARL_E_NONE ? 0 : -1;
 }

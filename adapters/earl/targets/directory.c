@@ -269,7 +269,13 @@ static int begin(int *process, int *count)
     if (add(bcr_cce, -1, place(said, -1), "") != 0)
         return EARL_E_MEMORY;
     /* Who has started EXEC is known, lest EXEC stay if that one ends before it says so. */
-    return bcr_enlistor < 0 || add(bcr_enlistor, -1, 0, "") == 1 ? EARL_OK : EARL_E_MEMORY;
+    if (bcr_enlistor < 0)
+        return EARL_OK;
+    const struct earl_word here = {
+        .kind = EARL_HERE, .asked = -1, .number = -1, .parent = -1, .cce = bcr_cce};
+    if (add(bcr_enlistor, -1, 0, "") != 1)
+        return EARL_E_MEMORY;
+    return earl_word_put(&here, "", bcr_enlistor, EARL_CELL_ASK) ? EARL_OK : EARL_E_SYSTEM;
 }
 
 const struct earl_who earl_who_directory = {

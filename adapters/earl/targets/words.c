@@ -27,7 +27,7 @@ bool earl_word_read(bcr_region region, struct earl_word *word)
     return bcr_rgkind(region) == bcr_DATA && bcr_rglen(region, NULL) >= WORD_LENGTH &&
            bcr_copyfm(description, 1, region, 0, word, sizeof *word) >= 2 &&
            (word->kind == EARL_HELLO || word->kind == EARL_WHO || word->kind == EARL_WHEN ||
-            word->kind == EARL_IS);
+            word->kind == EARL_IS || word->kind == EARL_HERE);
 }
 
 const char *earl_word_text(bcr_region region, size_t *length)

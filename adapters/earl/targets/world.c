@@ -2,17 +2,21 @@
 /* world.c -- numbers where processes come and go: EXEC gives them, and is asked once for each that is not known.
  *
  * The first process that finds no EXEC starts it; of a team, member 0 does, and the others wait for its name. If two start one, the
- * name is given once, and the second EXEC ends. Whoever asks waits for the answer there and then, also in work beside the main flow;
+ * name is given once, and the second EXEC ends; so who has started one waits until it says that it has the name, or has ended. Whoever asks waits for the answer there and then, also in work beside the main flow;
  * so several may wait, and the answer that one of them gets may be another's, who is woken to look. */
+#include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "earl.h"
 #include "pool.h"
 #include "world.h"
 
-#ifndef EARL_EXEC_PATH
-#error "EARL_EXEC_PATH is where earl-exec will be installed"
+#if !defined(EARL_EXEC_PATH) || !defined(EARL_EXEC_BESIDE)
+#error "they say where earl-exec will be installed, and where from the library's folder"
 #endif
 
 /* Of EXEC, which starts processes with ordinals equal to their numbers. */
@@ -43,15 +47,44 @@ int earl_world_team(int *rank)
     return size > 0 ? size : 0;
 }
 
+/* Beside the library, which may have been moved since it was installed. False: it is not there. */
+static bool find_beside(char *path, size_t room)
+{
+    Dl_info library;
+    void *address;
+    int (*const routine)(int, const char *) = bcr_init;
+    memcpy(&address, &routine, sizeof address); /* C has no conversion of a function's address */
+    if (dladdr(address, &library) == 0 || library.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(library.dli_fname, '/');
+    const int length = slash == NULL ? 0 : (int)(slash - library.dli_fname);
+    const int whole = snprintf(path, room, "%.*s/" EARL_EXEC_BESIDE, length, library.dli_fname);
+    return length > 0 && whole < (int)room && access(path, X_OK) == 0;
+}
+
 static int start_exec(void)
 {
+    char beside[PATH_MAX];
     const char *path = getenv("EARL_EXEC");
-    const struct bcr_startspec spec = {.size = sizeof spec,
-                                       .core = -1,
-                                       .count = 1,
-                                       .ordinal = EXEC_ORDINAL,
-                                       .program = path != NULL && *path != '\0' ? path : EARL_EXEC_PATH};
-    return bcr_start(&spec, NULL) == 1 ? EARL_OK : EARL_E_SYSTEM;
+    if (path == NULL || *path == '\0')
+        path = find_beside(beside, sizeof beside) ? beside : EARL_EXEC_PATH;
+    const struct bcr_startspec spec = {
+        .size = sizeof spec, .core = -1, .count = 1, .ordinal = EXEC_ORDINAL, .program = path};
+    bcr_cce_id started;
+    if (bcr_start(&spec, &started) != 1 || bcr_watch(started, EARL_CELL_ASK) != 0)
+        return EARL_E_SYSTEM;
+    /* It says that its name is given, or has ended: it could not be executed, or another has the name. */
+    struct earl_word word;
+    bcr_region region;
+    do {
+        region = bcr_deq(bcr_cce, EARL_CELL_ASK, bcr_BLOCK);
+        if (region == NULL)
+            return EARL_E_SYSTEM;
+        if (!earl_word_read(region, &word))
+            word.kind = 0; /* an end */
+        (void)bcr_rgfree(region);
+    } while (word.kind != 0 && word.kind != EARL_HERE);
+    return EARL_OK;
 }
 
 static int find_exec(void)
@@ -64,7 +97,7 @@ static int find_exec(void)
     const int code = start_exec();
     if (code != EARL_OK)
         return code;
-    return bcr_find(EARL_EXEC_NAME, &world.exec, NULL, bcr_BLOCK) == 0 ? EARL_OK : EARL_E_SYSTEM;
+    return bcr_find(EARL_EXEC_NAME, &world.exec, NULL, 0) == 0 ? EARL_OK : EARL_E_SYSTEM;
 }
 
 /* Takes an answer out of those that came for others. */

@@ -9,6 +9,7 @@
  *                 <--   IS       its host, and the CCE, -1: there is none
  *      WHEN    -->               the same, once it has said HELLO, or has ended
  *                 <--   IS
+ *                 <--   HERE     to who has started EXEC: its name is given
  *
  * HELLO, WHO and WHEN come into EXEC's inbox, IS into the asker's EARL_CELL_ASK, where it waits: so an answer never lacks room. */
 #ifndef EARL_WORLD_H
@@ -22,7 +23,13 @@
 #define EARL_EXEC_NAME      "earl-exec"
 #define EARL_WORLD_VARIABLE "EARL_WORLD=exec"
 
-enum { EARL_HELLO = 0x45584548, EARL_WHO = 0x4558454f, EARL_WHEN = 0x45584557, EARL_IS = 0x45584549 };
+enum {
+    EARL_HELLO = 0x45584548,
+    EARL_WHO = 0x4558454f,
+    EARL_WHEN = 0x45584557,
+    EARL_IS = 0x45584549,
+    EARL_HERE = 0x45584552
+};
 
 struct earl_word {
     int kind;

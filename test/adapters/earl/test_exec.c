@@ -92,6 +92,20 @@ TEST_TIMEOUT(the_end_of_exec_ends_the_program, LIMIT)
     CHECK(strstr(run.error, "earl-exec") != NULL && strstr(run.error, "killed by signal 9") != NULL);
 }
 
+TEST(what_is_no_exec_is_told_of)
+{
+    char *own = strdup(getenv("EARL_EXEC"));
+    CHECK(own != NULL);
+    setenv("EARL_EXEC", "/bin/true", 1);
+    run_folder();
+    run_start(&run, getenv("EARL_WORLDS"), "starts");
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+    CHECK(strstr(run.error, "earl_exec_begin") != NULL);
+    setenv("EARL_EXEC", own, 1);
+    free(own);
+}
+
 TEST(exec_says_who_starts_it)
 {
     run_folder();

@@ -30,7 +30,7 @@ void node(void)
     struct earl_envelope envelope;
     int source[2];
     MUST(earl_receive(&ring, &got, sizeof got, &envelope) == EARL_OK);
-    MUST(earl_cube_place(envelope.source, &source[0], &source[1]) == EARL_OK);
+    MUST(earl_cube_place(envelope.source, 1, &source[0], &source[1]) == EARL_OK);
     MUST(got == source[0] && (got + 1) % cube.size == place[0] && source[1] == place[1]);
     MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
     exit(place[0]);
@@ -43,7 +43,7 @@ static void receive_places(int pid)
         struct earl_envelope envelope;
         int told[2], own[2];
         MUST(earl_receive(&wanted, told, sizeof told, &envelope) == EARL_OK);
-        MUST(earl_cube_place(envelope.source, &own[0], &own[1]) == EARL_OK);
+        MUST(earl_cube_place(envelope.source, 1, &own[0], &own[1]) == EARL_OK);
         MUST(own[0] == told[0] && own[1] == told[1] && own[1] == pid);
     }
 }
@@ -73,7 +73,9 @@ void cubes(void)
     MUST(earl_cube_attach("a") == 3 && earl_cube_own(list, &place[0], &place[1]) == EARL_OK);
     MUST(place[0] == 3 && place[1] == 100 && list[0].host_pid == 100 && strcmp(list[0].name, "a") == 0);
     MUST(earl_cube_load("/no/such", NULL, EARL_ANY, 0) == EARL_E_FILE);
-    MUST(earl_cube_process(0, 0, 0) == EARL_E_PROCESS && earl_cube_process(4, 0, 0) == EARL_E_ARG);
+    MUST(earl_cube_process(0, 0, 0) == EARL_E_PROCESS && earl_cube_process(0, 5, -1) == EARL_E_PROCESS);
+    MUST(earl_cube_place(77, 0, &place[0], &place[1]) == EARL_E_PROCESS &&
+         earl_cube_process(4, 0, 0) == EARL_E_ARG);
     MUST(earl_cube_load(own_file, arguments, EARL_ANY, 5) == 3 && earl_cube_pids(&pid) == 1 && pid == 5);
     MUST(earl_cube_load(own_file, arguments, EARL_ANY, 5) == EARL_E_BUSY);
     receive_places(5);

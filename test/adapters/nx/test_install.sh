@@ -42,6 +42,35 @@ compiles "$CC" "$scratch/moved/share/bcr/examples/nx/pi.c" -Wall -Wextra -Werror
 says 3 'pi is 3.14159265*, by 3 nodes in *'
 echo "ok the example"
 
+cat >both.c <<'C'
+#include <cube.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    long node, got, sum = 0;
+    if (argc > 1) {
+        getcube("", argv[1], "", 0);
+        load(argv[0], -1, 0);
+        for (node = 0; node < numnodes(); node++) {
+            crecv(1, &got, sizeof got);
+            sum += got;
+        }
+        printf("%ld from %ld nodes\n", sum, numnodes());
+        return 0;
+    }
+    node = mynode();
+    csend(1, &node, sizeof node, myhost(), 0);
+    return 0;
+}
+C
+# shellcheck disable=SC2046
+"$CC" both.c $(pkg-config --cflags --libs bcr-nxhost) "-Wl,-rpath,$(dirname "$pkg")" -o both || fail "a host program"
+export PATH=$scratch/moved/bin:$PATH
+[ "$(timeout 60 ./both 3)" = "3 from 3 nodes" ] || fail "the host program"
+commands=$(pkg-config --variable=commands bcr-nxhost)
+[ "$("$commands/getcube" --help | head -n 1)" = 'usage: getcube [-c NAME] [-t TYPE]' ] || fail "$commands"
+echo "ok a host program, and the commands"
+
 cat >old.c <<'C'
 char led[] = "a lamp of its own";
 main()
