@@ -2,21 +2,15 @@
 /* directory.c -- EXEC's side of world.c: which number is which CCE.
  *
  * A process has its number from its start, by bcr_start, or from its HELLO if EXEC has not started it. EXEC is told of the end of each. Its
- * record stays: who asks later learns that it has ended, and how. Hosts are those that the program was given, in their order, and behind
- * them others on which processes have come up. A host is known by what its first process says of it (world.c): that is equal for those
- * that share memory. */
+ * record stays: who asks later learns that it has ended, and how. */
 #include "directory.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts.h"
 #include "world.h"
-
-struct host {
-    char *name;
-    char *said; /* by its processes; NULL: none has come yet */
-};
 
 struct entry {
     struct earl_resident seen;
@@ -34,11 +28,13 @@ static struct {
     struct waiting *waiting;
     struct entry **entries; /* they stay where they are */
     int count, room;
-    struct host *hosts;
-    int host_count, host_room;
-    int given; /* hosts of the program's list */
-    int next;  /* host, by turns */
 } directory;
+
+const char *earl_directory_host(int k)
+{
+    (void)earl_hosts_read();
+    return earl_hosts_name(k);
+}
 
 int earl_directory_count(void)
 {
@@ -48,70 +44,6 @@ int earl_directory_count(void)
 const struct earl_resident *earl_directory_get(int process)
 {
     return process >= 0 && process < directory.count ? &directory.entries[process]->seen : NULL;
-}
-
-/* ---- hosts ---- */
-
-static struct host *add_host(const char *name)
-{
-    if (directory.host_count == directory.host_room) {
-        const int room = directory.host_room == 0 ? 8 : 2 * directory.host_room;
-        struct host *hosts = realloc(directory.hosts, (size_t)room * sizeof *hosts);
-        if (hosts == NULL)
-            return NULL;
-        directory.hosts = hosts;
-        directory.host_room = room;
-    }
-    struct host *host = &directory.hosts[directory.host_count];
-    *host = (struct host){strdup(name), NULL};
-    if (host->name == NULL)
-        return NULL;
-    directory.host_count++;
-    return host;
-}
-
-/* Hosts that the program has had since EXEC looked last come behind the others. */
-static void read_hosts(void)
-{
-    char name[256];
-    while (bcr_host(directory.given, name, sizeof name) > 0 && add_host(name) != NULL)
-        directory.given++;
-}
-
-static int host_of(const char *said)
-{
-    for (int i = 0; i < directory.host_count; i++)
-        if (directory.hosts[i].said != NULL && strcmp(directory.hosts[i].said, said) == 0)
-            return i;
-    return -1;
-}
-
-/* Where a process runs that says this of its host: "NAME\nDIRECTORY". */
-static int place(const char *said, int expected)
-{
-    int host = host_of(said);
-    if (host >= 0)
-        return host;
-    const size_t length = strcspn(said, "\n");
-    char *name = strndup(said, length);
-    if (name == NULL)
-        return -1;
-    host = expected >= 0 && directory.hosts[expected].said == NULL ? expected : -1;
-    for (int i = 0; i < directory.host_count && host < 0; i++)
-        if (directory.hosts[i].said == NULL && strcmp(directory.hosts[i].name, name) == 0)
-            host = i;
-    if (host < 0 && add_host(name) != NULL)
-        host = directory.host_count - 1;
-    free(name);
-    if (host >= 0)
-        directory.hosts[host].said = strdup(said);
-    return host;
-}
-
-const char *earl_directory_host(int k)
-{
-    read_hosts();
-    return k < directory.host_count ? directory.hosts[k].name : NULL;
 }
 
 /* ---- processes ---- */
@@ -194,7 +126,8 @@ static void hello(const struct earl_word *word, bcr_region region)
     char *said = strndup(text, length);
     struct earl_word answer = {.kind = EARL_IS, .asked = -1, .number = -1, .parent = -1, .cce = word->cce};
     int number = number_of(word->cce);
-    const int host = said == NULL ? -1 : place(said, number < 0 ? -1 : directory.entries[number]->seen.host);
+    const int host =
+        said == NULL ? -1 : earl_hosts_place(said, number < 0 ? -1 : directory.entries[number]->seen.host);
     free(said);
     if (number < 0 && host >= 0)
         number = add(word->cce, -1, host, "");
@@ -261,12 +194,11 @@ static int begin(int *process, int *count)
     if (bcr_publish(EARL_EXEC_NAME, EARL_CELL_INBOX) != 0)
         exit(bcr_errno == bcrE_BUSY ? 0 : 1);
     (void)bcr_idle(bcr_IDLE_SERVER);
-    read_hosts();
     *process = 0;
     *count = 0;
     char said[256 + PATH_MAX];
     earl_world_host(said, sizeof said);
-    if (add(bcr_cce, -1, place(said, -1), "") != 0)
+    if (add(bcr_cce, -1, earl_hosts_place(said, -1), "") != 0)
         return EARL_E_MEMORY;
     /* Who has started EXEC is known, lest EXEC stay if that one ends before it says so. */
     if (bcr_enlistor < 0)
@@ -303,7 +235,7 @@ static int start_there(const struct earl_exec_start *start, const char *const *e
     if (cces == NULL)
         return EARL_E_MEMORY;
     const struct bcr_startspec spec = {.size = sizeof spec,
-                                       .machine = directory.hosts[host].name,
+                                       .machine = earl_hosts_name(host),
                                        .core = -1,
                                        .count = count,
                                        .ordinal = directory.count, /* equal to their numbers */
@@ -338,14 +270,6 @@ static const char **with_variable(const char *const *strings)
     return all;
 }
 
-static int named(const char *name)
-{
-    for (int i = 0; i < directory.host_count; i++)
-        if (strcmp(directory.hosts[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static void fail(int *processes, int count, int code)
 {
     for (int i = 0; i < count; i++)
@@ -354,25 +278,23 @@ static void fail(int *processes, int count, int code)
 
 int earl_directory_start(const struct earl_exec_start *start, int parent, int *processes)
 {
-    read_hosts();
+    const int given = earl_hosts_read();
     const char **environment = with_variable(start->environment);
-    const int host = start->host == NULL ? -1 : named(start->host);
+    const int host = start->host == NULL ? -1 : earl_hosts_named(start->host);
     int started = 0;
     fail(processes, start->count, environment == NULL ? EARL_E_MEMORY : EARL_E_HOST);
-    if (environment == NULL || (start->host != NULL && host < 0)) {
+    if (environment == NULL || given == 0 || (start->host != NULL && host < 0)) {
         free(environment);
         return 0;
     }
     /* By turns: each host gets an equal share, and the first ones one more. */
-    const int hosts = host >= 0 ? 1 : directory.given < start->count ? directory.given : start->count;
+    const int hosts = host >= 0 ? 1 : given < start->count ? given : start->count;
     for (int i = 0, at = 0; i < hosts; i++) {
         const int count = start->count / hosts + (i < start->count % hosts);
-        const int there = host >= 0 ? host : (directory.next + i) % directory.given;
-        (void)start_there(start, environment, parent, there, count, &processes[at]);
+        (void)start_there(start, environment, parent, host >= 0 ? host : earl_hosts_next(), count,
+                          &processes[at]);
         at += count;
     }
-    if (host < 0)
-        directory.next = (directory.next + start->count) % directory.given;
     for (int i = 0; i < start->count; i++)
         started += processes[i] >= 0;
     free(environment);
