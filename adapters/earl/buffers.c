@@ -10,9 +10,6 @@
 #include "types.h"
 
 enum { FIRST_PACKET = 512 };
-/* The id of all such messages: between two processes the packets of one come together, so none is confused with another's. No
- * request has it. */
-#define EARL_BUFFER_ID 0x80000000u
 
 static earl_buffer *new_buffer(struct earl *earl)
 {

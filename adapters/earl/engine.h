@@ -178,6 +178,8 @@ void earl_incoming_end(struct earl *earl);
 void earl_incoming_tell(struct earl *earl, struct earl_incoming *incoming);
 /* Tells the sender of a message that is out of the tables that it is received, if he waits for that. */
 void earl_incoming_accept(struct earl *earl, struct earl_incoming *incoming);
+/* Copies what has come of a message that is out of the tables, and has no receive: so its sender has memory for the rest. */
+void earl_incoming_copy(struct earl *earl, struct earl_incoming *incoming);
 /* A message of this process to itself, in no packet; send is NULL, or to be told when a receive has got hold of it. */
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
                        const struct earl_open *send);

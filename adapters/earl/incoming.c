@@ -210,6 +210,8 @@ static bool take_part(struct earl *earl, struct earl_incoming *incoming, earl_pa
     incoming->arrived += length;
     if (incoming->receive != NULL) {
         store(incoming->receive, at, data, length);
+    } else if (incoming->copy != NULL) {
+        memcpy(incoming->copy + at, data, length);
     } else if (length != 0) {
         add_piece(earl, incoming, packet, data, length);
         is_kept = true;
@@ -305,6 +307,23 @@ void earl_incoming_free(struct earl *earl, struct earl_incoming *incoming)
             earl_pages_free(incoming->copy, length);
     }
     earl_pool_give(&earl->incoming[incoming->pool], incoming);
+}
+
+/* A buffer that was sent has all its packets already. Without pages for a copy the packets stay, and the sender may wait. */
+void earl_incoming_copy(struct earl *earl, struct earl_incoming *incoming)
+{
+    size_t at = 0;
+    if (incoming->id == EARL_BUFFER_ID || incoming->copy != NULL)
+        return;
+    unsigned char *copy = earl_pages((size_t)incoming->message.envelope.length);
+    if (copy == NULL)
+        return;
+    for (const struct earl_piece *piece = incoming->pieces; piece != NULL; piece = piece->next) {
+        memcpy(copy + at, piece->data, piece->length);
+        at += piece->length;
+    }
+    free_pieces(earl, incoming);
+    incoming->copy = copy;
 }
 
 void earl_incoming_receive(struct earl *earl, struct earl_incoming *incoming, struct earl_open *receive)

@@ -21,6 +21,9 @@
 
 enum earl_kind { EARL_WHOLE = 1, EARL_FIRST = 2, EARL_MORE = 3, EARL_MATCHED = 4 };
 enum { EARL_SYNCHRONOUS = 0x100, EARL_FORMAT_SHIFT = 16, EARL_KIND_MASK = 0xff };
+/* The id of all messages that buffers are sent as: between two processes the packets of one come together, so none is confused with
+ * another's. No request has it. */
+#define EARL_BUFFER_ID 0x80000000u
 enum { EARL_HEAD = 16, EARL_HEAD_FIRST = 32 };
 
 struct earl_head {

@@ -164,6 +164,8 @@ int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits
     if (*incoming == NULL)
         return code < 0 ? code : 0;
     earl_match_drop(&earl->match, &(*incoming)->message);
+    if (!(*incoming)->is_complete)
+        earl_incoming_copy(earl, *incoming);
     earl_incoming_accept(earl, *incoming);
     while (!(*incoming)->is_complete &&
            (code = earl_wait_step(earl, NULL, "receive", (*incoming)->message.envelope.source,

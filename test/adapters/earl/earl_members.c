@@ -33,6 +33,7 @@ int main(int argc, char **argv)
         {"handlers", handlers},
         {"ends", ends},
         {"called_in_waits", called_in_waits},
+        {"raw_as_buffers", raw_as_buffers},
         {"late_answers", late_answers},
         {"parts_that_wait", parts_that_wait},
         {"memory_is_full", memory_is_full},

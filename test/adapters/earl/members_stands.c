@@ -301,3 +301,25 @@ void memory_is_kept(void)
     }
     free(data);
 }
+
+/* ---- what comes as a buffer ---- */
+
+/* All send a long message in parts to the next one, and have the other's as a buffer. */
+void raw_as_buffers(void)
+{
+    enum { LONG = 3000000 };
+    unsigned char *data = allocate(LONG), *got = allocate(LONG);
+    const struct earl_wanted wanted = wants(1, (self + count - 1) % count, OTHER);
+    for (int turn = 0; turn < number; turn++) {
+        earl_buffer *buffer;
+        fill(data, LONG, (unsigned)(self + turn));
+        const earl_request request = earl_isend((self + 1) % count, 1, OTHER, data, LONG);
+        MUST(request > 0 && earl_buffer_receive(&wanted, 1, &buffer, NULL) == 1);
+        MUST(earl_unpack(buffer, EARL_BYTE, got, LONG, 1) == EARL_OK);
+        MUST(is_filled(got, LONG, (unsigned)(wanted.source + turn)));
+        earl_buffer_free(buffer);
+        MUST(earl_wait(request, NULL) == EARL_OK);
+    }
+    free(got);
+    free(data);
+}

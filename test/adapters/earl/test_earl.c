@@ -47,6 +47,14 @@ TEST_TIMEOUT(sixteen_send_first_into_inboxes_of_four_with_little_memory, LIMIT)
     unsetenv("EARL_INBOX");
 }
 
+TEST_TIMEOUT(long_messages_that_come_as_buffers_go_on_with_least_memory, LIMIT)
+{
+    setenv("EARL_MEMORY", "0", 1);
+    runs("2", "raw_as_buffers", "4");
+    runs("4", "raw_as_buffers", "3");
+    unsetenv("EARL_MEMORY");
+}
+
 TEST_TIMEOUT(one_that_computes_is_flooded, LIMIT)
 {
     runs("5", "flood", "3000");
