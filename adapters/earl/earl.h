@@ -5,7 +5,7 @@
  * message has a context, a tag, and bytes. A receive names the context, and the source and tag or EARL_ANY for either; it may ask
  * a function of its own, too. Between two processes nothing overtakes: of the messages of one context that a receive could take,
  * it takes the one that was sent first, and of the receives that could take a message, the one that was posted first gets it.
- * Contexts keep users apart: numbers from EARL_CONTEXTS on are Earl's own.
+ * Contexts keep users apart: numbers from EARL_CONTEXTS on are Earl's own, and refused (EARL_E_ARG).
  *
  * All routines are for one thread. Those that wait take what comes meanwhile for other receives, so it does not matter who
  * sends first, as long as what is sent and not received fits EARL_MEMORY bytes (a variable; 256 MiB unless said) of each sender.

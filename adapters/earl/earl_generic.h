@@ -17,6 +17,8 @@
  * node of a cube on which nothing is loaded wait until something is. What EXEC has said of an instance is kept until that process has ended: a
  * message to one that has only called Generic_LastCall is lost.
  *
+ * A program that calls earl.h, too, leaves the contexts from 0x3ffffffd on to these routines.
+ *
  * Types of messages are 0 to 0x7fffffff. A receive or probe has a selector: a type; -1, any; or a negative number whose bits 0 to 30 are
  * one for each type that is wanted. Between two processes, of the messages that a receive could take it takes the one sent first.
  *

@@ -110,6 +110,18 @@ int earl_processes(void)
         return result;                                                                            \
     } while (0)
 
+/* Contexts from EARL_CONTEXTS on are Earl's own: users have none of them. */
+#define USERS(context, call) ((context) < EARL_CONTEXTS ? (call) : EARL_E_ARG)
+#define TAKES(wanted, call)  ((wanted) != NULL && (wanted)->context >= EARL_CONTEXTS ? EARL_E_ARG : (call))
+
+static bool are_users(int count, const struct earl_wanted *wanted)
+{
+    for (int i = 0; wanted != NULL && i < count; i++)
+        if (wanted[i].context >= EARL_CONTEXTS)
+            return false;
+    return true;
+}
+
 #define NOBODY .peer = EARL_ANY, .tag = EARL_ANY
 /* What a receive names; `wanted` may be bad input. */
 #define WANTED(wanted)                                      \
@@ -143,46 +155,49 @@ static int watch(int process, unsigned context, int tag)
 
 int earl_watch(int process, unsigned context, int tag)
 {
-    TELL(WATCH, watch(process, context, tag), .peer = process, .context = context, .tag = tag);
+    TELL(WATCH, USERS(context, watch(process, context, tag)), .peer = process, .context = context,
+         .tag = tag);
 }
 
 int earl_send(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    TELL(SEND, earl_do_send(earl_own, process, context, tag, data, length, false), TO(process));
+    TELL(SEND, USERS(context, earl_do_send(earl_own, process, context, tag, data, length, false)),
+         TO(process));
 }
 
 int earl_ssend(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    TELL(SEND, earl_do_send(earl_own, process, context, tag, data, length, true), TO(process),
+    TELL(SEND, USERS(context, earl_do_send(earl_own, process, context, tag, data, length, true)), TO(process),
          .is_synchronous = 1);
 }
 
 int earl_sendm(int count, const int *processes, unsigned context, int tag, const void *data, size_t length)
 {
-    TELL(SENDM, earl_do_sendm(earl_own, count, processes, context, tag, data, length), TO(EARL_ANY),
-         .count = count);
+    TELL(SENDM, USERS(context, earl_do_sendm(earl_own, count, processes, context, tag, data, length)),
+         TO(EARL_ANY), .count = count);
 }
 
 earl_request earl_isend(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    TELL(ISEND, earl_do_isend(earl_own, process, context, tag, data, length, false), TO(process));
+    TELL(ISEND, USERS(context, earl_do_isend(earl_own, process, context, tag, data, length, false)),
+         TO(process));
 }
 
 earl_request earl_issend(int process, unsigned context, int tag, const void *data, size_t length)
 {
-    TELL(ISEND, earl_do_isend(earl_own, process, context, tag, data, length, true), TO(process),
-         .is_synchronous = 1);
+    TELL(ISEND, USERS(context, earl_do_isend(earl_own, process, context, tag, data, length, true)),
+         TO(process), .is_synchronous = 1);
 }
 
 int earl_receive(const struct earl_wanted *wanted, void *buffer, size_t room, struct earl_envelope *envelope)
 {
-    TELL(RECEIVE, earl_do_receive(earl_own, wanted, buffer, room, envelope), WANTED(wanted),
+    TELL(RECEIVE, TAKES(wanted, earl_do_receive(earl_own, wanted, buffer, room, envelope)), WANTED(wanted),
          .length = (long long)room);
 }
 
 earl_request earl_ireceive(const struct earl_wanted *wanted, void *buffer, size_t room)
 {
-    TELL(IRECEIVE, earl_do_ireceive(earl_own, wanted, buffer, room), WANTED(wanted),
+    TELL(IRECEIVE, TAKES(wanted, earl_do_ireceive(earl_own, wanted, buffer, room)), WANTED(wanted),
          .length = (long long)room);
 }
 
@@ -200,13 +215,15 @@ static int found(int result)
 
 int earl_probe(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
 {
-    TELL(PROBE, found(earl_do_probe(earl_own, wanted, wait != 0, envelope)), WANTED(wanted));
+    TELL(PROBE, TAKES(wanted, found(earl_do_probe(earl_own, wanted, wait != 0, envelope))), WANTED(wanted));
 }
 
 int earl_await(int count, const struct earl_wanted *wanted, int msec, struct earl_envelope *envelope)
 {
-    TELL(PROBE, found(earl_do_await(earl_own, count, wanted, msec, envelope)), WANTED(wanted),
-         .count = count);
+    TELL(PROBE,
+         are_users(count, wanted) ? found(earl_do_await(earl_own, count, wanted, msec, envelope))
+                                  : EARL_E_ARG,
+         WANTED(wanted), .count = count);
 }
 
 static int descriptor(void)
@@ -222,7 +239,7 @@ int earl_descriptor(void)
 
 earl_request earl_claim(const struct earl_wanted *wanted, int wait, struct earl_envelope *envelope)
 {
-    TELL(CLAIM, found(earl_do_claim(earl_own, wanted, wait != 0, envelope)), WANTED(wanted));
+    TELL(CLAIM, TAKES(wanted, found(earl_do_claim(earl_own, wanted, wait != 0, envelope))), WANTED(wanted));
 }
 
 int earl_claimed(earl_request request, void *buffer, size_t room)
@@ -278,7 +295,7 @@ int earl_unnest(earl_buffer *buffer, earl_buffer **nested)
 
 int earl_buffer_send(earl_buffer *buffer, int count, const int *processes, unsigned context, int tag)
 {
-    TELL(BUFFER_SEND, earl_do_buffer_send(earl_own, buffer, count, processes, context, tag),
+    TELL(BUFFER_SEND, USERS(context, earl_do_buffer_send(earl_own, buffer, count, processes, context, tag)),
          .peer = count == 1 && processes != NULL ? *processes : EARL_ANY, .context = context, .tag = tag,
          .count = count, .length = buffer == NULL ? 0 : earl_buffer_length(buffer));
 }
@@ -286,7 +303,8 @@ int earl_buffer_send(earl_buffer *buffer, int count, const int *processes, unsig
 int earl_buffer_receive(const struct earl_wanted *wanted, int wait, earl_buffer **buffer,
                         struct earl_envelope *envelope)
 {
-    TELL(BUFFER_RECEIVE, found(earl_do_buffer_receive(earl_own, wanted, wait != 0, buffer, envelope)),
+    TELL(BUFFER_RECEIVE,
+         TAKES(wanted, found(earl_do_buffer_receive(earl_own, wanted, wait != 0, buffer, envelope))),
          WANTED(wanted));
 }
 

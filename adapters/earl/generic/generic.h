@@ -10,10 +10,10 @@
 #include "earl_cube.h"
 #include "earl_generic.h"
 
-/* Contexts, beyond those of groups and of EXEC. */
-#define GENERIC_MESSAGES 0xd0000000u
-#define GENERIC_NAMES    0xd0000001u /* who the sender is, before its first message to a process */
-#define GENERIC_ENDS     0xd0000002u /* notices of ends */
+/* The last contexts that users may have, as earl_generic.h says. */
+#define GENERIC_MESSAGES 0x3ffffffdu
+#define GENERIC_NAMES    0x3ffffffeu /* who the sender is, before its first message to a process */
+#define GENERIC_ENDS     0x3fffffffu /* notices of ends */
 
 struct generic {
     bool has_begun;

@@ -10,6 +10,9 @@ static void sends(void)
     const int none[] = {0, 77777};
     MUST(earl_sendm(2, none, 1, 1, NULL, 0) == EARL_E_PROCESS &&
          earl_sendm(-1, none, 1, 1, NULL, 0) == EARL_E_ARG);
+    MUST(earl_send(0, EARL_CONTEXTS, 1, NULL, 0) == EARL_E_ARG &&
+         earl_isend(0, EARL_CONTEXTS, 1, NULL, 0) == EARL_E_ARG &&
+         earl_sendm(1, none, 0xffffffff, 1, NULL, 0) == EARL_E_ARG);
     MUST(earl_sendm(0, NULL, 1, 1, NULL, 0) == EARL_OK && earl_sendm(1, NULL, 1, 1, NULL, 0) == EARL_E_ARG);
 }
 
@@ -26,6 +29,9 @@ static void receives(void)
     MUST(earl_ireceive(&far, &byte, 1) == EARL_E_PROCESS);
     MUST(earl_probe(&far, 0, &envelope) == EARL_E_PROCESS && earl_probe(&good, 0, NULL) == EARL_E_ARG);
     MUST(earl_claim(&tag, 0, &envelope) == EARL_E_ARG && earl_claim(&good, 0, NULL) == EARL_E_ARG);
+    const struct earl_wanted own = wants(EARL_CONTEXTS, EARL_ANY, EARL_ANY);
+    MUST(earl_receive(&own, NULL, 0, NULL) == EARL_E_ARG && earl_ireceive(&own, NULL, 0) == EARL_E_ARG);
+    MUST(earl_probe(&own, 1, &envelope) == EARL_E_ARG && earl_await(1, &own, -1, &envelope) == EARL_E_ARG);
     MUST(earl_claim(&good, 0, &envelope) == 0 && earl_claimed(0, NULL, 0) == EARL_E_REQUEST);
 }
 
