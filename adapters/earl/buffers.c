@@ -288,7 +288,7 @@ static int to_own(struct earl *earl, const earl_buffer *buffer)
     return EARL_OK;
 }
 
-int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
+int earl_do_buffer_post(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
                         unsigned context, int tag)
 {
     if (buffer == NULL || buffer->incoming != NULL || count < 0 || (processes == NULL && count > 0) ||
@@ -310,6 +310,15 @@ int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const
         code = code != EARL_OK ? code : sent;
     }
     earl->is_in_parts = false;
+    return code;
+}
+
+int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
+                        unsigned context, int tag)
+{
+    const int code = earl_do_buffer_post(earl, buffer, count, processes, context, tag);
+    if (code == EARL_E_ARG || code == EARL_E_PROCESS)
+        return code;
     const int gone = earl_outgoing_wait(earl, count, processes);
     return code != EARL_OK ? code : gone;
 }

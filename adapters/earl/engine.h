@@ -260,6 +260,9 @@ int earl_do_pack(struct earl *earl, earl_buffer *buffer, enum earl_type type, co
 int earl_do_unpack(earl_buffer *buffer, enum earl_type type, void *items, size_t count, ptrdiff_t stride);
 int earl_do_buffer_send(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
                         unsigned context, int tag);
+/* The same, but it does not wait: what finds no room is sent while this process waits for something else. */
+int earl_do_buffer_post(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
+                        unsigned context, int tag);
 int earl_do_buffer_receive(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                            earl_buffer **buffer, struct earl_envelope *envelope);
 

@@ -28,18 +28,19 @@ struct earl_fields answer_begin(int code)
     return fields;
 }
 
-/* One that EXEC cannot answer would wait for ever, so it is told in few bytes why; if there is no memory for these, too, EXEC ends, and
+/* EXEC does not wait until there is room: a process that is stopped, and whose inbox others have filled, must not hold up all. A
+ * process that EXEC cannot answer would wait for ever, so it is told in few bytes why; if there is no memory for these, too, EXEC ends, and
  * with it all waits for it. */
 void answer_end(struct asker asker, struct earl_fields *fields)
 {
     int code = fields->code;
     if (code == EARL_OK)
-        code = earl_do_buffer_send(&exec, fields->buffer, 1, &asker.process, EARL_EXEC_ANSWER, asker.serial);
+        code = earl_do_buffer_post(&exec, fields->buffer, 1, &asker.process, EARL_EXEC_ANSWER, asker.serial);
     earl_fields_free(fields);
     if (code == EARL_OK || code == EARL_E_ENDED)
         return;
     struct earl_fields last = answer_begin(code);
-    if (last.code != EARL_OK || earl_do_buffer_send(&exec, last.buffer, 1, &asker.process, EARL_EXEC_ANSWER,
+    if (last.code != EARL_OK || earl_do_buffer_post(&exec, last.buffer, 1, &asker.process, EARL_EXEC_ANSWER,
                                                     asker.serial) == EARL_E_MEMORY) {
         fprintf(stderr, "earl-exec: no memory to answer process %d\n", asker.process);
         exit(1);

@@ -8,7 +8,7 @@
 
 int self, count, number;
 
-enum { CONTEXT = 1, HELLO = 1, GO = 2, NOTICE = 3 };
+enum { CONTEXT = 1, HELLO = 1, GO = 2, NOTICE = 3, FILLING = 12 };
 
 const char *own_file;
 
@@ -94,6 +94,17 @@ static void joins(void)
     MUST(earl_exec_barrier("gate", 4) == EARL_OK);
     send_int(parent, HELLO, -1);
     MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
+}
+
+/* Its inbox is small, and full while it is stopped at a barrier. */
+static void stops(void)
+{
+    MUST(earl_begin("child") == EARL_OK);
+    const int parent = earl_exec_parent();
+    send_int(parent, HELLO, earl_process());
+    MUST(earl_exec_barrier("stop", 2) == EARL_OK);
+    for (int i = 0; i < FILLING; i++)
+        receive_int(parent, GO, i);
 }
 
 static earl_buffer *buffer_of(int first, double second, size_t bytes)
@@ -294,6 +305,33 @@ static void exec_dies(void)
     MUST(earl_send(children[0], CONTEXT, GO, NULL, 0) == EARL_OK);
 }
 
+/* EXEC has an answer for a process that is stopped and has no room for it; the others' come all the same. */
+static void stopped(void)
+{
+    const char *const arguments[] = {"stops", NULL}, *const environment[] = {"EARL_INBOX=4", NULL};
+    const struct earl_exec_start spec = {
+        .file = own_file, .arguments = arguments, .environment = environment, .count = 1};
+    struct earl_exec_process told;
+    earl_request requests[FILLING];
+    int child, values[FILLING];
+    begin();
+    MUST(earl_exec_start(&spec, &child) == 1);
+    receive_int(child, HELLO, child);
+    while (earl_exec_barrier("stop", 1) == EARL_OK)
+        continue; /* until the child waits there, for another count */
+    MUST(earl_exec_signal(child, SIGSTOP) == EARL_OK);
+    for (int i = 0; i < FILLING; i++) {
+        values[i] = i;
+        requests[i] = earl_isend(child, CONTEXT, GO, &values[i], sizeof values[i]);
+        MUST(requests[i] > 0);
+    }
+    MUST(earl_exec_barrier("stop", 2) == EARL_OK && earl_exec_list(NULL, 0) == 2);
+    MUST(earl_exec_signal(child, SIGCONT) == EARL_OK);
+    for (int i = 0; i < FILLING; i++)
+        MUST(earl_wait(requests[i], NULL) == EARL_OK);
+    MUST(earl_exec_await(1, &child, &told) == EARL_OK && told.how == EARL_HOW_EXITED && told.status == 0);
+}
+
 static void starts(void)
 {
     enum { MANY = 5 };
@@ -350,22 +388,12 @@ static void told_of_ends(void)
 static const struct {
     const char *name;
     void (*routine)(void);
-} scenarios[] = {{"starts", starts},
-                 {"ends", told_of_ends},
-                 {"child", child},
-                 {"quits", quits},
-                 {"joins", joins},
-                 {"posts", posts},
-                 {"groups", groups_by_name},
-                 {"boxes", boxes},
-                 {"team", team},
-                 {"bad_input", bad_input},
-                 {"exec_dies", exec_dies},
-                 {"node", node},
-                 {"cubes", cubes},
-                 {"loads", loads},
-                 {"tied", tied},
-                 {"waits", waits}};
+} scenarios[] = {{"starts", starts},         {"ends", told_of_ends},   {"child", child},
+                 {"quits", quits},           {"joins", joins},         {"posts", posts},
+                 {"groups", groups_by_name}, {"boxes", boxes},         {"team", team},
+                 {"bad_input", bad_input},   {"exec_dies", exec_dies}, {"node", node},
+                 {"cubes", cubes},           {"loads", loads},         {"tied", tied},
+                 {"stopped", stopped},       {"waits", waits}};
 
 int main(int argc, char **argv)
 {

@@ -59,6 +59,12 @@ TEST_TIMEOUT(what_is_loaded_ends_with_its_loader_unless_the_cube_is_kept, LIMIT)
     runs("tied");
 }
 
+
+TEST_TIMEOUT(exec_answers_others_while_a_process_is_stopped, LIMIT)
+{
+    runs("stopped");
+}
+
 TEST_TIMEOUT(bad_input_has_the_errors_of_the_manual, LIMIT)
 {
     runs("bad_input");
