@@ -34,7 +34,8 @@ struct earl_cube {
  * Returns: 0. Errors: EARL_E_ARG: size is less than 1, or name empty or too long; EARL_E_BUSY: there is a cube of that name. */
 EARL_API int earl_cube_make(const char *name, int size, int keep);
 
-/* earl_cube_attach -- make a cube the current one; a process that was not loaded into it is its host from then on.
+/* earl_cube_attach -- make a cube the current one; a process that was not loaded into it is its host from then on. One that is not kept
+ * is still given back when the process that made it ends, not when this one does.
  * Processes that were loaded before, and have dealt with the former host, go on with that one.
  * Returns: its size. Errors: EARL_E_ARG, EARL_E_NONE */
 EARL_API int earl_cube_attach(const char *name);

@@ -63,7 +63,7 @@ int earl_cube_attach(const char *name)
         return code != EARL_OK ? code : cube.size;
     cube.host = earl_table.cube.host = earl_process();
     cube.host_pid = earl_table.cube.host_pid = earl_table.own_pid;
-    code = earl_table_post(&cube, EARL_BOX_REPLACE);
+    code = earl_table_post(&cube, EARL_BOX_REPLACE | EARL_BOX_LEAVE); /* its maker's end gives it back */
     return code != EARL_OK ? code : cube.size;
 }
 

@@ -155,11 +155,15 @@ static int post(struct asker asker, char **name, int index, int flags, earl_buff
     struct box *box = malloc(sizeof *box);
     if (box == NULL)
         return EARL_E_MEMORY;
+    int owner = asker.process;
     struct box **at = find(*name, index, EARL_BOX_EXACT);
-    if (at != NULL)
+    if (at != NULL) {
+        if ((flags & EARL_BOX_LEAVE) != 0)
+            owner = (*at)->owner;
         free_box(at);
+    }
     at = place_of(*name, index);
-    *box = (struct box){*at, *name, index, asker.process, flags, items};
+    *box = (struct box){*at, *name, index, owner, flags, items};
     *at = box;
     *name = NULL;
     return index;

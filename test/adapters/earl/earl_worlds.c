@@ -393,6 +393,7 @@ static const struct {
                  {"groups", groups_by_name}, {"boxes", boxes},         {"team", team},
                  {"bad_input", bad_input},   {"exec_dies", exec_dies}, {"node", node},
                  {"cubes", cubes},           {"loads", loads},         {"tied", tied},
+                 {"attaches", attaches},     {"attached", attached},   {"stops", stops},
                  {"stopped", stopped},       {"waits", waits}};
 
 int main(int argc, char **argv)

@@ -18,5 +18,7 @@ void node(void);
 void cubes(void);
 void loads(void);
 void tied(void);
+void attaches(void);
+void attached(void);
 
 #endif

@@ -59,6 +59,10 @@ TEST_TIMEOUT(what_is_loaded_ends_with_its_loader_unless_the_cube_is_kept, LIMIT)
     runs("tied");
 }
 
+TEST_TIMEOUT(a_cube_stays_when_a_process_that_has_attached_ends, LIMIT)
+{
+    runs("attached");
+}
 
 TEST_TIMEOUT(exec_answers_others_while_a_process_is_stopped, LIMIT)
 {

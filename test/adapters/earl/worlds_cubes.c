@@ -129,3 +129,23 @@ void tied(void)
     MUST(told.how == EARL_HOW_KILLED || told.how == EARL_HOW_NEVER); /* it may not have begun yet */
     MUST(earl_cube_list(NULL, 0) == 0);
 }
+
+/* Attaches to a cube, and ends. */
+void attaches(void)
+{
+    MUST(earl_begin("attaches") == EARL_OK && earl_cube_attach("d") == 3);
+}
+
+/* The cube is its maker's, whoever has attached to it. */
+void attached(void)
+{
+    struct earl_cube cube;
+    struct earl_exec_process told;
+    int guest;
+    begin();
+    MUST(earl_cube_make("d", 3, 0) == EARL_OK);
+    start("attaches", 1, &guest);
+    MUST(earl_exec_await(1, &guest, &told) == EARL_OK && told.how == EARL_HOW_EXITED && told.status == 0);
+    MUST(earl_cube_list(&cube, 1) == 1 && cube.host == guest && cube.size == 3);
+    MUST(earl_cube_drop("d") == EARL_OK && earl_cube_list(NULL, 0) == 0);
+}
