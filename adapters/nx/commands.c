@@ -6,19 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <earl_cube.h>
 
 #include "host.h"
 
-/* The box that tells the holder to end. */
-#define END_BOX "nx/end"
+/* The box that tells the holder to end; and the one that says which process is the daemon of its program. Who drops the latter ends the
+ * program: no cube may be made there any more. */
+#define END_BOX    "nx/end"
+#define HOLDER_BOX "nx/holder"
 
 struct options {
     const char *cube, *type;
@@ -50,11 +54,24 @@ static int must(int result, const char *what)
 
 /* ---- the holder ---- */
 
+static int post_daemon(void)
+{
+    const int daemon = getppid();
+    earl_buffer *buffer = earl_buffer_make(0);
+    int code = buffer == NULL ? EARL_E_MEMORY : earl_pack(buffer, EARL_INT, &daemon, 1, 1);
+    if (code == EARL_OK)
+        code = earl_exec_post(HOLDER_BOX, 0, EARL_BOX_ANYONE, buffer);
+    earl_buffer_free(buffer);
+    return code;
+}
+
 /* Holds the cubes; it has told `fd` first how its start went: nothing, or a sentence. */
 _Noreturn static void hold(int fd)
 {
     char sentence[256] = "";
-    const int code = earl_exec_begin("nx");
+    int code = earl_exec_begin("nx");
+    if (code >= 0)
+        code = post_daemon();
     if (code < 0)
         snprintf(sentence, sizeof sentence, "%s",
                  code == EARL_E_SYSTEM ? earl_sentence() : earl_strerror(code));
@@ -66,7 +83,8 @@ _Noreturn static void hold(int fd)
     exit(0);
 }
 
-/* Of two that would begin the program at once one waits, and enters. The lock is on the home directory: so no file is left behind. */
+/* Of two that would begin the program at once one waits, and enters; and while the program ends, the next one waits. The lock is on the
+ * home directory: so no file is left behind. It is held until the command ends. */
 static int lock_begin(void)
 {
     const char *home = getenv("HOME");
@@ -104,26 +122,39 @@ static void begin_program(int lock)
         fail("%s", sentence);
 }
 
-static void enter(bool begins)
+static void is_entered(int code)
 {
-    const int lock = begins ? lock_begin() : -1;
-    int code = earl_exec_enter(NXI_PROGRAM, command);
-    if (code == EARL_E_NONE && begins) {
-        begin_program(lock);
-        code = earl_exec_enter(NXI_PROGRAM, command);
-    }
-    if (lock >= 0)
-        close(lock);
     if (code == EARL_E_NONE)
         fail("there is no cube: getcube gets one");
     if (code == EARL_E_SYSTEM)
-        fail("%s", earl_sentence());
+        fail("%s", earl_sentence()[0] != '\0' ? earl_sentence() : "the program that holds cubes ends");
+    (void)must(code, "nx");
+}
+
+static void enter(void)
+{
+    is_entered(earl_exec_enter(NXI_PROGRAM, command));
+}
+
+static void enter_or_begin(void)
+{
+    const int lock = lock_begin();
+    int code = earl_exec_enter(NXI_PROGRAM, command);
+    if (code == EARL_E_NONE) {
+        begin_program(lock);
+        code = earl_exec_enter(NXI_PROGRAM, command);
+    }
+    is_entered(code);
+    earl_buffer *holder;
+    code = earl_exec_fetch(HOLDER_BOX, 0, 0, &holder);
+    if (code == EARL_E_NONE)
+        fail("the program that held the former cubes has not ended yet: a host program is in it");
     (void)must(code, "nx");
 }
 
 static void attach(const struct options *options)
 {
-    enter(false);
+    enter();
     const int code = earl_cube_attach(options->cube);
     if (code == EARL_E_NONE)
         fail("there is no cube \"%s\"", options->cube);
@@ -138,7 +169,7 @@ static int get(const struct options *options, char **words)
     const int size = nxi_size_of(options->type);
     if (size == 0)
         fail("\"%s\" is no type of a cube, as \"8\" or \"d3\" are", options->type);
-    enter(true);
+    enter_or_begin();
     const int code = earl_cube_make(options->cube, size, 1);
     if (code == EARL_E_BUSY)
         fail("there is a cube \"%s\" already", options->cube);
@@ -157,6 +188,18 @@ static int load_program(const struct options *options, char **words)
     return must(started, words[0]) > 0 ? 0 : 1;
 }
 
+static void tell_end(int node, int pid, const struct earl_exec_process *told)
+{
+    fprintf(stderr, "%s: node %d, process %d: ", command, node, pid);
+    switch (told->how) {
+    case EARL_HOW_EXITED: fprintf(stderr, "status %d\n", told->status); break;
+    case EARL_HOW_KILLED: fprintf(stderr, "signal %d\n", told->status); break;
+    case EARL_HOW_LOST: fputs("its host is lost\n", stderr); break;
+    case EARL_HOW_NEVER: fprintf(stderr, "%s ended without a call of NX\n", told->file); break;
+    default: fputs("nobody knows how it ended\n", stderr); break;
+    }
+}
+
 static int wait_for(const struct options *options, char **words)
 {
     int worst = 0, code, node = options->node, pid = options->pid;
@@ -168,8 +211,7 @@ static int wait_for(const struct options *options, char **words)
                            : told.how == EARL_HOW_KILLED ? 128 + told.status
                                                          : 1;
         if (status != 0)
-            fprintf(stderr, "%s: node %d, process %d: %s %d\n", command, node, pid,
-                    told.how == EARL_HOW_EXITED ? "status" : "signal", told.status);
+            tell_end(node, pid, &told);
         worst = status > worst ? status : worst;
         node = options->node;
         pid = options->pid;
@@ -195,20 +237,52 @@ static void drop(const char *name)
     (void)must(code, name);
 }
 
+/* A child keeps the lock until the daemon has ended. */
+static void keep_lock(int lock, int daemon)
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child != 0)
+        return; /* without a child the next getcube may come too early, and says so */
+    if (setsid() < 0 || dup2(lock, 0) < 0 || dup2(daemon, 1) < 0 || close_range(2, ~0u, 0) != 0 ||
+        chdir("/") != 0)
+        _exit(1);
+    struct pollfd ends = {.fd = 1, .events = POLLIN};
+    while (poll(&ends, 1, -1) < 0 && errno == EINTR)
+        continue;
+    _exit(0);
+}
+
+/* No cube is left: the program ends. While a host program is in it, it stays, and getcube says so. */
+static void end_program(int lock)
+{
+    int daemon;
+    earl_buffer *holder, *end = earl_buffer_make(0);
+    const int found = earl_exec_fetch(HOLDER_BOX, 0, EARL_BOX_TAKE, &holder);
+    if (found == EARL_E_NONE)
+        return; /* it ends already */
+    (void)must(found, "end");
+    (void)must(earl_unpack(holder, EARL_INT, &daemon, 1, 1), "end");
+    const bool is_last = must(earl_exec_list(NULL, 0), "processes") <= 2; /* the holder, and this one */
+    const int watched = is_last ? (int)syscall(SYS_pidfd_open, daemon, 0) : -1;
+    (void)must(end == NULL ? EARL_E_MEMORY : earl_exec_post(END_BOX, 0, 0, end), "end");
+    if (watched >= 0)
+        keep_lock(lock, watched);
+}
+
 static int release(const struct options *options, char **words)
 {
+    const int lock = lock_begin();
     struct earl_cube first;
     (void)words;
-    enter(false);
+    enter();
     if (!options->all)
         drop(options->cube);
     while (options->all && must(earl_cube_list(&first, 1), "cubes") > 0)
         drop(first.name);
-    if (must(earl_cube_list(NULL, 0), "cubes") > 0)
-        return 0;
-    earl_buffer *end = earl_buffer_make(0);
-    const int code = end == NULL ? EARL_E_MEMORY : earl_exec_post(END_BOX, 0, 0, end);
-    return must(code, "end") >= 0 ? 0 : 1;
+    if (must(earl_cube_list(NULL, 0), "cubes") == 0)
+        end_program(lock);
+    return 0;
 }
 
 static int tell(const struct options *options, char **words)

@@ -68,6 +68,23 @@ ended
 says 1 'there is no cube: getcube gets one' relcube -c shell
 [ -z "$(cubeinfo)" ]
 
+# What never becomes a process of NX is told of; and a program that ends is no place for the next cube.
+getcube -c a -t 1 >/dev/null
+load -c a /bin/true
+says 1 'node 0, process 0: /bin/true ended without a call of NX' waitcube -c a
+for i in 1 2 3 4 5 6; do
+    relcube -a
+    says 0 "a: $i node" getcube -c a -t "$i"
+    [ "$(cubeinfo | wc -l)" = 1 ] || fail "round $i: $(cubeinfo)"
+done
+(
+    relcube -a
+) &
+getcube -c b >/dev/null
+wait $!
+relcube -a || true
+ended
+
 # Two at once: one begins, the other enters.
 getcube -c a >/dev/null &
 getcube -c b >/dev/null
