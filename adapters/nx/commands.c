@@ -253,19 +253,37 @@ static void keep_lock(int lock, int daemon)
     _exit(0);
 }
 
+/* How many processes there are that EXEC has not started: what was loaded is killed, but may not have ended yet. */
+static int count_entered(void)
+{
+    const int count = must(earl_exec_list(NULL, 0), "processes");
+    struct earl_exec_process *list = calloc((size_t)count + 1, sizeof *list);
+    if (list == NULL)
+        fail("no memory");
+    const int told = must(earl_exec_list(list, count), "processes");
+    int entered = told > count ? told - count : 0;
+    for (int i = 0; i < told && i < count; i++)
+        entered += list[i].parent == EARL_ANY;
+    free(list);
+    return entered;
+}
+
 /* No cube is left: the program ends. While a host program is in it, it stays, and getcube says so. */
 static void end_program(int lock)
 {
-    int daemon;
+    int daemon, watched = -1;
     earl_buffer *holder, *end = earl_buffer_make(0);
     const int found = earl_exec_fetch(HOLDER_BOX, 0, EARL_BOX_TAKE, &holder);
-    if (found == EARL_E_NONE)
-        return; /* it ends already */
-    (void)must(found, "end");
-    (void)must(earl_unpack(holder, EARL_INT, &daemon, 1, 1), "end");
-    const bool is_last = must(earl_exec_list(NULL, 0), "processes") <= 2; /* the holder, and this one */
-    const int watched = is_last ? (int)syscall(SYS_pidfd_open, daemon, 0) : -1;
-    (void)must(end == NULL ? EARL_E_MEMORY : earl_exec_post(END_BOX, 0, 0, end), "end");
+    if (found !=
+        EARL_E_NONE) { /* else another ends it; but that one may have been killed before it said so */
+        (void)must(found, "end");
+        (void)must(earl_unpack(holder, EARL_INT, &daemon, 1, 1), "end");
+        if (count_entered() <= 2) /* the holder, and this one */
+            watched = (int)syscall(SYS_pidfd_open, daemon, 0);
+    }
+    const int code = end == NULL ? EARL_E_MEMORY : earl_exec_post(END_BOX, 0, 0, end);
+    if (code != EARL_E_BUSY)
+        (void)must(code, "end");
     if (watched >= 0)
         keep_lock(lock, watched);
 }

@@ -75,6 +75,7 @@ says 1 'node 0, process 0: /bin/true ended without a call of NX' waitcube -c a
 for i in 1 2 3 4 5 6; do
     relcube -a
     says 0 "a: $i node" getcube -c a -t "$i"
+    load -c a "$NX_HOST"
     [ "$(cubeinfo | wc -l)" = 1 ] || fail "round $i: $(cubeinfo)"
 done
 (
