@@ -80,6 +80,38 @@ static int kill_all(int node, int pid)
     return killed;
 }
 
+static void kill_one(int process)
+{
+    if (process > 0 && process != earl_process())
+        (void)earl_exec_signal(process, SIGKILL);
+}
+
+/* Those that have joined the cube's group: all that were loaded, also by one that has not told of them, since it was killed. */
+static int kill_members(const char *box)
+{
+    const int count = earl_exec_members(box, NULL, 0);
+    int *members = count <= 0 ? NULL : calloc((size_t)count, sizeof *members);
+    if (count > 0 && members == NULL)
+        return EARL_E_MEMORY;
+    const int told = count <= 0 ? count : earl_exec_members(box, members, count);
+    for (int i = 0; i < told && i < count; i++)
+        kill_one(members[i]);
+    free(members);
+    return told < 0 ? told : EARL_OK;
+}
+
+/* Takes what has been told of loads, and kills whom it tells of: some may have been loaded a moment ago. */
+static void take_loads(const char *box)
+{
+    int place[3];
+    earl_buffer *buffer;
+    while (earl_exec_fetch(box, 1, EARL_BOX_TAKE, &buffer) >= 0) {
+        while (earl_unpack(buffer, EARL_INT, place, 3, 1) == EARL_OK)
+            kill_one(place[2]);
+        earl_buffer_free(buffer);
+    }
+}
+
 int earl_cube_drop(const char *name)
 {
     char box[EARL_CUBE_NAME + 8];
@@ -98,13 +130,12 @@ int earl_cube_drop(const char *name)
         earl_table = before;
         return code;
     }
-    code = earl_table_read(false);
+    earl_table_box(earl_table.cube.name, box);
+    code = kill_members(box);
     if (code != EARL_OK)
         return code;
-    (void)kill_all(EARL_ANY, EARL_ANY);
-    earl_table_box(earl_table.cube.name, box);
-    for (int index = earl_table.next; index-- > 0;)
-        (void)earl_exec_drop(box, index);
+    (void)earl_exec_drop(box, 0);
+    take_loads(box);
     free(earl_table.loaded);
     earl_table = (struct table){.own_pid = earl_table.own_pid};
     return EARL_OK;
@@ -257,12 +288,21 @@ static int post_load(const int *processes, int count, int first, int pid)
     for (int at = earl_table.next; code == EARL_OK && started > 0 && index == EARL_E_BUSY; at++)
         index = earl_exec_post(box, at, flags, buffer);
     earl_buffer_free(buffer);
-    return code != EARL_OK ? code : started > 0 && index < 0 ? index : started;
+    if (code == EARL_OK && started > 0 && index < 0)
+        code = index;
+    struct earl_cube cube;
+    if (code == EARL_OK && started > 0 && earl_table_get(earl_table.cube.name, &cube) == EARL_E_NONE) {
+        (void)earl_exec_drop(box, index); /* the cube was given back while this process loaded it */
+        code = EARL_E_NONE;
+    }
+    for (int i = 0; i < count && code != EARL_OK; i++)
+        kill_one(processes[i]);
+    return code != EARL_OK ? code : started;
 }
 
 int earl_cube_load(const char *file, const char *const *arguments, int node, int pid)
 {
-    char variable[EARL_CUBE_NAME + 16];
+    char variable[EARL_CUBE_NAME + 16], box[EARL_CUBE_NAME + 8];
     int code = need_cube();
     if (code != EARL_OK)
         return code;
@@ -281,11 +321,13 @@ int earl_cube_load(const char *file, const char *const *arguments, int node, int
         return EARL_E_MEMORY;
     strcpy(variable, "EARL_CUBE=");
     strcat(variable, earl_table.cube.name);
+    earl_table_box(earl_table.cube.name, box);
     const char *const environment[] = {variable, NULL};
     const struct earl_exec_start start = {.file = file,
                                           .arguments = arguments,
                                           .environment = environment,
                                           .count = count,
+                                          .group = box,
                                           .is_tied = !earl_table.cube.is_kept};
     code = earl_exec_start(&start, processes);
     if (code == 0)

@@ -388,13 +388,28 @@ static void told_of_ends(void)
 static const struct {
     const char *name;
     void (*routine)(void);
-} scenarios[] = {{"starts", starts},         {"ends", told_of_ends},   {"child", child},
-                 {"quits", quits},           {"joins", joins},         {"posts", posts},
-                 {"groups", groups_by_name}, {"boxes", boxes},         {"team", team},
-                 {"bad_input", bad_input},   {"exec_dies", exec_dies}, {"node", node},
-                 {"cubes", cubes},           {"loads", loads},         {"tied", tied},
-                 {"attaches", attaches},     {"attached", attached},   {"stops", stops},
-                 {"stopped", stopped},       {"waits", waits}};
+} scenarios[] = {{"starts", starts},
+                 {"ends", told_of_ends},
+                 {"child", child},
+                 {"quits", quits},
+                 {"joins", joins},
+                 {"posts", posts},
+                 {"groups", groups_by_name},
+                 {"boxes", boxes},
+                 {"team", team},
+                 {"bad_input", bad_input},
+                 {"exec_dies", exec_dies},
+                 {"node", node},
+                 {"cubes", cubes},
+                 {"loads", loads},
+                 {"tied", tied},
+                 {"attaches", attaches},
+                 {"attached", attached},
+                 {"drops", drops},
+                 {"dropped", dropped},
+                 {"stops", stops},
+                 {"stopped", stopped},
+                 {"waits", waits}};
 
 int main(int argc, char **argv)
 {

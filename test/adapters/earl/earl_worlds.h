@@ -20,5 +20,7 @@ void loads(void);
 void tied(void);
 void attaches(void);
 void attached(void);
+void drops(void);
+void dropped(void);
 
 #endif

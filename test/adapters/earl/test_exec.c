@@ -64,6 +64,11 @@ TEST_TIMEOUT(a_cube_stays_when_a_process_that_has_attached_ends, LIMIT)
     runs("attached");
 }
 
+TEST_TIMEOUT(what_is_loaded_ends_with_its_cube_whoever_loads_meanwhile, LIMIT)
+{
+    runs("dropped");
+}
+
 TEST_TIMEOUT(exec_answers_others_while_a_process_is_stopped, LIMIT)
 {
     runs("stopped");

@@ -149,3 +149,28 @@ void attached(void)
     MUST(earl_cube_list(&cube, 1) == 1 && cube.host == guest && cube.size == 3);
     MUST(earl_cube_drop("d") == EARL_OK && earl_cube_list(NULL, 0) == 0);
 }
+
+/* Gives a cube back that another has as its current one. */
+void drops(void)
+{
+    MUST(earl_begin("drops") == EARL_OK && earl_cube_drop("e") == EARL_OK);
+}
+
+/* What is loaded ends with its cube, also if the loader was killed before it could tell of it, or loads a cube that is given back. */
+void dropped(void)
+{
+    const char *const arguments[] = {"waits", NULL}, *const environment[] = {"EARL_CUBE=e", NULL};
+    const struct earl_exec_start untold = {
+        .file = own_file, .arguments = arguments, .environment = environment, .group = "cube/e", .count = 1};
+    struct earl_exec_process told, list[4];
+    int lost, dropper;
+    begin();
+    MUST(earl_cube_make("e", 3, 1) == EARL_OK && earl_exec_start(&untold, &lost) == 1);
+    start("drops", 1, &dropper);
+    MUST(earl_exec_await(1, &lost, &told) == EARL_OK && told.how != EARL_HOW_EXITED);
+    MUST(earl_exec_await(1, &dropper, &told) == EARL_OK && told.how == EARL_HOW_EXITED && told.status == 0);
+    MUST(earl_cube_load(own_file, arguments, EARL_ANY, 0) == EARL_E_NONE);
+    while (earl_exec_list(list, 4) > 1)
+        MUST(earl_exec_await(1, &list[1].process, &told) == EARL_OK && told.how != EARL_HOW_EXITED);
+    MUST(earl_exec_boxes(NULL, NULL, 0) == 0);
+}
