@@ -186,12 +186,15 @@ EARL_API void Generic_msgcancel(long id);
 /* ----------------------------------------------------- IV: process / environment inquiries --- */
 
 /* What is known of a cube. */
+#ifndef EARL_CUBETABLE /* cube.h of NX has the same */
+#define EARL_CUBETABLE
 struct cubetable {
     char name[64];
     long numnodes;
     long host, hostpid; /* the host process's number of earl.h, and process ID */
     long keep;
 };
+#endif
 
 /* Generic_cubeinfo -- tell which cubes there are, in the order of their names; up to `numslots` come to ct. global has no effect: all of the
  * program are told. Returns: how many. Errors: EARL_E_ARG; EARL_E_STATE: there is no EXEC. */

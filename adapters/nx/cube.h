@@ -32,12 +32,15 @@ long _attachcube(const char *name);
 long _relcube(const char *name);
 
 /* What there is of a cube. */
+#ifndef EARL_CUBETABLE /* earl_generic.h has the same */
+#define EARL_CUBETABLE
 struct cubetable {
-    char cubename[64];
+    char name[64];
     long numnodes;
-    long hostpid; /* the process ID of its host */
+    long host, hostpid; /* its host: a number of EXEC's, and the process ID */
     long keep;
 };
+#endif
 /* Tells of `slots` cubes at ct at most, in the order of names; of all, or if global is 0 of the one that the program uses. Returns how many there are. */
 long cubeinfo(struct cubetable *ct, long slots, long global);
 long _cubeinfo(struct cubetable *ct, long slots, long global);

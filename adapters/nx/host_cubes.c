@@ -130,8 +130,9 @@ static long nxi_relcube(const char *name)
 
 static void tell(struct cubetable *table, const struct earl_cube *cube)
 {
-    *table = (struct cubetable){.numnodes = cube->size, .hostpid = cube->host_pid, .keep = cube->is_kept};
-    strcpy(table->cubename, cube->name);
+    *table = (struct cubetable){
+        .numnodes = cube->size, .host = cube->host, .hostpid = cube->host_pid, .keep = cube->is_kept};
+    strcpy(table->name, cube->name);
 }
 
 static long nxi_cubeinfo(struct cubetable *ct, long slots, long global)

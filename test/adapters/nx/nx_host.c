@@ -107,7 +107,7 @@ static void loads(void)
     killcube(-1, -1);
     waitall(-1, -1);
     MUST(cubeinfo(table, 2, 1) == 1 && table[0].numnodes == 3 && table[0].hostpid == 9 && table[0].keep == 0);
-    MUST(strcmp(table[0].cubename, "defaultname") == 0 && cubeinfo(table, 2, 0) == 1);
+    MUST(strcmp(table[0].name, "defaultname") == 0 && cubeinfo(table, 2, 0) == 1);
     newserver("defaultname");
     setsyslog(1);
     killsyslog();
