@@ -56,7 +56,8 @@ static struct group *new_group(const char *name)
         return NULL;
     }
     *group = (struct group){.next = groups, .name = copy};
-    return groups = group;
+    groups = group;
+    return group;
 }
 
 static bool has_room(struct group *group)

@@ -30,11 +30,14 @@ static struct host *add_host(const char *name)
         hosts = moved;
         room = larger;
     }
-    char *copy = strdup(name);
-    if (copy == NULL)
+    struct host *host = &hosts[count];
+    host->name = strdup(name);
+    host->said = NULL;
+    host->is_given = false;
+    if (host->name == NULL)
         return NULL;
-    hosts[count] = (struct host){copy, NULL, false};
-    return &hosts[count++];
+    count++;
+    return host;
 }
 
 int earl_hosts_named(const char *name)
