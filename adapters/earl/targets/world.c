@@ -21,6 +21,8 @@
 
 /* Of EXEC, which starts processes with ordinals equal to their numbers. */
 enum { EXEC_ORDINAL = 999999 };
+/* So often EXEC is looked for again when it has just ended, because its last process had. */
+enum { BEGINS = 32 };
 
 struct answer {
     struct answer *next;
@@ -62,6 +64,17 @@ static bool find_beside(char *path, size_t room)
     return length > 0 && whole < (int)room && access(path, X_OK) == 0;
 }
 
+/* Whether the region tells of that CCE's end; how that was comes to *how. Others may be told of: a former EXEC. */
+static bool is_end_of(bcr_region region, bcr_cce_id cce, int *how)
+{
+    int told[4];
+    if (bcr_rgkind(region) != bcr_END || bcr_copyfm(bcrT_1END, 1, region, 0, told, sizeof told) < 0 ||
+        told[0] != cce)
+        return false;
+    *how = told[2];
+    return true;
+}
+
 static int start_exec(void)
 {
     char beside[PATH_MAX];
@@ -74,30 +87,40 @@ static int start_exec(void)
     if (bcr_start(&spec, &started) != 1 || bcr_watch(started, EARL_CELL_ASK) != 0)
         return EARL_E_SYSTEM;
     /* It says that its name is given, or has ended: it could not be executed, or another has the name. */
-    struct earl_word word;
-    bcr_region region;
-    do {
-        region = bcr_deq(bcr_cce, EARL_CELL_ASK, bcr_BLOCK);
+    bool is_over = false;
+    int how = bcr_UNKNOWN;
+    while (!is_over) {
+        struct earl_word word;
+        bcr_region region = bcr_deq(bcr_cce, EARL_CELL_ASK, bcr_BLOCK);
+        if (region == NULL && bcr_errno == bcrE_WOKEN)
+            continue; /* a wake-up of a wait for a former EXEC */
         if (region == NULL)
             return EARL_E_SYSTEM;
-        if (!earl_word_read(region, &word))
-            word.kind = 0; /* an end */
+        is_over =
+            is_end_of(region, started, &how) || (earl_word_read(region, &word) && word.kind == EARL_HERE);
         (void)bcr_rgfree(region);
-    } while (word.kind != 0 && word.kind != EARL_HERE);
-    return EARL_OK;
+    }
+    return how == bcr_NEVERUP ? EARL_E_SYSTEM : EARL_OK;
 }
 
+static bool is_first(void)
+{
+    return bcr_teamsize() == 0 || bcr_teamrank() == 0;
+}
+
+/* Finds EXEC, or starts it. EARL_E_ENDED: it has ended, or the former one has and kept the name from this one. */
 static int find_exec(void)
 {
-    const bool is_first = bcr_teamsize() == 0 || bcr_teamrank() == 0;
-    if (bcr_find(EARL_EXEC_NAME, &world.exec, NULL, is_first ? 0 : bcr_BLOCK) == 0)
+    if (bcr_find(EARL_EXEC_NAME, &world.exec, NULL, is_first() ? 0 : bcr_BLOCK) == 0)
         return EARL_OK;
-    if (!is_first || bcr_errno != bcrE_TIMEOUT)
+    if (!is_first() || bcr_errno != bcrE_TIMEOUT)
         return EARL_E_SYSTEM;
     const int code = start_exec();
     if (code != EARL_OK)
         return code;
-    return bcr_find(EARL_EXEC_NAME, &world.exec, NULL, 0) == 0 ? EARL_OK : EARL_E_SYSTEM;
+    if (bcr_find(EARL_EXEC_NAME, &world.exec, NULL, 0) == 0)
+        return EARL_OK;
+    return bcr_errno == bcrE_TIMEOUT ? EARL_E_ENDED : EARL_E_SYSTEM;
 }
 
 /* Takes an answer out of those that came for others. */
@@ -129,12 +152,13 @@ static void keep_answer(const struct earl_word *word)
 static void receive_answer(int asked)
 {
     struct earl_word word;
+    int how;
     bcr_region region = bcr_deq(bcr_cce, EARL_CELL_ASK, bcr_BLOCK);
     if (region == NULL) {
         world.has_ended = world.has_ended || bcr_errno != bcrE_WOKEN;
         return;
     }
-    if (bcr_rgkind(region) == bcr_END)
+    if (is_end_of(region, world.exec, &how))
         world.has_ended = true;
     else if (earl_word_read(region, &word) && word.kind == EARL_IS)
         keep_answer(&word);
@@ -158,18 +182,36 @@ static bool ask(int kind, int asked, const char *text, struct earl_word *answer)
     return true;
 }
 
+/* EARL_E_ENDED: EXEC has ended meanwhile. */
+static int hello(const char *host, struct earl_word *own)
+{
+    const int code = find_exec();
+    if (code != EARL_OK)
+        return code;
+    world.has_ended = false;
+    if (bcr_watch(world.exec, EARL_CELL_ASK) != 0)
+        return EARL_E_SYSTEM;
+    if (!ask(EARL_HELLO, -1, host, own))
+        return world.has_ended || bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL ? EARL_E_ENDED
+                                                                                     : EARL_E_SYSTEM;
+    return own->number < 0 ? EARL_E_SYSTEM : EARL_OK;
+}
+
 static int begin(int *process, int *count)
 {
     char host[256 + PATH_MAX];
     struct earl_word own;
+    int code = EARL_E_ENDED;
     earl_pool_begin(&world.pool, sizeof(struct answer));
     if (bcr_cagrow(EARL_CELL_ASK, 0, 1, 0, 0, 8, 4096) != EARL_CELL_ASK)
         return EARL_E_SYSTEM;
-    const int code = find_exec();
-    if (code != EARL_OK)
-        return code;
     earl_world_host(host, sizeof host);
-    if (bcr_watch(world.exec, EARL_CELL_ASK) != 0 || !ask(EARL_HELLO, -1, host, &own) || own.number < 0)
+    for (int i = 0; i < BEGINS && code == EARL_E_ENDED; i++) {
+        code = hello(host, &own);
+        if (code == EARL_E_ENDED && !is_first())
+            break; /* who would start another is the first, which may have ended */
+    }
+    if (code != EARL_OK)
         return EARL_E_SYSTEM;
     *process = own.number;
     *count = 0;

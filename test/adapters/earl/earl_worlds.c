@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs whose processes come and go: earl_worlds SCENARIO starts others of itself, with further arguments. */
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <bcr.h>
 
 #include "earl_worlds.h"
 
@@ -332,6 +337,29 @@ static void stopped(void)
     MUST(earl_exec_await(1, &child, &told) == EARL_OK && told.how == EARL_HOW_EXITED && told.status == 0);
 }
 
+static void enters(void)
+{
+    MUST(earl_exec_enter(getenv("WORLD_NAME"), "enters") == EARL_OK && earl_exec_list(NULL, 0) > 0);
+}
+
+/* A program that is no process of Earl: EXEC comes and goes with those that enter, two at a time. */
+static void holds(void)
+{
+    enum { ROUNDS = 12 };
+    char *const arguments[] = {(char *)(uintptr_t)own_file, (char *)(uintptr_t) "enters", NULL};
+    MUST(bcr_init(bcr_isolate | bcr_anystatus, NULL) == 0);
+    pid_t last = 0;
+    for (int i = 0, status; i < ROUNDS; i++) {
+        pid_t child;
+        MUST(posix_spawn(&child, own_file, NULL, NULL, arguments, environ) == 0);
+        if (last > 0)
+            MUST(waitpid(last, &status, 0) == last && status == 0);
+        last = child;
+        if (i == ROUNDS - 1)
+            MUST(waitpid(last, &status, 0) == last && status == 0);
+    }
+}
+
 static void starts(void)
 {
     enum { MANY = 5 };
@@ -388,28 +416,14 @@ static void told_of_ends(void)
 static const struct {
     const char *name;
     void (*routine)(void);
-} scenarios[] = {{"starts", starts},
-                 {"ends", told_of_ends},
-                 {"child", child},
-                 {"quits", quits},
-                 {"joins", joins},
-                 {"posts", posts},
-                 {"groups", groups_by_name},
-                 {"boxes", boxes},
-                 {"team", team},
-                 {"bad_input", bad_input},
-                 {"exec_dies", exec_dies},
-                 {"node", node},
-                 {"cubes", cubes},
-                 {"loads", loads},
-                 {"tied", tied},
-                 {"attaches", attaches},
-                 {"attached", attached},
-                 {"drops", drops},
-                 {"dropped", dropped},
-                 {"stops", stops},
-                 {"stopped", stopped},
-                 {"waits", waits}};
+} scenarios[] = {{"starts", starts},         {"ends", told_of_ends},   {"child", child},
+                 {"quits", quits},           {"joins", joins},         {"posts", posts},
+                 {"groups", groups_by_name}, {"boxes", boxes},         {"team", team},
+                 {"bad_input", bad_input},   {"exec_dies", exec_dies}, {"node", node},
+                 {"cubes", cubes},           {"loads", loads},         {"tied", tied},
+                 {"attaches", attaches},     {"attached", attached},   {"enters", enters},
+                 {"holds", holds},           {"drops", drops},         {"dropped", dropped},
+                 {"stops", stops},           {"stopped", stopped},     {"waits", waits}};
 
 int main(int argc, char **argv)
 {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "run.h"
@@ -67,6 +68,19 @@ TEST_TIMEOUT(a_cube_stays_when_a_process_that_has_attached_ends, LIMIT)
 TEST_TIMEOUT(what_is_loaded_ends_with_its_cube_whoever_loads_meanwhile, LIMIT)
 {
     runs("dropped");
+}
+
+TEST_TIMEOUT(who_enters_when_exec_ends_gets_another, LIMIT)
+{
+    char name[32];
+    snprintf(name, sizeof name, "world%d", (int)getpid());
+    setenv("BCR_NAME", name, 1);
+    setenv("WORLD_NAME", name, 1);
+    run_folder();
+    run_start(&run, getenv("EARL_WORLDS"), "holds");
+    ends_well("holds");
+    unsetenv("WORLD_NAME");
+    unsetenv("BCR_NAME");
 }
 
 TEST_TIMEOUT(exec_answers_others_while_a_process_is_stopped, LIMIT)
