@@ -77,7 +77,8 @@ static int add(bcr_cce_id cce, int parent, int host, const char *program)
     *entry =
         (struct entry){{.has_come = cce == bcr_cce, .parent = parent, .host = host, .program = copy}, cce};
     directory.entries[directory.count] = entry;
-    if (cce != bcr_cce && bcr_watch(cce, EARL_CELL_INBOX) == 0)
+    /* The ends of those that EXEC has started are told without a watch of each. */
+    if (cce != bcr_cce && (parent >= 0 || bcr_watch(cce, EARL_CELL_INBOX) == 0))
         earl_directory_came(directory.count);
     return directory.count++;
 }
@@ -194,6 +195,9 @@ static int begin(int *process, int *count)
     if (bcr_publish(EARL_EXEC_NAME, EARL_CELL_INBOX) != 0)
         exit(bcr_errno == bcrE_BUSY ? 0 : 1);
     (void)bcr_idle(bcr_IDLE_SERVER);
+    /* Before they are started: how one has ended that ends at once is not known any more when it is watched later. */
+    if (bcr_watch(bcr_STARTED, EARL_CELL_INBOX) != 0)
+        return EARL_E_SYSTEM;
     *process = 0;
     *count = 0;
     char said[256 + PATH_MAX];
@@ -207,7 +211,11 @@ static int begin(int *process, int *count)
         .kind = EARL_HERE, .asked = -1, .number = -1, .parent = -1, .cce = bcr_cce};
     if (add(bcr_enlistor, -1, 0, "") != 1)
         return EARL_E_MEMORY;
-    return earl_word_put(&here, "", bcr_enlistor, EARL_CELL_ASK) ? EARL_OK : EARL_E_SYSTEM;
+    /* If it has ended, that is told as any end; others may have found EXEC by now. */
+    return earl_word_put(&here, "", bcr_enlistor, EARL_CELL_ASK) || bcr_errno == bcrE_DEAD ||
+                   bcr_errno == bcrE_NOCCE || bcr_errno == bcrE_NOCELL
+               ? EARL_OK
+               : EARL_E_SYSTEM;
 }
 
 const struct earl_who earl_who_directory = {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <bcr.h>
+#include <bcr/program.h>
 
 #include "earl_worlds.h"
 
@@ -360,6 +361,14 @@ static void holds(void)
     }
 }
 
+/* Starts EXEC, and ends at once: EXEC has nobody to tell that it is there. */
+static void leaves(void)
+{
+    const struct bcr_startspec spec = {
+        .size = sizeof spec, .core = -1, .count = 1, .program = getenv("EARL_EXEC")};
+    MUST(bcr_init(bcr_isolate, NULL) == 0 && bcr_start(&spec, NULL) == 1);
+}
+
 static void starts(void)
 {
     enum { MANY = 5 };
@@ -416,14 +425,31 @@ static void told_of_ends(void)
 static const struct {
     const char *name;
     void (*routine)(void);
-} scenarios[] = {{"starts", starts},         {"ends", told_of_ends},   {"child", child},
-                 {"quits", quits},           {"joins", joins},         {"posts", posts},
-                 {"groups", groups_by_name}, {"boxes", boxes},         {"team", team},
-                 {"bad_input", bad_input},   {"exec_dies", exec_dies}, {"node", node},
-                 {"cubes", cubes},           {"loads", loads},         {"tied", tied},
-                 {"attaches", attaches},     {"attached", attached},   {"enters", enters},
-                 {"holds", holds},           {"drops", drops},         {"dropped", dropped},
-                 {"stops", stops},           {"stopped", stopped},     {"waits", waits}};
+} scenarios[] = {{"starts", starts},
+                 {"ends", told_of_ends},
+                 {"child", child},
+                 {"quits", quits},
+                 {"joins", joins},
+                 {"posts", posts},
+                 {"groups", groups_by_name},
+                 {"boxes", boxes},
+                 {"team", team},
+                 {"bad_input", bad_input},
+                 {"exec_dies", exec_dies},
+                 {"node", node},
+                 {"cubes", cubes},
+                 {"loads", loads},
+                 {"tied", tied},
+                 {"attaches", attaches},
+                 {"attached", attached},
+                 {"leaves", leaves},
+                 {"enters", enters},
+                 {"holds", holds},
+                 {"drops", drops},
+                 {"dropped", dropped},
+                 {"stops", stops},
+                 {"stopped", stopped},
+                 {"waits", waits}};
 
 int main(int argc, char **argv)
 {

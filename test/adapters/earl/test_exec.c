@@ -83,6 +83,12 @@ TEST_TIMEOUT(who_enters_when_exec_ends_gets_another, LIMIT)
     unsetenv("BCR_NAME");
 }
 
+TEST_TIMEOUT(exec_ends_well_if_its_starter_has_ended, LIMIT)
+{
+    runs("leaves");
+    CHECK(strstr(run.error, "earl-exec") == NULL);
+}
+
 TEST_TIMEOUT(exec_answers_others_while_a_process_is_stopped, LIMIT)
 {
     runs("stopped");
