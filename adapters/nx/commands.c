@@ -108,7 +108,7 @@ static void begin_program(int lock)
         fail("%s", strerror(errno));
     if (child == 0) {
         setsid();
-        setenv("BCR_NAME", NXI_PROGRAM, 1);
+        setenv("BCR_NAME", nxi_program(), 1);
         close(ends[0]);
         close(lock);
         hold(ends[1]);
@@ -133,16 +133,16 @@ static void is_entered(int code)
 
 static void enter(void)
 {
-    is_entered(earl_exec_enter(NXI_PROGRAM, command));
+    is_entered(earl_exec_enter(nxi_program(), command));
 }
 
 static void enter_or_begin(void)
 {
     const int lock = lock_begin();
-    int code = earl_exec_enter(NXI_PROGRAM, command);
+    int code = earl_exec_enter(nxi_program(), command);
     if (code == EARL_E_NONE) {
         begin_program(lock);
-        code = earl_exec_enter(NXI_PROGRAM, command);
+        code = earl_exec_enter(nxi_program(), command);
     }
     is_entered(code);
     earl_buffer *holder;
@@ -306,7 +306,7 @@ static int release(const struct options *options, char **words)
 static int tell(const struct options *options, char **words)
 {
     (void)options, (void)words;
-    if (earl_exec_enter(NXI_PROGRAM, command) == EARL_E_NONE)
+    if (earl_exec_enter(nxi_program(), command) == EARL_E_NONE)
         return 0;
     const int count = must(earl_cube_list(NULL, 0), "cubes");
     struct earl_cube *list = calloc((size_t)count + 1, sizeof *list);

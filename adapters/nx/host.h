@@ -7,8 +7,8 @@
 
 #include "nx_private.h"
 
-/* The name of the program that the command getcube begins. */
-#define NXI_PROGRAM "nx"
+/* The name of the program that the command getcube begins: NX_PROGRAM, or "nx". */
+const char *nxi_program(void);
 
 /* Enters that program, or begins one. Returns 0 or -code. */
 long nxi_world(void);

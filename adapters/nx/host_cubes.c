@@ -14,12 +14,18 @@ static const char *name_of(const char *name)
 
 /* ---- begin ---- */
 
+const char *nxi_program(void)
+{
+    const char *name = getenv("NX_PROGRAM");
+    return name != NULL && *name != '\0' ? name : "nx";
+}
+
 long nxi_world(void)
 {
     static bool has_begun;
     if (has_begun)
         return 0;
-    const int code = earl_exec_enter(NXI_PROGRAM, "nx");
+    const int code = earl_exec_enter(nxi_program(), "nx");
     const long result = nxi_host_result(code == EARL_E_NONE ? earl_exec_begin("nx") : code);
     has_begun = result >= 0;
     return result;

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 work=$(mktemp -d)
-export HOME=$work XDG_RUNTIME_DIR=$work
+export HOME=$work NX_PROGRAM=nx-$$
 PATH=$NX_COMMANDS:$PATH
 cd "$work"
 trap 'relcube -a >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
@@ -23,10 +23,10 @@ says() { # STATUS SENTENCE COMMAND...
 
 ended() { # the program that holds cubes ends by itself
     for _ in $(seq 300); do
-        "$ENL" ps 2>/dev/null | grep -q '^nx ' || return 0
+        "$ENL" ps 2>/dev/null | grep -q "^$NX_PROGRAM " || return 0
         sleep 0.1
     done
-    fail "nx runs still: $("$ENL" ps)"
+    fail "$NX_PROGRAM runs still: $("$ENL" ps)"
 }
 
 says 1 'there is no cube: getcube gets one' load "$NX_HOST" word

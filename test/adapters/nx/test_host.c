@@ -19,9 +19,11 @@ static void ends_well(const char *what)
         FAIL("%s ends with status %d: %s", what, run.status, run.error);
 }
 
+/* No program of the shell's is entered. */
 static void runs(const char *scenario)
 {
     run_folder();
+    setenv("NX_PROGRAM", "nx-none", 1);
     run_start(&run, getenv("NX_HOST"), "host", scenario);
     ends_well(scenario);
     run_start(&run, run_enl(), "--local", "3", getenv("NX_HOST"), "host", scenario);

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 C
 # shellcheck disable=SC2046
 "$CC" both.c $(pkg-config --cflags --libs bcr-nxhost) "-Wl,-rpath,$(dirname "$pkg")" -o both || fail "a host program"
-export PATH=$scratch/moved/bin:$PATH
+export PATH=$scratch/moved/bin:$PATH NX_PROGRAM=nx-$$
 [ "$(timeout 60 ./both 3)" = "3 from 3 nodes" ] || fail "the host program"
 commands=$(pkg-config --variable=commands bcr-nxhost)
 [ "$("$commands/getcube" --help | head -n 1)" = 'usage: getcube [-c NAME] [-t TYPE]' ] || fail "$commands"

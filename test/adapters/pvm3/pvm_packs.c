@@ -53,7 +53,7 @@ static void unpack_each(int stride)
     IS(pvm_upkcplx(complexes, 3, 1), PvmOk);
     MUST(complexes[0] == 1.5f && complexes[1] == -2 && complexes[2] == 3 && complexes[5] == 6);
     IS(pvm_upkdcplx(doubles, 2, 2), PvmOk);
-    MUST(doubles[0] == 1.5 && doubles[4] == 3e300);
+    MUST(doubles[0] == 1.5 && doubles[4] == (double)3e300);
     IS(pvm_upkdcplx(doubles, 1, 1), PvmOk);
     MUST(doubles[0] == 5 && doubles[1] == 6);
     FAILS(pvm_upkbyte((char *)doubles, 1, 1), PvmNoData);
@@ -196,7 +196,7 @@ void formats(void)
     MUST(pvm_recv(-1, 1) > 0);
     IS(pvm_unpackf("%c %hd %uhd %d %ud %ld %uld %f %lf %s", c, h, &uh, &di, &ud, l, &ul, f, g, s), PvmOk);
     MUST(c[0] == 'q' && h[0] == -3 && uh == 65000 && di == -9 && ud == 4000000000u && l[0] == -5 && ul == 7);
-    MUST(f[0] == 0.5f && g[0] == 1e100 && strcmp(s, "text") == 0);
+    MUST(f[0] == 0.5f && g[0] == (double)1e100 && strcmp(s, "text") == 0);
     IS(pvm_unpackf("%*d", 6, d), PvmOk);
     MUST(d[0] == 1 && d[5] == 6);
     IS(pvm_unpackf("%2.3d", d), PvmOk);
