@@ -38,7 +38,7 @@ static void messages(void)
     const struct values values = {{-1, 2, 32767},      {-2147483647, 0, 7, 65536},
                                   {-5, 2147483647},    {1.5f, -0.25f, 3e20f},
                                   {1, -2, 3.5f, 4},    {1e300, -0.1},
-                                  {0.5, -7},           {1, 0, -3, 127, -128},
+                                  {0.5, -7},           {1, 0, (char)-3, 127, (char)-128},
                                   "a string, and more"};
     enum { MANY = 3 };
     struct values back;
