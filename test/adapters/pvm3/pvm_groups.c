@@ -366,6 +366,7 @@ void frozen(void)
     all_meet();
     /* Who has it frozen does not see who joins then; others do. */
     IS(pvm_gsize("ice"), self == 0 ? count : count - 1);
+    all_meet();
     if (self != 0) {
         IS(pvm_getinst("ice", tids[self]), place);
         FAILS(pvm_getinst("ice", tids[0]), PvmNotInGroup);
