@@ -21,7 +21,7 @@ LAYOUT = {
     "record.bytes": 8192, "record.state": 0, "record.version": 4, "record.first_area": 8, "record.identity": 16, "record.index": 32,
     "record.pid": 40, "record.ordinal": 56, "record.sleeping": 68, "record.waits_on": 84, "record.journal": 128,
     "record.slots": 1600, "record.note": 3520, "record.slot_chunk": 3648, "record.since_ns": 3816, "record.waits_for": 3832,
-    "host.magic": 0, "host.record_count": 16, "host.program": 32, "host.record_seg": 4096,
+    "host.magic": 0, "host.enl_pid": 12, "host.record_count": 16, "host.program": 32, "host.record_seg": 4096,
     "area.next": 0, "area.cells": 8, "area.rings": 16, "area.base": 24, "area.kinds": 28, "area.nrgns": 44,
     "area.ring_log2": 48, "area.owner": 56, "area.bytes": 128,
     "cell.head_lock": 0, "cell.head": 16, "cell.waiter": 24, "cell.state": 8, "cell.tail_lock": 128, "cell.tail": 144,
@@ -432,9 +432,10 @@ class Ccs(Command):
 
     def show(self, cce, argument):
         print("program %s" % cce.read(cce.host + at("host.program"), 128).split(b"\0")[0].decode("ascii", "replace"))
-        for index, where in cce.records():
+        daemon = cce.u32(cce.host + at("host.enl_pid"))
+        for _, where in cce.records():
             state = cce.u32(where + at("record.state"))
-            if index == 0 or state == 0: # record 0 is the daemon's
+            if state == 0 or cce.u32(where + at("record.pid")) == daemon: # its own record, and that of its links
                 continue
             operation = cce.u32(where + at("record.journal"))
             notes = []

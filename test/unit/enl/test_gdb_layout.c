@@ -45,6 +45,7 @@ static const struct {
     RECORD("since_ns", sleep.since_ns),
     RECORD("waits_for", sleep.waits_for),
     AT("host.magic", struct bcri_host_shm, magic),
+    AT("host.enl_pid", struct bcri_host_shm, enl_pid),
     AT("host.record_count", struct bcri_host_shm, record_count),
     AT("host.program", struct bcri_host_shm, program),
     AT("host.record_seg", struct bcri_host_shm, record_seg),
