@@ -67,23 +67,22 @@ int earl_cube_attach(const char *name)
     return code != EARL_OK ? code : cube.size;
 }
 
+/* Never the caller. Returns whether it could be sent the signal. */
+static bool kill_one(int process)
+{
+    return process > 0 && process != earl_process() && earl_exec_signal(process, SIGKILL) == EARL_OK;
+}
+
 /* Kills what is loaded. Returns how many. */
 static int kill_all(int node, int pid)
 {
     int killed = 0;
     for (int i = 0; i < earl_table.count; i++) {
         const struct loaded *loaded = &earl_table.loaded[i];
-        if ((node == EARL_ANY || loaded->node == node) && (pid == EARL_ANY || loaded->pid == pid) &&
-            loaded->process != earl_process())
-            killed += earl_exec_signal(loaded->process, SIGKILL) == EARL_OK;
+        if ((node == EARL_ANY || loaded->node == node) && (pid == EARL_ANY || loaded->pid == pid))
+            killed += kill_one(loaded->process);
     }
     return killed;
-}
-
-static void kill_one(int process)
-{
-    if (process > 0 && process != earl_process())
-        (void)earl_exec_signal(process, SIGKILL);
 }
 
 /* Those that have joined the cube's group: all that were loaded, also by one that has not told of them, since it was killed. */
@@ -95,7 +94,7 @@ static int kill_members(const char *box)
         return EARL_E_MEMORY;
     const int told = count <= 0 ? count : earl_exec_members(box, members, count);
     for (int i = 0; i < told && i < count; i++)
-        kill_one(members[i]);
+        (void)kill_one(members[i]);
     free(members);
     return told < 0 ? told : EARL_OK;
 }
@@ -107,7 +106,7 @@ static void take_loads(const char *box)
     earl_buffer *buffer;
     while (earl_exec_fetch(box, 1, EARL_BOX_TAKE, &buffer) >= 0) {
         while (earl_unpack(buffer, EARL_INT, place, 3, 1) == EARL_OK)
-            kill_one(place[2]);
+            (void)kill_one(place[2]);
         earl_buffer_free(buffer);
     }
 }
@@ -296,7 +295,7 @@ static int post_load(const int *processes, int count, int first, int pid)
         code = EARL_E_NONE;
     }
     for (int i = 0; i < count && code != EARL_OK; i++)
-        kill_one(processes[i]);
+        (void)kill_one(processes[i]);
     return code != EARL_OK ? code : started;
 }
 

@@ -33,11 +33,6 @@ int earl_exec_team(int *rank)
     return rank == NULL ? EARL_E_ARG : earl_world_team(rank);
 }
 
-static bool is_name(const char *name)
-{
-    return name != NULL && name[0] != '\0' && strlen(name) <= EARL_NAME_MOST;
-}
-
 /* A question, and its answer. Between begin and end it has what the question says, between ask and end the answer. */
 struct question {
     struct earl_fields fields;
@@ -106,7 +101,7 @@ int earl_exec_start(const struct earl_exec_start *start, int *processes)
     struct question question;
     if (start == NULL || start->file == NULL || start->file[0] == '\0' || start->count < 1 ||
         start->count > EARL_PROCESSES || processes == NULL ||
-        (start->group != NULL && !is_name(start->group)))
+        (start->group != NULL && !earl_exec_is_name(start->group)))
         return EARL_E_ARG;
     const int code = begin(&question);
     if (code != EARL_OK)
@@ -234,7 +229,7 @@ int earl_exec_host(int k, char *name, int room)
 
 static int begin_named(struct question *question, const char *name)
 {
-    const int code = is_name(name) ? begin(question) : EARL_E_ARG;
+    const int code = earl_exec_is_name(name) ? begin(question) : EARL_E_ARG;
     if (code == EARL_OK)
         earl_put_text(&question->fields, name);
     return code;
@@ -330,7 +325,7 @@ int earl_exec_drop(const char *name, int index)
 int earl_exec_boxes(const char *name, struct earl_exec_boxed *list, int room)
 {
     struct question question;
-    if (room < 0 || (room > 0 && list == NULL) || (name != NULL && !is_name(name)))
+    if (room < 0 || (room > 0 && list == NULL) || (name != NULL && !earl_exec_is_name(name)))
         return EARL_E_ARG;
     int code = begin(&question);
     if (code != EARL_OK)

@@ -23,11 +23,6 @@ struct barrier {
 static struct group *groups;
 static struct barrier *barriers;
 
-static bool is_name(const char *name)
-{
-    return name != NULL && name[0] != '\0' && strlen(name) <= EARL_NAME_MOST;
-}
-
 /* ---- groups ---- */
 
 static struct group **find_group(const char *name)
@@ -103,7 +98,7 @@ static bool cut(struct group **at)
 
 int group_join(const char *name, int process)
 {
-    if (!is_name(name))
+    if (!earl_exec_is_name(name))
         return EARL_E_ARG;
     struct group **at = find_group(name), *group = *at;
     int place = EARL_E_MEMORY;
@@ -198,7 +193,7 @@ void ask_barrier(struct asker asker, struct earl_fields *fields)
 {
     char *name = earl_get_text(fields);
     const int wanted = earl_get_int(fields);
-    int code = is_name(name) && wanted >= 1 && fields->code == EARL_OK ? EARL_OK : EARL_E_ARG;
+    int code = earl_exec_is_name(name) && wanted >= 1 && fields->code == EARL_OK ? EARL_OK : EARL_E_ARG;
     struct barrier *barrier = code == EARL_OK ? barrier_of(name, wanted) : NULL;
     free(name);
     if (code == EARL_OK && barrier == NULL)

@@ -6,6 +6,9 @@
 #ifndef EARL_EXEC_PROTOCOL_H
 #define EARL_EXEC_PROTOCOL_H
 
+#include <stdbool.h>
+#include <string.h>
+
 /* Contexts, beyond those of groups. */
 #define EARL_EXEC_ASK    0xc0000000u
 #define EARL_EXEC_ANSWER 0xc0000001u
@@ -30,5 +33,11 @@ enum earl_exec_operation {
 };
 
 enum { EARL_NAME_MOST = 255 };
+
+/* Of a group, barrier or box. */
+static inline bool earl_exec_is_name(const char *name)
+{
+    return name != NULL && name[0] != '\0' && strlen(name) <= EARL_NAME_MOST;
+}
 
 #endif
