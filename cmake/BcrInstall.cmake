@@ -17,6 +17,12 @@ endforeach()
 
 if(TARGET enl)
     install(TARGETS enl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # bcr-yod is enl by another name, and by its old one in a folder for a PATH.
+    file(CREATE_LINK enl "${PROJECT_BINARY_DIR}/bcr-yod" SYMBOLIC)
+    install(FILES "${PROJECT_BINARY_DIR}/bcr-yod" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    file(RELATIVE_PATH bcr_enl_from_cplant "${CMAKE_INSTALL_FULL_LIBEXECDIR}/bcr/cplant" "${CMAKE_INSTALL_FULL_BINDIR}/enl")
+    file(CREATE_LINK "${bcr_enl_from_cplant}" "${PROJECT_BINARY_DIR}/yod" SYMBOLIC)
+    install(FILES "${PROJECT_BINARY_DIR}/yod" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/bcr/cplant")
     # Where both shells look for what completes a command's words; _enl finds the other one from where it lies itself.
     install(FILES enl/completion/enl.bash RENAME enl DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
     install(FILES enl/completion/_enl DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
@@ -45,7 +51,7 @@ endforeach()
 # installed the words stay.
 file(RELATIVE_PATH bcr_examples_link "${CMAKE_INSTALL_FULL_DOCDIR}" "${CMAKE_INSTALL_FULL_DATADIR}/bcr/examples")
 file(GLOB bcr_doc_pages CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/docs"
-     docs/guide.md docs/operations.md docs/machines.md docs/patterns.md docs/if-you-know.md docs/guide-2002.md docs/handlers.md docs/descriptors.md docs/performance.md docs/glossary.md docs/lfc.md docs/score.md docs/earl.md docs/nx.md docs/pvm2.md docs/pvm.md docs/tutorial/*.md)
+     docs/guide.md docs/operations.md docs/machines.md docs/patterns.md docs/if-you-know.md docs/guide-2002.md docs/handlers.md docs/descriptors.md docs/performance.md docs/glossary.md docs/launching.md docs/lfc.md docs/score.md docs/earl.md docs/nx.md docs/pvm2.md docs/pvm.md docs/tutorial/*.md)
 foreach(page IN LISTS bcr_doc_pages)
     get_filename_component(folder "${page}" DIRECTORY)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/docs/${page}")

@@ -18,6 +18,7 @@
 #include "bcri/failure.h"
 #include "carry/carry.h"
 #include "debug/debug.h"
+#include "fronts/fronts.h"
 #include "inspect/crash/crash.h"
 #include "inspect/look/look.h"
 #include "inspect/stacks/stacks.h"
@@ -92,11 +93,69 @@ static int shown(int status, int unwritten)
     return status != 0 ? status : unwritten;
 }
 
+/* Runs what a roster says; NULL: `error` says why there is none. */
+static int run(const struct enl_options *options, struct enl_roster *roster, char **argv, const char *who,
+               const char *error)
+{
+    if (roster == NULL) {
+        fprintf(stderr, "%s: %s\n", who, error);
+        return 2;
+    }
+    if (!tidy_descriptors(options->root_socket)) {
+        enl_roster_free(roster);
+        return 1;
+    }
+    const int status = enl_program_run(options, roster, argv);
+    enl_roster_free(roster);
+    return status;
+}
+
+static int run_team(const struct enl_options *options, char **argv)
+{
+    char error[512];
+    const struct enl_team_options team = {.members = (uint32_t)options->members,
+                                          .per_host = (uint32_t)options->per_host,
+                                          .is_cyclic =
+                                              options->map != NULL && strcmp(options->map, "cyclic") == 0,
+                                          .await = options->await};
+    return run(options, enl_team_lines(&team, argv, error, sizeof error), argv, "enl", error);
+}
+
+/* Whether this is bcr-yod, or by its old name yod: other names of enl. */
+static bool is_yod(const char *name)
+{
+    const char *last = strrchr(name, '/');
+    last = last != NULL ? last + 1 : name;
+    return strcmp(last, "bcr-yod") == 0 || strcmp(last, "yod") == 0;
+}
+
+static int run_yod(int argc, char **argv)
+{
+    char error[512];
+    struct enl_yod yod;
+    struct enl_options options = {.action = ENL_RUN, .root_socket = -1};
+    if (enl_yod_options(argc, argv, &yod, error, sizeof error) != 0) {
+        fprintf(stderr, "yod: %s\n", error);
+        return 2;
+    }
+    if (yod.wants_help) {
+        enl_yod_help(stdout);
+        return shown(0, 1);
+    }
+    signal(SIGCHLD, SIG_DFL); /* as in main */
+    options.first = yod.first;
+    options.crashreport = yod.shows_stacks ? "yes" : "no";
+    char **const words = argv + yod.first;
+    return run(&options, enl_yod_roster(&yod, words, error, sizeof error), words, "yod", error);
+}
+
 int main(int argc, char **argv)
 {
     struct enl_options options;
     char error[512];
     unsetenv(BCRI_BECOMES_ENL_ENV);
+    if (argc > 0 && is_yod(argv[0]))
+        return run_yod(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--trace") == 0)
         return enl_trace(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "--explain") == 0)
@@ -141,6 +200,7 @@ int main(int argc, char **argv)
     case ENL_WINDOWS: return enl_windows(argv + options.first);
     case ENL_DEBUG_HOST: return enl_debug_host(argv + options.first);
     case ENL_STACKS_HOST: return enl_stacks_host(argc - options.first, argv + options.first);
+    case ENL_GATE: return enl_gate(argv + options.first);
     case ENL_KEEP_TEMPDIR: return enl_tempdir_keep(argv + options.first);
     case ENL_HELD_PROGRAM: return enl_held(argv + options.first);
     case ENL_RUN: break;
@@ -156,15 +216,9 @@ int main(int argc, char **argv)
                 "own; run a program by: enl PROGRAM\n");
         return 2;
     }
+    if (options.members != 0)
+        return run_team(&options, argv + options.first);
     if (!tidy_descriptors(options.child ? enl_pushed_hold() : options.root_socket))
         return 1;
-    struct enl_roster *roster = NULL;
-    if (options.members != 0 &&
-        (roster = enl_team_lines(&options, argv + options.first, error, sizeof error)) == NULL) {
-        fprintf(stderr, "enl: %s\n", error);
-        return 2;
-    }
-    const int status = enl_program_run(&options, roster, argv + options.first);
-    free(roster);
-    return status;
+    return enl_program_run(&options, NULL, argv + options.first);
 }

@@ -80,6 +80,7 @@ static void end(struct enl_program *program)
     uv_timer_stop(&program->here.linger);
     enl_crash_flush(&program->crashes);
     enl_enlist_drop(&program->jobs);
+    enl_summary_print(&program->jobs);
     enl_conns_close_waiting(&program->conns);
     enl_script_run(&program->jobs, program->self.config.endscript, 1, endscript_done);
 }

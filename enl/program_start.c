@@ -152,11 +152,12 @@ static const char *root_file(const struct enl_program *program)
 static int prepare_push(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_roster *roster = program->jobs.roster;
+    const bool is_job = roster != NULL && roster->front != ENL_FRONT_TEAM;
     char path[PATH_MAX], reason[512];
     if (enl_push_begin(&program->carry, error, error_size) != 0 ||
-        enl_push_program(&program->carry, root_file(program), error, error_size) != 0)
+        (!is_job && enl_push_program(&program->carry, root_file(program), error, error_size) != 0))
         return -1;
-    for (size_t i = 1; roster != NULL && i < roster->count; i++)
+    for (size_t i = is_job ? 0 : 1; roster != NULL && i < roster->count; i++)
         if (enl_object_find(roster->lines[i].argv[0], path, reason, sizeof reason) == 0 &&
             enl_push_program(&program->carry, path, error, error_size) != 0)
             return -1;
@@ -175,9 +176,12 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
         (program->jobs.plan = enl_roster_plan_new(program->jobs.roster, &program->self, &program->hosts,
                                                   error, error_size)) == NULL)
         return 2;
-    if (program->options.root_pid == 0 && !program->self.is_child)
+    const bool is_job = program->jobs.roster != NULL && program->jobs.roster->front != ENL_FRONT_TEAM;
+    if (is_job)
+        status = enl_roster_find(&program->jobs, error, error_size);
+    else if (program->options.root_pid == 0 && !program->self.is_child)
         status = enl_object_find(program->jobs.root_argv[0], program->jobs.root_path, error, error_size);
-    if (status == 127 && program->jobs.root_argv[0][0] != '\0' &&
+    if (status == 127 && !is_job && program->jobs.root_argv[0][0] != '\0' &&
         strchr(program->jobs.root_argv[0], '/') == NULL)
         snprintf(error + strlen(error), error_size - strlen(error),
                  ", nor has enl a command of that name; enl --help lists them");

@@ -211,6 +211,7 @@ static const char *request(struct enl_conn *conn, struct bcri_incoming *in)
     struct enl_program *program = enl_program_of(conn);
     switch ((unsigned)conn->kind << 16 | (unsigned)message->type) {
     case ON(HANDSHAKE, hello): return hello_on_handshake(conn, in);
+    case ON(HANDSHAKE, held): enl_cce_held(conn->cce); return NULL;
     case ON(CLIENT, hello):
     case ON(CLIENT, enter): return hello_of_client(conn, in);
     case ON(CLIENT, ps):

@@ -15,6 +15,8 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
  * have : between; ~/ is in `home`, NULL: there is none. `folders` NULL: there are none. */
 int enl_object_find_in(const char *folders, const char *home, const char *name, char *path_out, char *error,
                        size_t error_size);
+/* Whether that file is a program of enl's own architecture that is linked with a shared library whose name begins so. */
+bool enl_object_needs(const char *path, const char *library);
 /* Whether that file is a program for another architecture than enl's own. */
 bool enl_object_is_foreign(const char *path);
 

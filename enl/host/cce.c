@@ -87,6 +87,18 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
     return origin;
 }
 
+/* Whether its end harms no other, whatever onfail says. */
+static bool is_isolated(const struct enl_cce *cce)
+{
+    return (cce->flags & (bcr_isolate | ENL_OF_JOB)) != 0;
+}
+
+void enl_cce_of_job(struct enl_cce *cce)
+{
+    cce->flags |= ENL_OF_JOB;
+    cce->here->isolated++;
+}
+
 static void welcome(struct enl_cce *cce)
 {
     struct enl_here *here = cce->here;
@@ -156,16 +168,17 @@ static void welcome_if_ready(struct enl_cce *cce)
 static void accept_hello(struct enl_cce *cce, uint32_t flags)
 {
     struct enl_here *here = cce->here;
+    const bool was_isolated = is_isolated(cce);
     cce->life = ENL_HELD;
-    cce->flags = (int)flags;
-    if ((flags & bcr_isolate) != 0) {
+    cce->flags = (cce->flags & ENL_OF_JOB) | ((int)flags & ~ENL_OF_JOB);
+    if (is_isolated(cce) && !was_isolated) {
         here->isolated++;
         if (here->self->upward != NULL)
             here->self->upward->alive(here->self->program);
     }
     if ((flags & bcr_passsignals) != 0)
         here->ops->asked(here->self->program, cce);
-    if (cce->team.members != NULL)
+    if (cce->team.members != NULL && !cce->team.has_come)
         enl_members_came(cce); /* the last one, which opens the gate, may fail to be welcomed, and be freed */
     else
         welcome_if_ready(cce);
@@ -173,7 +186,16 @@ static void accept_hello(struct enl_cce *cce, uint32_t flags)
 
 void enl_cce_gate_open(struct enl_cce *cce)
 {
+    static const struct bcri_control release = {.type = BCRI_MSG_release};
+    if (cce->life == ENL_STARTED && cce->team.has_come && cce->handshake != NULL)
+        enl_conn_send(cce->handshake, &release, NULL, 0);
     welcome_if_ready(cce);
+}
+
+void enl_cce_held(struct enl_cce *cce)
+{
+    if (cce->life == ENL_STARTED && cce->team.members != NULL && !cce->team.has_come)
+        enl_members_came(cce);
 }
 
 bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length)

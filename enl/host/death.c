@@ -64,6 +64,13 @@ void enl_cce_look_at_dead(struct enl_here *here, pid_t pid)
     close(fd);
 }
 
+/* What the root's daemon, if it wants to know, is told of the end. */
+static void note_end(struct enl_cce *cce, struct end end)
+{
+    cce->how = (uint8_t)(!end.known ? bcr_UNKNOWN : end.signalled ? bcr_KILLED : bcr_EXITED);
+    cce->number = (uint8_t)end.number;
+}
+
 /* Whether `signal` ends a process by a mistake of its own. */
 static bool is_crash(int signal)
 {
@@ -124,7 +131,7 @@ static void finish_life(struct enl_cce *cce)
         return;
     cce->finished = true;
     here->alive--;
-    if ((cce->flags & bcr_isolate) != 0)
+    if ((cce->flags & (bcr_isolate | ENL_OF_JOB)) != 0)
         here->isolated--;
     enl_cores_give(&here->cores, cce->core);
     enl_cce_release(cce);
@@ -257,16 +264,18 @@ void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
         here->self->ops->abort(here->self->program, status);
 }
 
-/* A member of a team, which may be any program, has ended with status 0 and was no CCE. */
-static void finish_without_hello(struct enl_cce *cce)
+/* A member of a team, which may be any program, has ended well and was no CCE: with status 0, or, in a job, as it liked. */
+static void finish_without_hello(struct enl_cce *cce, struct end end)
 {
     struct enl_here *here = cce->here;
     const bool is_root = cce == here->root;
     const struct enl_outcome verdict =
         here->ops->outcome_of_end(here->self->config.onfail, cce->flags, is_root, ENL_END_GOOD);
+    char how[128];
     enl_output_drain(cce);
-    bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s exited with status 0 and never called bcr_init",
-                   enl_cce_text(cce));
+    note_end(cce, end);
+    bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s %s and never called bcr_init", enl_cce_text(cce),
+                   text_of_end(end, how, sizeof how));
     if (is_root)
         here->ops->root_ended(here->self->jobs, 0, false);
     enl_cce_drop(cce);
@@ -283,8 +292,8 @@ static void fail_without_hello(struct enl_cce *cce)
     char how[128];
     text_of_end(end, how, sizeof how);
     if (cce->team.members != NULL && !cce->refused && cce->misheard == NULL && !cce->hello_late &&
-        kind_of_end(end) == ENL_END_GOOD) {
-        finish_without_hello(cce);
+        (kind_of_end(end) == ENL_END_GOOD || enl_cce_is_of_job(cce))) {
+        finish_without_hello(cce, end);
         return;
     }
     if (cce == here->root)
@@ -332,6 +341,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     struct enl_here *here = cce->here;
     struct end end = end_of(cce, waited, wait_status);
     char how[128];
+    note_end(cce, end);
     if (cce->life == ENL_HELD) {
         if (cce == here->root)
             here->ops->root_ended(here->self->jobs, status_of(end) != 0 ? status_of(end) : 1, true);
@@ -357,14 +367,14 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
         here->ops->root_ended(here->self->jobs, status_of(end), false);
     if (blamed) {
         enl_report(here->self, BCRI_LOG_ERROR, "%s %s; %s", who, how, verdict.says);
-        if (here->self->config.crashreport != 0 && end.signalled && is_crash(end.number))
-            here->ops->crashed(here->self->crashes, cce, end.number, waited && WCOREDUMP(wait_status));
-        else
-            enl_output_show_tail(cce);
     } else {
         bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s %s%s%s", who, how, verdict.ends ? "; " : "",
                        verdict.ends ? verdict.says : "");
     }
+    if (running && here->self->config.crashreport != 0 && end.signalled && is_crash(end.number))
+        here->ops->crashed(here->self->crashes, cce, end.number, waited && WCOREDUMP(wait_status));
+    else if (blamed)
+        enl_output_show_tail(cce);
     bcri_host_count_end(here->host, blamed, blamed && end.signalled && is_crash(end.number));
     if (end.known) /* for watches, and enl why, as long as no other CCE has the record */
         bcri_store(&cce->record->id.exit_status,
@@ -384,6 +394,15 @@ void enl_death_of_pid(void *data)
     ended(cce, waited, wait_status);
 }
 
+/* The process of a job's member has ended. What it has left in the background may hold its socket for ever, and is no member. */
+static void forget_handshake(struct enl_cce *cce)
+{
+    enl_conn_take_rest(&cce->handshake);
+    if (cce->handshake != NULL)
+        enl_conn_close(cce->handshake);
+    enl_cce_handshake_closed(cce, NULL);
+}
+
 void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
 {
     struct enl_cce *cce;
@@ -395,7 +414,9 @@ void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
             cce->process = 0;
             cce->wait_status = wait_status;
         }
-        if (was_cce)
+        if (!was_cce && cce->life == ENL_STARTED && cce->process == 0 && enl_cce_is_of_job(cce))
+            forget_handshake(cce); /* which ends its life, unless it has said hello */
+        else if (was_cce)
             ended(cce, true, wait_status);
         else if (cce->life == ENL_STARTED && cce->handshake == NULL)
             fail_without_hello(cce);

@@ -209,6 +209,9 @@ struct enl_origin {
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };
 
+/* Among the flags of a CCE, beside those of its bcr_init, which has no such one. */
+enum { ENL_OF_JOB = 1 << 29 };
+
 struct enl_cce {
     struct enl_here *here;
     TAILQ_ENTRY(enl_cce) entry; /* here->all */
@@ -219,7 +222,7 @@ struct enl_cce {
     char *object; /* as its enlistor named it */
     struct enl_origin origin;
     bool cell0_ready; /* cell 0 is ready for bcr_init to return */
-    int flags;        /* of its bcr_init */
+    int flags;        /* of its bcr_init, and ENL_OF_JOB */
     int lines_cell;   /* of its enlistor's, into which goes what it prints; 0: none */
 
     pid_t process;               /* the daemon's child, not reaped yet; 0: none */
@@ -250,14 +253,16 @@ struct enl_cce {
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
     bool has_status;              /* a member of its team has ended it with `status`, by bcr_end */
     int status;
-    bool never_up;                   /* it has ended without becoming a CCE; else the record says how */
-    bool tells_starter;              /* its end is told to its enlistor (bcr_STARTED) */
+    uint8_t how, number; /* enum bcr_how, and what goes with it, when it has ended; 0: that is not known */
+    bool never_up;       /* it has ended without becoming a CCE; else the record says how */
+    bool tells_starter;  /* its end is told to its enlistor (bcr_STARTED) */
     struct enl_watchers watches;     /* of it, of others */
     LIST_HEAD(, enl_started) starts; /* CCEs elsewhere that it has started, and that live (starts.c) */
     struct {                         /* in a team */
         struct enl_members *members; /* NULL: it is in none */
         LIST_ENTRY(enl_cce) entry;
         bool is_told;          /* the root's daemon knows of it */
+        bool has_come;         /* and that it waits at the gate */
         uint32_t rank, rounds; /* of bcr_teamsync: so many have begun for it */
         bool waits, is_late;   /* in one of them; until the root says whether it has counted on it */
         uint32_t request;      /* which is answered then */
@@ -275,6 +280,12 @@ struct enl_cce {
 struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
                             const struct enl_origin *origin, char *error, size_t error_size);
 struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
+/* It is a member of a job: it may be any program, and its end harms no other. */
+void enl_cce_of_job(struct enl_cce *cce);
+static inline bool enl_cce_is_of_job(const struct enl_cce *cce)
+{
+    return (cce->flags & ENL_OF_JOB) != 0;
+}
 /* Takes back a CCE for which no process could be started; the caller has reported why. */
 void enl_cce_drop(struct enl_cce *cce);
 /* Tells the enlistor that CCE `ordinal` did not start, and by `code` why: by an error region in its
@@ -296,7 +307,8 @@ struct enl_cce_command {
     char *const *argv;
     char *const *environment; /* NULL: the program's own */
     const char *folder;       /* NULL: the root's */
-    int core;                 /* -1: one that the daemon chooses */
+    bool is_held; /* it waits before it becomes the program, until its team's gate opens (gate.c) */
+    int core;     /* -1: one that the daemon chooses */
 };
 
 /* Starts a process for it. Returns 0, or a bcrE_ code with a sentence in `error`. The root gets the daemon's own
@@ -321,6 +333,13 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
 void enl_cce_cell0_ready(struct enl_cce *cce, int code);
 /* The gate of its team is open. */
 void enl_cce_gate_open(struct enl_cce *cce);
+/* Its process waits, by enl_gate, before it becomes the program. */
+void enl_cce_held(struct enl_cce *cce);
+
+/* gate.c -- enl --gate FILE ARGV0 [arguments]: a member that waits, before it becomes FILE, until its team's gate opens. Returns the
+ * exit status, if it cannot. */
+int enl_gate(char **words);
+
 /* A CCE's pidfd tells that the process has ended which called bcr_init; `data` is the CCE. */
 void enl_death_of_pid(void *data);
 /* A child with this pid has ended and is still in the process table. */
@@ -429,7 +448,7 @@ bool enl_members_add(struct enl_cce *cce, uint32_t team, uint32_t rank);
 /* Its process is there. */
 void enl_members_started(struct enl_cce *cce);
 /* It has said hello. */
-void enl_members_came(const struct enl_cce *cce);
+void enl_members_came(struct enl_cce *cce);
 /* Whether its bcr_init may return, as far as its team is concerned. */
 bool enl_members_may_go(const struct enl_cce *cce);
 /* The file with the identities of its team; -1: it has none. */

@@ -64,13 +64,16 @@ static void tell_of_member(const struct enl_cce *cce, enum bcri_member_state sta
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_member,
-        .present =
-            BCRI_HAS(team) | BCRI_HAS(rank) | BCRI_HAS(state) | BCRI_HAS(enlistor) | BCRI_HAS(generation),
+        .present = BCRI_HAS(team) | BCRI_HAS(rank) | BCRI_HAS(state) | BCRI_HAS(enlistor) |
+                   BCRI_HAS(generation) |
+                   (state == BCRI_MEMBER_OVER && cce->how != 0 ? BCRI_HAS(kind) | BCRI_HAS(status) : 0),
         .team = cce->team.members->team,
         .rank = cce->team.rank,
         .state = state,
         .enlistor = {(const char *)cce->record->id.identity, BCRI_IDENTITY_BYTES},
-        .generation = cce->team.rounds - cce->team.is_late};
+        .generation = cce->team.rounds - cce->team.is_late,
+        .kind = cce->how,
+        .status = cce->number};
     tell_root(cce->here, &message);
 }
 
@@ -140,8 +143,9 @@ void enl_members_started(struct enl_cce *cce)
     tell_of_member(cce, BCRI_MEMBER_STARTED);
 }
 
-void enl_members_came(const struct enl_cce *cce)
+void enl_members_came(struct enl_cce *cce)
 {
+    cce->team.has_come = true;
     tell_of_member(cce, BCRI_MEMBER_CAME);
 }
 

@@ -114,13 +114,33 @@ static int put_wrap_before(const char *wrap, const char *path, char *const *argv
                        reason);
 }
 
+/* Makes the command enl --gate FILE and the words of `spawn`, which the caller frees. NULL: no memory. */
+static char **put_gate_before(struct enl_spawn *spawn)
+{
+    enum { OWN = 3 };
+    static char name[] = "enl", option[] = "--gate";
+    size_t count = 0;
+    while (spawn->argv[count] != NULL)
+        count++;
+    char **words = malloc((OWN + count + 1) * sizeof *words);
+    if (words == NULL)
+        return NULL;
+    words[0] = name;
+    words[1] = option;
+    words[2] = (char *)(uintptr_t)spawn->path;
+    memcpy(words + OWN, spawn->argv, (count + 1) * sizeof *words);
+    spawn->path = "/proc/self/exe";
+    spawn->argv = words;
+    return words;
+}
+
 int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, char *error, size_t error_size)
 {
     struct enl_here *here = cce->here;
     const bool root = cce == here->root;
     const bool debugged = here->ops->is_debugged(here->self->session, cce->ordinal);
     char number[16], wrap[PATH_MAX], failure[BCRI_FAILURE_TEXT_MAX];
-    char **wrapped = NULL, **words = NULL; /* of its wrapper, and of its debugger */
+    char **wrapped = NULL, **gated = NULL, **words = NULL; /* of its wrapper, its gate, and its debugger */
     const char *step = "get its files";
     int pair[2], code = 0;
     const int failed = bcri_channel_pair(pair);
@@ -156,6 +176,8 @@ int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, ch
         spawn.path = wrap;
         spawn.argv = wrapped;
     }
+    if (code == 0 && command->is_held && !debugged && (gated = put_gate_before(&spawn)) == NULL)
+        code = bcri_refuse(error, error_size, bcrE_NOMEM, "no memory");
     pid_t pid = environment == NULL ? -ENOMEM : 0;
     if (code == 0 && pid == 0)
         pid = open_files(cce, &spawn, &step);
@@ -166,6 +188,7 @@ int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, ch
     if (words != NULL)
         here->ops->debugger_started(here->self->session, cce, pid);
     free(words);
+    free(gated);
     free(wrapped);
     free(environment);
     enl_spawn_close_files(&spawn);

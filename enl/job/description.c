@@ -74,6 +74,7 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
                             .rank = request->rank,
                             .stride = request->stride,
                             .lines_cell = (int)request->cell,
+                            .is_job = request->team != 0 && (request->flags & BCRI_ENLIST_JOB) != 0,
                             .wants_ids = (request->flags & (BCRI_ENLIST_IDS | BCRI_ENLIST_ENDS)) != 0,
                             .tells_ends = (request->flags & BCRI_ENLIST_ENDS) != 0,
                             .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
@@ -96,6 +97,7 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
         return job;
     job->has_path = enl_object_find_in(jobs->programs, jobs->self->config.home, job->object, job->path,
                                        job->reason, sizeof job->reason) == 0;
+    job->command.is_held = job->is_job && job->has_path && !enl_object_needs(job->path, "libbcr");
     if (job->has_path || (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&
                           enl_conn_waiting(jobs->conns, job->object) != NULL))
         return job;

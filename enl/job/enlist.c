@@ -119,6 +119,8 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
         enl_cce_drop(cce);
         return NULL;
     }
+    if (job->is_job)
+        enl_cce_of_job(cce);
     cce->lines_cell = job->lines_cell;
     cce->tells_starter = job->tells_ends;
     while (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&
@@ -233,7 +235,7 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
         own = enl_origin_of(conn->cce);
         whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
         whole.present |= BCRI_HAS(enlistor) | BCRI_HAS(flags);
-        whole.flags = (whole.flags & ~(uint32_t)BCRI_ENLIST_ENDS) |
+        whole.flags = (whole.flags & ~(uint32_t)(BCRI_ENLIST_ENDS | BCRI_ENLIST_JOB)) |
                       (enl_watches_wants_started(conn->cce) ? (uint32_t)BCRI_ENLIST_ENDS : 0);
     }
     bcri_view_copy(request->machine, machine, sizeof machine);

@@ -27,6 +27,8 @@ int enl_jobs_start(struct enl_jobs *jobs)
 
 void enl_jobs_close(struct enl_jobs *jobs)
 {
+    free(jobs->summary);
+    jobs->summary = NULL;
     enl_watch_stop(jobs->signals);
     jobs->signals = NULL;
     uv_close((uv_handle_t *)&jobs->starter, NULL);
@@ -46,6 +48,11 @@ void enl_jobs_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_B
 bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size)
 {
     struct enl_origin nobody = {{0}};
+    if (jobs->roster != NULL && jobs->roster->front != ENL_FRONT_TEAM) {
+        jobs->signal_row = ENL_SIGNALS_YOD;
+        snprintf(reason, reason_size, "no memory for a job of %u", jobs->roster->members);
+        return enl_summary_begin(jobs) && enl_roster_job(jobs);
+    }
     struct enl_cce *root = enl_cce_new(jobs->here, jobs->root_argv[0], 0, &nobody, reason, reason_size);
     if (root == NULL)
         return false;

@@ -19,6 +19,7 @@
 struct enl_conn;
 struct enl_hosts;
 struct enl_roster_plan;
+struct enl_summary;
 struct enl_team;
 struct enl_watch;
 
@@ -50,6 +51,7 @@ struct enl_job {
     char await[BCRI_AWAIT_KEY_MAX +
                1]; /* their processes come by themselves, under that key; "": they are started */
     uint8_t nonce[BCRI_NONCE_BYTES];
+    bool is_job; /* they are members of a job, which may be any programs */
     bool wants_ids;
     bool tells_ends;         /* of them, to the enlistor */
     uint32_t untold;         /* identities of started CCEs, to be passed on */
@@ -81,6 +83,7 @@ enum enl_way {
 enum enl_meaning {
     ENL_MEANS_NOTHING,
     ENL_MEANS_END,   /* passed on to all; what has not ended within killafter is killed */
+    ENL_MEANS_ASK,   /* the first one passes SIGTERM on to all, and nothing else; the second kills them */
     ENL_MEANS_PASS,  /* passed on to all CCEs, and nothing else */
     ENL_MEANS_SAY,   /* a sentence that says how to end the program */
     ENL_MEANS_STOP,  /* all are stopped, then the daemon */
@@ -91,6 +94,7 @@ enum enl_meaning {
 enum enl_signal_row {
     ENL_SIGNALS_PLAIN,
     ENL_SIGNALS_PASSED, /* a CCE has asked for bcr_passsignals */
+    ENL_SIGNALS_YOD,    /* a job of yod */
     ENL_SIGNALS_ROWS
 };
 enum enl_meaning enl_meaning_of_signal(enum enl_signal_row row, int signal);
@@ -193,12 +197,14 @@ struct enl_jobs {
     const struct enl_roster *roster; /* enl -n; NULL: the root alone is started */
     struct enl_roster_plan *plan;    /* the same */
     uint32_t launched;               /* its team */
+    struct enl_summary *summary;     /* of a job; NULL: it is none */
     uint8_t nonce[BCRI_NONCE_BYTES]; /* of that team, if its members come by themselves */
 
     int status;                     /* enl's exit status */
     bool is_set;                    /* that is decided, and the root's end does not change it */
     bool is_quiet;                  /* a CCE has ended the program by bcr_end: no end is complained of */
     bool insists;                   /* the user wants the program to end, and has said so again since */
+    bool has_asked;                 /* a signal has asked all to end */
     enum enl_signal_row signal_row; /* what signals mean now */
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
     bool stop_from_terminal;
@@ -306,23 +312,57 @@ void enl_teams_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_
 void enl_teams_host_lost(struct enl_jobs *jobs, uint32_t host);
 void enl_teams_close(struct enl_jobs *jobs);
 
-/* roster.c -- enl -n: the members of the team that a command line names. */
+/* summary.c -- In the root's daemon: how the members of a job end. Without a job each does nothing. */
 
-/* Which member runs where. NULL: a sentence says why that cannot be. */
-struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, const struct enl_self *self,
-                                            const struct enl_hosts *hosts, char *error, size_t error_size);
-void enl_roster_plan_free(struct enl_roster_plan *plan);
+enum enl_step {
+    ENL_STEP_BEGUN,   /* hosts and processes are asked for */
+    ENL_STEP_STARTED, /* each member has a process */
+    ENL_STEP_OPEN,    /* all members are there, and go on */
+    ENL_STEP_OVER,
+    ENL_STEPS
+};
+/* False: no memory. */
+bool enl_summary_begin(struct enl_jobs *jobs);
+void enl_summary_step(struct enl_jobs *jobs, enum enl_step step);
+/* A member has ended: how is an enum bcr_how, number goes with it. The first that is told of a rank counts. */
+void enl_summary_end(struct enl_jobs *jobs, uint32_t rank, int how, int number);
+/* Whether all members of a job have been let go. */
+bool enl_summary_is_open(const struct enl_jobs *jobs);
+/* The job is over: prints what is wanted, and decides the exit status, unless it is decided. */
+void enl_summary_print(struct enl_jobs *jobs);
+
+/* roster.c -- What is launched: the members that a command line names. */
+
 /* When the root, which is member 0, has been made: the team, and that member in it. False: `reason` says why not, unless
  * that is no memory. */
 bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size);
 /* When its process is there: asks for all others. */
 void enl_roster_others(struct enl_jobs *jobs);
+/* The members of a job, which has no root. False: no memory. */
+bool enl_roster_job(struct enl_jobs *jobs);
+
+/* roster_plan.c -- Which member runs where. */
+
+/* NULL: a sentence says why that cannot be. */
+struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, const struct enl_self *self,
+                                            const struct enl_hosts *hosts, char *error, size_t error_size);
+/* Looks the programs of a job up whose members run here. Returns 0, or the exit status that a shell would use, and a sentence. */
+int enl_roster_find(const struct enl_jobs *jobs, char *error, size_t error_size);
+void enl_roster_plan_free(struct enl_roster_plan *plan);
+/* The name of the host on which that member runs. */
+const char *enl_roster_host(const struct enl_jobs *jobs, uint32_t rank);
 
 /* placement.c -- Which host a member runs on. */
 
 /* Members are given to hosts: `slots` says how many each may have. By blocks each host gets as many as it may have, in turn;
  * else one after the other gets one, for as long as it may. There are slots enough. */
 void enl_placement(const uint32_t *slots, size_t hosts, uint32_t members, bool is_cyclic, uint32_t *host_out);
+
+/* A job's members are given to nodes: each host has as many as `slots` says, and nodes are counted over all hosts, in order. Those of
+ * lines without a list go to the first nodes that no line names. `source`: of the list of hosts, for sentences. Returns 0, or -1
+ * with a sentence: there are not so many nodes, or one is named twice. */
+int enl_placement_on_nodes(const struct enl_roster *roster, const uint32_t *slots, size_t hosts,
+                           const char *source, uint32_t *host_out, char *error, size_t error_size);
 
 /* Members of one host with equal distances. */
 struct enl_run {
@@ -365,7 +405,7 @@ void enl_signals_continue_cces(struct enl_jobs *jobs);
 void enl_signals_freeze(struct enl_jobs *jobs);
 /* A program that was about to be stopped goes on. */
 void enl_signals_start_again(struct enl_jobs *jobs);
-/* Gives all CCEs that signal, and no process that is none; if it came from the terminal, not to the root, which has it. */
+/* Gives all CCEs and members of jobs that signal, and no process that is none; if it came from the terminal, not to the root, which has it. */
 void enl_signals_pass(struct enl_jobs *jobs, int signal, bool from_terminal);
 /* `who`, a CCE, has asked that signals be passed from now on. */
 void enl_signals_row_passed(struct enl_jobs *jobs, const char *who);

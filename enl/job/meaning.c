@@ -29,6 +29,13 @@ static const enum enl_meaning signals[ENL_SIGNALS_ROWS][NSIG] = {
                             [SIGQUIT] = ENL_MEANS_SAY,
                             [SIGTERM] = ENL_MEANS_END,
                             OF_EVERY_ROW},
+    [ENL_SIGNALS_YOD] = {[SIGHUP] = ENL_MEANS_END,
+                         [SIGINT] = ENL_MEANS_ASK,
+                         [SIGQUIT] = ENL_MEANS_END,
+                         [SIGTERM] = ENL_MEANS_ASK,
+                         [SIGUSR1] = ENL_MEANS_PASS,
+                         [SIGUSR2] = ENL_MEANS_PASS,
+                         OF_EVERY_ROW},
 };
 
 enum enl_meaning enl_meaning_of_signal(enum enl_signal_row row, int signal)
@@ -45,7 +52,7 @@ bool enl_meaning_has(int signal)
 }
 
 /* What follows from an end: by onfail, or for a CCE whose failure harms no other. */
-enum { OF_ISOLATED = BCRI_ONFAIL_ROOT + 1 };
+enum { OF_ISOLATED = BCRI_ONFAIL_ROOT + 1, OF_JOB };
 
 static const struct {
     bool failure_ends, root_ends; /* the program */
@@ -58,12 +65,14 @@ static const struct {
     [BCRI_ONFAIL_ROOT] = {false, true, "that ends the program (onfail root)",
                           "the others go on (onfail root)"},
     [OF_ISOLATED] = {false, false, "the others go on (bcr_isolate)", "the others go on (bcr_isolate)"},
+    [OF_JOB] = {false, false, "the others go on", "the others go on"},
 };
 
-/* Which ends are normal, by what the CCE has asked for. */
+/* Which ends are normal, by what the CCE has asked for. Those of a job's members are told at its end, all together. */
 static bool is_normal(int flags, enum enl_end end)
 {
-    return end == ENL_END_GOOD || (end == ENL_END_STATUS && (flags & bcr_anystatus) != 0);
+    return (flags & ENL_OF_JOB) != 0 || end == ENL_END_GOOD ||
+           (end == ENL_END_STATUS && (flags & bcr_anystatus) != 0);
 }
 
 static struct enl_outcome outcome(int rule, bool is_root, bool normal)
@@ -75,7 +84,10 @@ static struct enl_outcome outcome(int rule, bool is_root, bool normal)
 struct enl_outcome enl_meaning_of_end(int onfail, int flags, bool is_root, enum enl_end end)
 {
     const bool normal = is_normal(flags, end), isolated = !normal && (flags & bcr_isolate) != 0;
-    return outcome(isolated ? OF_ISOLATED : onfail, is_root, normal);
+    return outcome((flags & ENL_OF_JOB) != 0 ? (int)OF_JOB
+                   : isolated                ? (int)OF_ISOLATED
+                                             : onfail,
+                   is_root, normal);
 }
 
 struct enl_outcome enl_meaning_of_lost_host(int onfail, uint32_t cces, uint32_t isolated)

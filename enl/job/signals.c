@@ -94,9 +94,11 @@ static bool has_it_already(const struct enl_jobs *jobs, const struct enl_cce *cc
 
 void enl_signals_pass(struct enl_jobs *jobs, int signal, bool from_terminal)
 {
-    const struct enl_cce *cce;
+    struct enl_cce *cce;
     TAILQ_FOREACH (cce, &jobs->here->all, entry)
-        if (!has_it_already(jobs, cce, from_terminal))
+        if (enl_cce_is_of_job(cce) && cce->pid == 0)
+            enl_cce_signal(cce, signal, true); /* any program */
+        else if (!has_it_already(jobs, cce, from_terminal))
             (void)enl_cce_signal_itself(cce, signal);
     jobs->ops->signal_others(jobs->self->program, signal);
 }
@@ -227,6 +229,23 @@ static enum enl_signal_row row_now(const struct enl_jobs *jobs)
     return jobs->self->phase == ENL_RUNNING && !jobs->here->is_frozen ? jobs->signal_row : ENL_SIGNALS_PLAIN;
 }
 
+/* A job is asked to end, which it may do as it likes; whoever asks again has waited long enough. */
+static void ask_all(struct enl_jobs *jobs, int signal, bool from_terminal)
+{
+    if (!enl_summary_is_open(jobs)) { /* not all members are there yet */
+        enl_signals_end(jobs, signal, from_terminal);
+    } else if (!jobs->has_asked) {
+        jobs->has_asked = true;
+        enl_report(jobs->self, BCRI_LOG_WARN, "all processes get SIGTERM; a second signal kills them");
+        enl_signals_pass(jobs, SIGTERM, false);
+    } else {
+        jobs->insists = true; /* a third one gives hosts up that do not answer */
+        enl_report(jobs->self, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", jobs->self->name,
+                   signal, strsignal(signal));
+        jobs->self->ops->abort(jobs->self->program, 128 + signal);
+    }
+}
+
 static void on_signal(void *data)
 {
     struct enl_jobs *jobs = data;
@@ -236,6 +255,7 @@ static void on_signal(void *data)
         const int signal = (int)info.ssi_signo;
         switch (enl_meaning_of_signal(row_now(jobs), signal)) {
         case ENL_MEANS_NOTHING: break;
+        case ENL_MEANS_ASK: ask_all(jobs, signal, from_terminal); break;
         case ENL_MEANS_PASS: enl_signals_pass(jobs, signal, from_terminal); break;
         case ENL_MEANS_SAY:
             enl_report(
@@ -301,7 +321,7 @@ void enl_signals_row_passed(struct enl_jobs *jobs, const char *who)
 {
     const struct sigaction send = {.sa_handler = send_to_loop, .sa_flags = SA_RESTART};
     sigset_t set;
-    if (jobs->signal_row == ENL_SIGNALS_PASSED || jobs->signals == NULL)
+    if (jobs->signal_row != ENL_SIGNALS_PLAIN || jobs->signals == NULL)
         return;
     bcri_log_write(&jobs->self->log, BCRI_LOG_INFO,
                    "signals are passed on to all CCEs from now on: %s has asked for it (bcr_passsignals)",

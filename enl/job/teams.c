@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include <bcr/error.h>
+#include <bcr/program.h>
 
 #include "wire/wire.h"
 
@@ -279,12 +280,16 @@ static void look_at_gate(struct enl_team *team)
             jobs->self->ops->abort(jobs->self->program, 1);
             return;
         }
+        if (is_launched(team))
+            enl_summary_step(jobs, ENL_STEP_STARTED);
         send_table(team);
     }
     if (team->living == 0 && team->is_open) {
         drop(team);
     } else if (team->absent == 0 && !team->is_open) {
         team->is_open = true;
+        if (is_launched(team))
+            enl_summary_step(jobs, ENL_STEP_OPEN);
         uv_timer_stop(team->patience);
         tell_hosts(team, &message);
         team = team_of(jobs, number); /* if all members are here, and none could be welcomed, it is gone */
@@ -308,10 +313,12 @@ static bool set_never(struct enl_team *team, uint32_t rank)
     return true;
 }
 
-static void set_over(struct enl_team *team, uint32_t rank, uint32_t rounds)
+static void set_over(struct enl_team *team, uint32_t rank, uint32_t rounds, int how, int number)
 {
     if (team->states[rank] != STARTED && team->states[rank] != CAME)
         return;
+    if (is_launched(team))
+        enl_summary_end(team->jobs, rank, how, number);
     team->absent -= team->states[rank] == STARTED;
     team->living--;
     team->states[rank] = OVER;
@@ -352,7 +359,7 @@ static const char *take_member(struct enl_team *team, uint32_t host, const struc
     case BCRI_MEMBER_OVER:
         if (!is_it)
             return "a member ended that was not started";
-        set_over(team, rank, message->generation);
+        set_over(team, rank, message->generation, (int)message->kind, (int)message->status);
         break;
     default:
         (void)set_never(team, rank);
@@ -466,7 +473,7 @@ static void lose_members(struct enl_team *team, uint32_t host)
     for (uint32_t rank = 0; rank < team->size; rank++)
         if ((team->states[rank] == STARTED || team->states[rank] == CAME) &&
             bcri_identity_host(identity_of(team, rank)) == host)
-            set_over(team, rank, rounds);
+            set_over(team, rank, rounds, bcr_HOSTLOST, 0);
     if (!is_launched(team) && bcri_identity_host(team->creator) == host)
         cut(team);
     else

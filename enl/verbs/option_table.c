@@ -157,6 +157,7 @@ static const struct enl_command commands[] = {
     {"--windows", ENL_WINDOWS, .help = NULL},
     {"--held", ENL_HELD_PROGRAM, .help = NULL},
     {"--keep-tempdir", ENL_KEEP_TEMPDIR, .help = NULL},
+    {"--gate", ENL_GATE, .help = NULL},
     {"--debug-host", ENL_DEBUG_HOST, .help = NULL},
     {"--stacks-host", ENL_STACKS_HOST, .help = NULL},
     {"--look-host", ENL_LOOK_HOST, .help = NULL},

@@ -12,7 +12,6 @@
 
 struct bcri_config;
 struct enl_command;
-struct enl_roster;
 
 /* options.c -- The command line of enl. */
 
@@ -41,6 +40,7 @@ enum enl_action {
     ENL_PANE_SHOWN, /* enl's own: a terminal's side of a debugger (debug/pane.c); its words from argv[first] on */
     ENL_WINDOWS,      /* the same: opens windows (debug/windows.c) */
     ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.c) */
+    ENL_GATE,         /* the same: a member that waits at its team's gate (host/gate.c) */
     ENL_KEEP_TEMPDIR, /* the same: removes a directory (host/tempdir_keeper.c) */
     ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.c) */
     ENL_HOST_FACTS,   /* the same: what this machine is (hosts/facts_here.c) */
@@ -99,12 +99,6 @@ bool enl_options_config(const struct enl_options *options, struct bcri_config *c
 
 /* Prints what `enl COMMAND --help` shows, or if `command` is NULL enl --help. */
 void enl_help_print(FILE *out, const struct enl_command *command);
-
-/* team_lines.c -- The command lines of enl -n, which : separates. */
-
-/* Reads them, and puts NULL in place of each separator. The caller frees the result. NULL: a sentence says what is wrong. */
-struct enl_roster *enl_team_lines(const struct enl_options *options, char **argv, char *error,
-                                  size_t error_size);
 
 /* option_table.c -- The options and commands of enl, a row for each. options.c reads command lines by them, help.c
  * prints them. */

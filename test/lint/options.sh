@@ -6,7 +6,7 @@ source "$(dirname "$0")/lint.sh"
 
 source=enl/verbs/option_table.c
 # What enl starts itself with; documents for users do not name it.
-own='await child look-host stacks-host root-socket root-pid pane windows held keep-tempdir debug-host host-facts trace explain'
+own='await child look-host stacks-host root-socket root-pid pane windows held keep-tempdir gate debug-host host-facts trace explain'
 # Options of other programs that documents for users show, with the program.
 others='
 all ./check

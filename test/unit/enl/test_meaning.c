@@ -143,3 +143,26 @@ TEST(signals_that_mean_nothing_otherwise_are_passed_where_signals_are)
     means(SIGPIPE, ENL_MEANS_NOTHING, ENL_MEANS_NOTHING);
     means(SIGRTMIN, ENL_MEANS_NOTHING, ENL_MEANS_NOTHING);
 }
+
+TEST(a_job_of_yod_is_asked_to_end_and_gets_the_users_signals)
+{
+    static const struct {
+        int signal;
+        enum enl_meaning means;
+    } rows[] = {{SIGINT, ENL_MEANS_ASK},     {SIGTERM, ENL_MEANS_ASK},     {SIGHUP, ENL_MEANS_END},
+                {SIGQUIT, ENL_MEANS_END},    {SIGUSR1, ENL_MEANS_PASS},    {SIGUSR2, ENL_MEANS_PASS},
+                {SIGURG, ENL_MEANS_NOTHING}, {SIGABRT, ENL_MEANS_NOTHING}, {SIGTSTP, ENL_MEANS_STOP},
+                {SIGCONT, ENL_MEANS_GO_ON},  {SIGCHLD, ENL_MEANS_REAP}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CHECK_INT(enl_meaning_of_signal(ENL_SIGNALS_YOD, rows[i].signal), rows[i].means);
+}
+
+TEST(the_end_of_a_jobs_member_is_normal_and_ends_nothing)
+{
+    for (int onfail = 0; onfail < 3; onfail++)
+        for (int end = 0; end < 3; end++) {
+            const struct enl_outcome verdict =
+                enl_meaning_of_end(onfails[onfail], ENL_OF_JOB, false, ends_all[end]);
+            CHECK(verdict.is_normal && !verdict.ends);
+        }
+}

@@ -9,6 +9,7 @@
  *   type          from     keys (? optional)                    descriptors     answer
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
  *   enter         CCE      the same: it is taken at once        private socket  welcome or reply
+ *   held          gate     (a process that waits before it becomes a program)   release
  *   welcome       daemon   id index enlistor program flags?     host segment, kill socket,
  *                          rank? random? core? bytes?           the team's table?, the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
@@ -160,6 +161,8 @@
 #define BCRI_CONTROL_TYPES(X)                                                                              \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                                \
     X(enter, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                                \
+    X(held, 0, 0, 0)                                                                                       \
+    X(release, 0, 0, 0)                                                                                    \
     X(welcome, K(id) | K(index) | K(enlistor) | K(program),                                                \
       K(flags) | K(rank) | K(random) | K(core) | K(bytes), 4)                                              \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                        \
@@ -183,7 +186,7 @@
     X(team_new, K(id) | K(count), K(enlistor), 0)                                                          \
     X(team_cut, K(team), K(enlistor), 0)                                                                   \
     X(team_sync, K(id) | K(size), 0, 0)                                                                    \
-    X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation), 0)                                \
+    X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation) | K(kind) | K(status), 0)          \
     X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                            \
     X(team_open, K(team), 0, 0)                                                                            \
     X(team_arrived, K(team) | K(generation), 0, 0)                                                         \
@@ -303,10 +306,11 @@ enum { BCRI_OUTPUT_GOES_ON = 1 };
 #define BCRI_NONCE_BYTES 16u
 
 /* Of `flags` in enlist: the requester wants the identities of the CCEs; their enlistor is to be told of their ends
- * (bcr_STARTED), for which its daemon wants the identities. */
-enum { BCRI_ENLIST_IDS = 1, BCRI_ENLIST_ENDS = 2 };
+ * (bcr_STARTED), for which its daemon wants the identities; they are members of a job, which may be any programs. */
+enum { BCRI_ENLIST_IDS = 1, BCRI_ENLIST_ENDS = 2, BCRI_ENLIST_JOB = 4 };
 
-/* The state in a member: what has become of a rank of a team. NEVER: no CCE was started for it. CAME: it waits in bcr_init. */
+/* The state in a member: what has become of a rank of a team. NEVER: no CCE was started for it. CAME: it waits in bcr_init, or
+ * before its program is executed. OVER: `kind` and `status` say how it has ended (enum bcr_how), if that is known. */
 enum bcri_member_state {
     BCRI_MEMBER_STARTED = 1,
     BCRI_MEMBER_NEVER,

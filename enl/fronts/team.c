@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* team_lines.c -- the command lines of enl -n N PROGRAM [arguments] [: -n N PROGRAM [arguments]]... */
+/* team.c -- the command lines of enl -n N PROGRAM [arguments] [: -n N PROGRAM [arguments]]... */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/roster.h"
 #include "bcri/record.h"
 #include "bcri/refuse.h"
-#include "verbs/verbs.h"
+#include "fronts/fronts.h"
 
 static bool is_separator(const char *word)
 {
@@ -50,48 +49,48 @@ static char **take_head(char **words, uint32_t *members_out, char *error, size_t
     return NULL;
 }
 
-struct enl_roster *enl_team_lines(const struct enl_options *options, char **argv, char *error,
+/* Reads one line. *word_io is its first word, and then that of the next one; NULL: there is none. */
+static bool take_line(struct enl_roster *roster, const struct enl_team_options *options, char ***word_io,
+                      char *error, size_t error_size)
+{
+    char **word = *word_io;
+    struct enl_roster_line *line = enl_roster_add(roster);
+    if (line == NULL)
+        return bcri_refuse(error, error_size, false, "no memory");
+    line->members = options->members;
+    line->argv = roster->count == 1 ? word : take_head(word, &line->members, error, error_size);
+    if (line->argv == NULL)
+        return false;
+    if (is_separator(line->argv[0]))
+        return bcri_refuse(error, error_size, false, "which program? before : there is none");
+    for (word = line->argv; *word != NULL && !is_separator(*word);)
+        word++;
+    *word_io = NULL;
+    if (*word == NULL)
+        return true;
+    *word++ = NULL;
+    if (*word == NULL)
+        return bcri_refuse(error, error_size, false, "which program? nothing comes behind :");
+    *word_io = word;
+    return true;
+}
+
+struct enl_roster *enl_team_lines(const struct enl_team_options *options, char **argv, char *error,
                                   size_t error_size)
 {
-    size_t count = 1;
-    for (char **word = argv; *word != NULL; word++)
-        count += is_separator(*word);
-    struct enl_roster *roster = calloc(1, sizeof *roster + count * sizeof roster->lines[0]);
+    struct enl_roster *roster = enl_roster_new(ENL_FRONT_TEAM);
     if (roster == NULL) {
         bcri_refuse(error, error_size, 0, "no memory");
         return NULL;
     }
     roster->await = options->await;
-    roster->per_host = (uint32_t)options->per_host;
-    roster->is_cyclic = options->map != NULL && strcmp(options->map, "cyclic") == 0;
-    for (char **word = argv; *word != NULL;) {
-        struct enl_roster_line *line = &roster->lines[roster->count++];
-        line->members = (uint32_t)options->members;
-        line->argv = roster->count == 1 ? word : take_head(word, &line->members, error, error_size);
-        if (line->argv != NULL && is_separator(line->argv[0])) {
-            bcri_refuse(error, error_size, 0, "which program? before : there is none");
-            line->argv = NULL;
-        }
-        if (line->argv == NULL) {
-            free(roster);
-            return NULL;
-        }
-        roster->members += line->members;
-        for (word = line->argv; *word != NULL && !is_separator(*word);)
-            word++;
-        if (*word == NULL)
-            break;
-        *word++ = NULL;
-        if (*word == NULL) {
-            bcri_refuse(error, error_size, 0, "which program? nothing comes behind :");
-            free(roster);
-            return NULL;
-        }
-    }
-    if (roster->members <= BCRI_CCE_MAX)
+    roster->per_host = options->per_host;
+    roster->is_cyclic = options->is_cyclic;
+    bool is_good = true;
+    for (char **word = argv; is_good && word != NULL;)
+        is_good = take_line(roster, options, &word, error, error_size);
+    if (is_good && enl_roster_count(roster, error, error_size) == 0)
         return roster;
-    bcri_refuse(error, error_size, 0, "%u members are more than the %u that a program may have",
-                roster->members, BCRI_CCE_MAX);
-    free(roster);
+    enl_roster_free(roster);
     return NULL;
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* fronts.h -- the interface of enl/fronts: command lines in the manner of one launcher or another, read into rosters. Nothing here
+ * starts anything, or waits. */
+#ifndef ENL_FRONTS_H
+#define ENL_FRONTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/roster.h"
+
+/* roster.c -- Rosters. */
+
+/* An empty one; NULL: no memory. */
+struct enl_roster *enl_roster_new(enum enl_front front);
+void enl_roster_free(struct enl_roster *roster);
+/* Room for one more line, whose members are still to be counted (enl_roster_count); NULL: no memory. */
+struct enl_roster_line *enl_roster_add(struct enl_roster *roster);
+/* Room for `count` words and a NULL behind them, and for `bytes` of their text behind that, freed with the roster. NULL: no memory. */
+char **enl_roster_words(struct enl_roster *roster, size_t count, size_t bytes);
+/* All lines are there: counts their members. Returns 0; -1: they are too many, as a sentence says. */
+int enl_roster_count(struct enl_roster *roster, char *error, size_t error_size);
+
+/* team.c -- enl -n N PROGRAM [arguments] [: -n N PROGRAM [arguments]]... */
+
+/* What options say of the first line, and of all. */
+struct enl_team_options {
+    uint32_t members;
+    uint32_t per_host; /* 0: not given */
+    bool is_cyclic;
+    const char *await;
+};
+/* Reads the lines, and puts NULL in place of each separator. The caller frees the result. NULL: a sentence says what is wrong. */
+struct enl_roster *enl_team_lines(const struct enl_team_options *options, char **argv, char *error,
+                                  size_t error_size);
+
+/* node_list.c -- Lists of nodes, such as 4,7..12. */
+
+#define ENL_NODE_MAX 4294967294u
+
+/* Nodes in the order of the list; count 0: none. */
+struct enl_nodes {
+    uint32_t *nodes;
+    uint32_t count;
+};
+/* The caller frees nodes_out->nodes. Returns 0, or -1 with a sentence, in which `option` is the list's. A list that names a node
+ * twice, or more nodes than a program may have processes, is refused. */
+int enl_node_list(const char *option, const char *list, struct enl_nodes *nodes_out, char *error,
+                  size_t error_size);
+
+/* yod.c -- bcr-yod, in the manner of Cplant's yod. */
+
+struct enl_yod {
+    uint32_t size; /* -sz; 0: not given */
+    const char *list;
+    bool shows_stacks, is_quiet, tells_times, wants_help;
+    const char *strace_folder, *strace_options, *strace_nodes; /* NULL: not given */
+    int first;                                                 /* index in argv of the program or load file */
+};
+/* Reads the options. Returns 0, or -1 with a sentence. */
+int enl_yod_options(int argc, char **argv, struct enl_yod *yod_out, char *error, size_t error_size);
+/* The roster of a command line whose last words are a program and its arguments, or one word, a load file. It reads that file,
+ * or the program's head. The caller frees the result. NULL: a sentence says what is wrong. */
+struct enl_roster *enl_yod_roster(const struct enl_yod *yod, char **argv, char *error, size_t error_size);
+void enl_yod_help(FILE *out);
+
+/* load_file.c -- A load file: a line is [-sz N] [-l LIST] PROGRAM [arguments], or a comment behind #. */
+
+/* Adds a line for each of the text, which `file` is the name of. `list`: the command's, of which lines without a list of their
+ * own take nodes; without nodes: there is none. Returns 0, or -1 with a sentence that begins with file:line. */
+int enl_load_file(struct enl_roster *roster, const char *file, const char *text, size_t length,
+                  const struct enl_nodes *list, char *error, size_t error_size);
+
+/* strace.c -- Members under strace. */
+
+/* Puts strace before the programs of the ranks in `ranks` (NULL: of all): each becomes a line of its own, whose strace writes into
+ * FOLDER/strace.RANK. `options` (NULL: none) are words for strace. Returns 0, or -1 with a sentence. */
+int enl_strace(struct enl_roster *roster, const char *folder, const char *options, const char *ranks,
+               char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* roster.c -- rosters: their memory, and how many members they have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/record.h"
+#include "bcri/refuse.h"
+#include "fronts/fronts.h"
+
+struct enl_roster *enl_roster_new(enum enl_front front)
+{
+    struct enl_roster *roster = calloc(1, sizeof *roster);
+    if (roster != NULL)
+        roster->front = front;
+    return roster;
+}
+
+void enl_roster_free(struct enl_roster *roster)
+{
+    if (roster == NULL)
+        return;
+    for (size_t i = 0; i < roster->count; i++)
+        free(roster->lines[i].nodes);
+    while (roster->words != NULL) {
+        struct enl_roster_words *next = roster->words->next;
+        free(roster->words);
+        roster->words = next;
+    }
+    free(roster->lines);
+    free(roster);
+}
+
+struct enl_roster_line *enl_roster_add(struct enl_roster *roster)
+{
+    struct enl_roster_line *lines = realloc(roster->lines, (roster->count + 1) * sizeof *lines);
+    if (lines == NULL)
+        return NULL;
+    roster->lines = lines;
+    lines[roster->count] = (struct enl_roster_line){0};
+    return &lines[roster->count++];
+}
+
+char **enl_roster_words(struct enl_roster *roster, size_t count, size_t bytes)
+{
+    struct enl_roster_words *words = calloc(1, sizeof *words + (count + 1) * sizeof words->words[0] + bytes);
+    if (words == NULL)
+        return NULL;
+    words->next = roster->words;
+    roster->words = words;
+    return words->words;
+}
+
+int enl_roster_count(struct enl_roster *roster, char *error, size_t error_size)
+{
+    uint64_t members = 0;
+    for (size_t i = 0; i < roster->count; i++)
+        members += roster->lines[i].members;
+    if (members > BCRI_CCE_MAX)
+        return bcri_refuse(error, error_size, -1, "%llu members are more than the %u that a program may have",
+                           (unsigned long long)members, BCRI_CCE_MAX);
+    roster->members = (uint32_t)members;
+    return 0;
+}

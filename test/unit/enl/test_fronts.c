@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Front ends: command lines read into rosters, and the nodes on which members run (fronts/, job/placement.c). */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "fronts/fronts.h"
+#include "job/job.h"
+
+static char sentence[512];
+
+/* argv[0] is yod's; the roster of these words. */
+static struct enl_roster *yod_of(char **words)
+{
+    struct enl_yod yod;
+    int count = 0;
+    sentence[0] = '\0';
+    while (words[count] != NULL)
+        count++;
+    if (enl_yod_options(count, words, &yod, sentence, sizeof sentence) != 0)
+        return NULL;
+    return enl_yod_roster(&yod, words + yod.first, sentence, sizeof sentence);
+}
+#define YOD(...) yod_of((char *[]){"yod", __VA_ARGS__, NULL})
+
+static void refused(struct enl_roster *roster, const char *part)
+{
+    CHECK(roster == NULL);
+    if (strstr(sentence, part) == NULL)
+        FAIL("%s, not %s", sentence, part);
+}
+
+/* The hosts of all members, as digits. */
+static const char *hosts_of(struct enl_roster *roster, const uint32_t *slots, size_t hosts)
+{
+    static char text[64];
+    uint32_t host_of[sizeof text];
+    if (roster == NULL)
+        FAIL("refused: %s", sentence);
+    CHECK(roster->members < sizeof text);
+    if (enl_placement_on_nodes(roster, slots, hosts, "a test", host_of, sentence, sizeof sentence) != 0)
+        snprintf(text, sizeof text, "refused");
+    else
+        for (uint32_t i = 0; i < roster->members; i++)
+            snprintf(text + i, 2, "%u", host_of[i]);
+    enl_roster_free(roster);
+    return text;
+}
+
+static const uint32_t two_three_one[] = {2, 3, 1};
+static const char *placed(struct enl_roster *roster)
+{
+    return hosts_of(roster, two_three_one, 3);
+}
+
+TEST(nodes_are_the_slots_of_all_hosts_in_order)
+{
+    CHECK_STR(placed(YOD("p")), "0");
+    CHECK_STR(placed(YOD("-sz", "6", "p", "-sz", "9")), "001112");
+    CHECK_STR(placed(YOD("-l", "5,0,2..4", "p")), "20111");
+    CHECK_STR(placed(YOD("-list", "1..4", "-sz", "2", "p")), "01");
+    CHECK_STR(hosts_of(YOD("-sz", "3", "p"), (const uint32_t[]){0, 1, 0, 2}, 4), "133");
+}
+
+TEST(more_nodes_than_there_are_are_refused_with_both_numbers)
+{
+    CHECK_STR(placed(YOD("-sz", "7", "p")), "refused");
+    CHECK_STR(sentence, "7 nodes are asked for, and there are 6 (a test)");
+    CHECK_STR(placed(YOD("-l", "6", "p")), "refused");
+    CHECK_STR(sentence, "node 6 is asked for, and there are 6, counted from 0 (a test)");
+    CHECK_STR(placed(YOD("-l", "4294967294", "p")), "refused");
+}
+
+TEST(options_of_yod_that_make_no_sense_are_refused_by_a_sentence)
+{
+    refused(YOD("-sz", "0", "p"), "-sz takes a number of nodes from 1 to 65000, not 0");
+    refused(YOD("-sz", "-1", "p"), "-sz takes");
+    refused(YOD("-sz", "1099511627776", "p"), "-sz takes");
+    refused(YOD("-sz", "4x", "p"), "-sz takes");
+    refused(YOD("-sz"), "needs a value");
+    refused(YOD("-sz", "4"), "which program");
+    refused(YOD("-alloc", "p"), "unknown option -alloc");
+    refused(YOD("-l", "1,1", "p"), "names node 1 twice");
+    refused(YOD("-l", "1,0..2", "p"), "names node 1 twice");
+    refused(YOD("-l", "3..1", "p"), "-list takes numbers of nodes");
+    refused(YOD("-l", "", "p"), "-list takes numbers of nodes");
+    refused(YOD("-l", "1,", "p"), "-list takes numbers of nodes");
+    refused(YOD("-l", "4294967295", "p"), "-list takes numbers of nodes");
+    refused(YOD("-l", "99999999999999999999", "p"), "-list takes numbers of nodes");
+    refused(YOD("-l", "0..65000", "p"), "more nodes than the 65000");
+    refused(YOD("-l", "0..4294967294", "p"), "more nodes than the 65000");
+    refused(YOD("-l", "0..2", "-sz", "4", "p"), "-sz 4 is more than the 3 nodes of -list");
+    refused(YOD("-straceoptions", "-f", "p"), "needs -strace DIR");
+    refused(YOD("-stracenodes", "1", "p"), "needs -strace DIR");
+    refused(YOD("-strace", "/d", "-stracenodes", "1,", "p"), "-stracenodes takes ranks");
+    refused(YOD("-strace", "", "p"), "takes the path of a directory");
+    refused(YOD("-strace", "/d", "-straceoptions", "'", "p"), "a quote is not closed");
+}
+
+TEST(strace_comes_before_the_programs_of_the_ranks_that_are_named)
+{
+    struct enl_roster *roster =
+        YOD("-sz", "5", "-strace", "/d", "-straceoptions", "-f -e 'a b'", "-stracenodes", "1,3-4", "p", "x");
+    CHECK(roster != NULL);
+    CHECK_INT(roster->count, 5);
+    CHECK_INT(roster->members, 5);
+    CHECK_STR(roster->lines[0].argv[0], "p");
+    static const char *const words[] = {"strace", "-o", "/d/strace.1", "-f", "-e", "a b", "p", "x"};
+    for (size_t i = 0; i < 8; i++)
+        CHECK_STR(roster->lines[1].argv[i], words[i]);
+    CHECK(roster->lines[1].argv[8] == NULL);
+    CHECK_STR(roster->lines[2].argv[1], "x");
+    CHECK_STR(roster->lines[3].argv[2], "/d/strace.3");
+    CHECK_STR(roster->lines[4].argv[2], "/d/strace.4");
+    enl_roster_free(roster);
+    roster = YOD("-l", "3,1", "-strace", "/d", "p"); /* all of them, and the nodes stay */
+    CHECK_INT(roster->count, 2);
+    CHECK_STR(placed(roster), "10");
+}
+
+/* ---- load files ---- */
+
+static struct enl_roster *load(const char *text, const char *list, const char *size)
+{
+    char path[] = "/tmp/bcr-load-XXXXXX";
+    const int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    CHECK_INT(write(fd, text, strlen(text)), (long)strlen(text));
+    close(fd);
+    char *words[8] = {"yod"};
+    int count = 1;
+    if (list != NULL) {
+        words[count++] = "-l";
+        words[count++] = (char *)(uintptr_t)list;
+    }
+    if (size != NULL) {
+        words[count++] = "-sz";
+        words[count++] = (char *)(uintptr_t)size;
+    }
+    words[count] = path;
+    struct enl_roster *roster = yod_of(words);
+    unlink(path);
+    return roster;
+}
+
+TEST(a_load_file_has_ranks_in_its_order_and_the_commands_size_does_not_count)
+{
+    struct enl_roster *roster = load("# of two\n\n -sz 2 a \"x y\" # behind\n\tb '#' z#\n", NULL, "9");
+    CHECK(roster != NULL);
+    CHECK_INT(roster->count, 2);
+    CHECK_INT(roster->members, 3);
+    CHECK_STR(roster->lines[0].argv[1], "x y");
+    CHECK(roster->lines[0].argv[2] == NULL);
+    CHECK_STR(roster->lines[1].argv[1], "#");
+    CHECK_STR(roster->lines[1].argv[2], "z#");
+    CHECK_STR(placed(roster), "001");
+    CHECK_STR(placed(load("-sz 3 a", NULL, NULL)), "001"); /* without a last newline */
+}
+
+TEST(lines_have_a_list_of_their_own_or_take_nodes_of_the_commands)
+{
+    CHECK_STR(placed(load("-l 5 a\n-sz 2 b\n-l 0,2 c\n", NULL, NULL)), "20101");
+    CHECK_STR(placed(load("-sz 1 a\n-sz 2 b\n", "4,0,5", NULL)), "102");
+    CHECK_STR(placed(load("a\n", "4,0,5", NULL)), "102");
+    CHECK_STR(placed(load("-sz 1 -l 3,4 a\nb\n", NULL, NULL)), "10");
+    refused(load("-sz 2 a\n-sz 2 b\n", "4,0,5", NULL), ":2: the nodes of the command's list that are left");
+    refused(load("-sz 1 a\nb\n", "4,0", NULL), ":2: nodes of the command's list are another line's");
+    CHECK_STR(placed(load("-l 1 a\n-l 1 b\n", NULL, NULL)), "refused");
+    CHECK_STR(sentence, "node 1 is named for two processes: each node has one");
+}
+
+TEST(a_load_file_that_is_none_is_refused_with_its_line)
+{
+    refused(load("# nothing\n\n", NULL, NULL), "names no program");
+    refused(load("", NULL, NULL), "names no program");
+    refused(load("a\n-sz 2\n", NULL, NULL), ":2: which program");
+    refused(load("-sz x a\n", NULL, NULL), ":1: -sz takes a number");
+    refused(load("-sz 0 a\n", NULL, NULL), ":1: -sz takes a number");
+    refused(load("-sz\n", NULL, NULL), ":1: -sz needs a number");
+    refused(load("-l\n", NULL, NULL), ":1: -l needs a list");
+    refused(load("-l 1 -l 2 a\n", NULL, NULL), ":1: -l comes twice");
+    refused(load("-sz 1 -sz 2 a\n", NULL, NULL), ":1: -sz comes twice");
+    refused(load("-l 2,2 a\n", NULL, NULL), "names node 2 twice");
+    refused(load("-sz 3 -l 1,2 a\n", NULL, NULL), ":1: -sz is more than");
+    refused(load("-g a\n", NULL, NULL), "no other options");
+    refused(load("a 'b\n", NULL, NULL), ":1: a quote is not closed");
+    refused(load("-sz 65000 a\nb\n", NULL, NULL), "65001 members are more than the 65000");
+}
+
+/* ---- enl -n ---- */
+
+TEST(lines_of_a_team_are_joined_by_colons)
+{
+    const struct enl_team_options options = {.members = 2};
+    char *words[] = {"a", "x", ":", "-n", "3", "b", ":", "-n1", "--", "-c", NULL};
+    struct enl_roster *roster = enl_team_lines(&options, words, sentence, sizeof sentence);
+    CHECK(roster != NULL);
+    CHECK_INT(roster->count, 3);
+    CHECK_INT(roster->members, 6);
+    CHECK_STR(roster->lines[1].argv[0], "b");
+    CHECK(roster->lines[1].argv[1] == NULL);
+    CHECK_STR(roster->lines[2].argv[0], "-c");
+    enl_roster_free(roster);
+    char *nothing[] = {"a", ":", NULL}, *empty[] = {":", "-n", "1", "b", NULL};
+    CHECK(enl_team_lines(&options, nothing, sentence, sizeof sentence) == NULL);
+    CHECK(enl_team_lines(&options, empty, sentence, sizeof sentence) == NULL);
+}
