@@ -19,7 +19,7 @@ BEGIN {
     by_default("Returns", "bcr_cafree bcr_rgalloc bcr_rgalloc_within bcr_rgmod bcr_rgfree bcr_rgrealloc bcr_acqrl bcr_putwait " \
                "bcr_handler bcr_getpriority bcr_watch bcr_publish")
     by_default("Blocks", "bcr_putwait")
-    by_default("Crash", "bcr_start bcr_arch bcr_enlist bcr_host bcr_hostinfo bcr_cagrow bcr_put bcr_put_within bcr_zap bcr_putdone bcr_fd bcr_priority bcr_allow")
+    by_default("Crash", "bcr_start bcr_arch bcr_enlist bcr_host bcr_hostinfo bcr_hostof bcr_cagrow bcr_put bcr_put_within bcr_zap bcr_putdone bcr_fd bcr_priority bcr_allow")
     bad = 0
     routines = 0
 }

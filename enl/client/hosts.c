@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hosts.c -- the list of machines that the program may use, which the root's daemon has: bcr_host, bcr_hostinfo,
- * bcr_hostadd and bcr_hostdel. */
+ * bcr_hostadd and bcr_hostdel; and bcr_hostof, as identities have it. */
 #include <stddef.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include <bcr/program.h>
 
 #include "bcri/archtype.h"
+#include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
@@ -65,6 +66,17 @@ int bcr_hostinfo(int k, struct bcr_hostentry *entry)
     bcri_view_copy(in.message.text, entry->name, sizeof entry->name);
     bcri_view_copy(in.message.machine, entry->arch, sizeof entry->arch);
     return 1;
+}
+
+int bcr_hostof(bcr_cce_id cce)
+{
+    BCRI_CALL;
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    const int code = cce < 0 ? bcrE_NOCCE : bcri_cce_encode(ctx, cce, identity);
+    return code == 0 ? (int)bcri_identity_host(identity) : bcri_fail(code);
 }
 
 /* Asks for a change of the list, and waits until it is made. */

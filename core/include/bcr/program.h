@@ -229,6 +229,14 @@ struct bcr_hostentry {
 };
 BCR_API int bcr_hostinfo(int k, struct bcr_hostentry *entry);
 
+/* bcr_hostof -- tell on which host a CCE is.
+ * cce is the ID of any CCE, the caller's too, and also of one that has ended.
+ * Returns: the number of its host in the program, 0 or more, as bcr_hostinfo and bcr_teamhost tell it: 0
+ *     for the root's, and equal for CCEs that share memory.
+ * Errors: bcrE_NOCCE
+ * Blocks: no. Runs no handlers. */
+BCR_API int bcr_hostof(bcr_cce_id cce);
+
 /* bcr_teamrank, bcr_teamsize, bcr_teamcce, bcr_teamhost -- tell who is in this CCE's team.
  * A team is the CCEs that enl -n, or one bcr_start with bcr_start_team, has started: size members with
  * the ranks 0 to size - 1. Who is in it does not change, whoever ends. A CCE is in one team or in

@@ -82,6 +82,9 @@ static void bad(void)
     MUST(bcr_hostinfo(0, NULL) == -1 && bcr_errno == bcrE_ARG);
     MUST(bcr_hostinfo(-1, &entry) == -1 && bcr_errno == bcrE_ARG);
     MUST(bcr_hostinfo(0, &other) == -1 && bcr_errno == bcrE_ARG);
+    MUST(bcr_hostof(-1) == -1 && bcr_errno == bcrE_NOCCE && bcr_hostof(9999) == -1 &&
+         bcr_errno == bcrE_NOCCE);
+    MUST(bcr_hostof(bcr_cce) == 0);
     MUST(bcr_hostinfo(1 << 30, &entry) == 0 && bcr_hostinfo(500, &entry) == 0);
     MUST(bcr_host(0, longest, sizeof longest) > 0 && bcr_hostdel(longest) == -1 && bcr_errno == bcrE_ARG);
     MUST(bcr_hostdel(NULL) == -1 && bcr_errno == bcrE_ARG);
@@ -111,7 +114,7 @@ static void list(void)
     tell("list%s\n", text);
 }
 
-static int start(const char *machine, int count, const char *const *words)
+static int start(const char *machine, int count, const char *const *words, bcr_cce_id *ids)
 {
     const struct bcr_startspec spec = {.size = sizeof spec,
                                        .machine = machine,
@@ -121,23 +124,36 @@ static int start(const char *machine, int count, const char *const *words)
                                        .program = own_name,
                                        .arguments = words};
     next_ordinal += count;
-    return bcr_start(&spec, NULL);
+    return bcr_start(&spec, ids);
 }
 
 static void start_and_tell(const char *machine, int count)
 {
-    const int got = start(machine, count, (const char *const[]){"stay", NULL});
+    const int got = start(machine, count, (const char *const[]){"stay", NULL}, NULL);
     tell("start %d %d\n", got, got < 0 ? bcr_errno : 0);
+}
+
+/* The number of the host that the list has under that name. */
+static int number_of(const char *machine)
+{
+    struct bcr_hostentry entry = {.size = sizeof entry};
+    int k = 0;
+    while (bcr_hostinfo(k, &entry) == 1 && strcmp(entry.name, machine) != 0)
+        k++;
+    return entry.number;
 }
 
 static void talk(const char *machine)
 {
-    if (start(machine, 1, (const char *const[]){"put", NULL}) != 1) {
+    bcr_cce_id other;
+    if (start(machine, 1, (const char *const[]){"put", NULL}, &other) != 1) {
         tell("talk %d\n", bcr_errno);
         return;
     }
+    MUST(bcr_hostof(other) == number_of(machine));
     bcr_region region = bcr_deq(bcr_cce, TALK, bcr_BLOCK);
     MUST(region != NULL && strcmp(*region, "here") == 0 && bcr_rgfree(region) == 0);
+    MUST(bcr_hostof(other) == number_of(machine)); /* it may have ended */
     tell("talk 0\n");
 }
 
@@ -153,7 +169,7 @@ static void take_end(bool tells)
 
 static void print(const char *count)
 {
-    MUST(start("local1", 1, (const char *const[]){"lines", count, NULL}) == 1);
+    MUST(start("local1", 1, (const char *const[]){"lines", count, NULL}, NULL) == 1);
 }
 
 static void beside(const char *at, int count, char **words)
@@ -162,7 +178,7 @@ static void beside(const char *at, int count, char **words)
     MUST(count < 16);
     for (int i = 0; i < count; i++)
         some[i] = words[i];
-    MUST(start(at, 1, some) == 1);
+    MUST(start(at, 1, some, NULL) == 1);
 }
 
 static void lines(int count)
@@ -219,10 +235,10 @@ static int one(char **words)
         return 1;
     if (strcmp(word, "each") == 0) {
         const int count = atoi(words[1]);
-        MUST(start(words[2], count, (const char *const *)words + 3) == count);
+        MUST(start(words[2], count, (const char *const *)words + 3, NULL) == count);
         return 0;
     }
-    MUST(strcmp(word, "by") == 0 && start(words[1], 1, (const char *const *)words + 2) == 1);
+    MUST(strcmp(word, "by") == 0 && start(words[1], 1, (const char *const *)words + 2, NULL) == 1);
     take_end(false);
     return 0;
 }

@@ -60,6 +60,7 @@ static void all_fail(int code, bcr_region rgid, int cell)
     FAILS(bcr_hostadd("a"), code);
     FAILS(bcr_hostdel("a"), code);
     FAILS(bcr_hostinfo(0, &(struct bcr_hostentry){.size = sizeof(struct bcr_hostentry)}), code);
+    FAILS(bcr_hostof(1), code);
     FAILS(bcr_tempdir(path, sizeof path), code);
     FAILS(bcr_sigenter(), code);
     FAILS(bcr_sigleave(), code);

@@ -94,6 +94,7 @@ TEST(the_additions_have_the_signatures_that_were_announced)
     CHECK(IS(&bcr_hostadd, int (*)(const char *)));
     CHECK(IS(&bcr_hostdel, int (*)(const char *)));
     CHECK(IS(&bcr_hostinfo, int (*)(int, struct bcr_hostentry *)));
+    CHECK(IS(&bcr_hostof, int (*)(bcr_cce_id)));
     CHECK(IS(&bcr_debug, void (*)(const char *, int)));
     CHECK(IS(&bcr_tempdir, int (*)(char *, size_t)));
     CHECK(IS(&bcr_sigenter, int (*)(void)));
