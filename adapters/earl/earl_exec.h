@@ -49,7 +49,7 @@ struct earl_exec_start {
     const char *const *arguments, *const *environment;
     const char *directory;
     int count;
-    const char *host;  /* a name of earl_exec_host; NULL: EXEC's choice, by turns */
+    const char *host;  /* a host's name; NULL: EXEC's choice, by turns */
     const char *group; /* NULL, or a group that they join, in order, before anybody can ask who is in it */
     int is_tied;       /* they are killed (SIGKILL) when the caller has ended */
 };
@@ -68,7 +68,7 @@ enum earl_how { EARL_HOW_UNKNOWN, EARL_HOW_EXITED, EARL_HOW_KILLED, EARL_HOW_LOS
 
 struct earl_exec_process {
     int process, parent; /* parent is EARL_ANY if EXEC has not started it */
-    int host;            /* of earl_exec_host */
+    int host;            /* k of earl_exec_host */
     int has_ended;
     int how, status; /* of enum earl_how; an exit status, or a signal */
     char file[64];   /* as it was started; "" if EXEC has not; the end of a longer one */
@@ -86,10 +86,47 @@ EARL_API int earl_exec_list(struct earl_exec_process *list, int room);
  * Blocks: until one has ended. What comes meanwhile is taken in. */
 EARL_API int earl_exec_await(int count, const int *processes, struct earl_exec_process *told);
 
-/* earl_exec_host -- the name of the k-th host that processes may be started on, or run on, counted from 0.
+/* ---------------------------------------------------------------------------------- hosts --- */
+
+/* Hosts are numbered from 0: first those that the program was given, in their order, then others as they come, or as a process comes up
+ * on one that the program was not given. One that has gone keeps its number; if it is added again it gets another. */
+
+/* earl_exec_host -- the name of the k-th host, also of one that has gone.
  * Returns: the length of the name, of which up to room - 1 bytes and a zero come to name; 0: there is no such host.
  * Errors: EARL_E_ARG */
 EARL_API int earl_exec_host(int k, char *name, int room);
+
+struct earl_exec_machine {
+    int host;     /* k */
+    int is_there; /* 0: it was taken away or lost, with all that ran there */
+    int is_up;    /* 0: nothing has been started there yet, or it has gone */
+    int layout; /* how data lie there (bcr_archtype): equal for machines that need no translation; 0: not known */
+    char name[256];
+    char machine[16]; /* as uname -m, i386 for 32-bit x86; "": not known yet */
+};
+
+/* earl_exec_machine -- tell about the k-th host. Returns: 0. Errors: EARL_E_ARG; EARL_E_NONE: there is no such host */
+EARL_API int earl_exec_machine(int k, struct earl_exec_machine *told);
+
+/* earl_exec_hostadd -- add a host to those that processes may be started on.
+ * host is a line as in a hosts file (enl(1)), of one machine. The host is up when this returns.
+ * Returns: its number, 0 or more. Errors: EARL_E_ARG: no such line; stderr says why; EARL_E_BUSY: the program has that host;
+ *     EARL_E_HOST: it cannot be reached, or was taken away meanwhile.
+ * Blocks: until it is up, or is known not to come up; what is sent to the caller waits. */
+EARL_API int earl_exec_hostadd(const char *host);
+
+/* earl_exec_hostdel -- take away the host of that name; its processes are killed.
+ * Returns: 0. Errors: EARL_E_ARG: also for the host of the program's root; EARL_E_HOST: there is none of that name.
+ * Blocks: until nothing runs there any more; what is sent to the caller waits. */
+EARL_API int earl_exec_hostdel(const char *name);
+
+/* earl_exec_hostwatch -- be told of each host that comes or goes from now on, however it goes; of none any more.
+ * What is told is a message of process 0 with that context and tag; its buffer has two ints: the host, and 1 if it has come, 0 if
+ * it has gone. A process has one such watch: each call takes the place of the one before. tag EARL_ANY ends it. While there is one, EXEC has a
+ * process of its own on each host, which earl_exec_list does not tell of. Where there is no earl-exec, as there may be on a machine of another
+ * architecture, the loss of a host is told when a process is lost there.
+ * Returns: 0. Errors: EARL_E_ARG */
+EARL_API int earl_exec_hostwatch(unsigned context, int tag);
 
 /* ------------------------------------------------------------------------ groups, barriers --- */
 

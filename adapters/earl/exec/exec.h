@@ -9,6 +9,8 @@
 #include "protocol.h"
 
 extern struct earl exec;
+/* This program, as it was started. */
+extern const char *exec_file;
 
 /* Who has asked, and his serial. */
 struct asker {
@@ -29,10 +31,19 @@ void ask_signal(struct asker asker, struct earl_fields *fields);
 void ask_process(struct asker asker, struct earl_fields *fields);
 void ask_list(struct asker asker, struct earl_fields *fields);
 void ask_await(struct asker asker, struct earl_fields *fields);
-void ask_host(struct asker asker, struct earl_fields *fields);
 void starts_ended(int process);
 /* Whether there is a process beside EXEC. */
 bool any_lives(void);
+
+/* ---- hosts.c ---- */
+
+void ask_host(struct asker asker, struct earl_fields *fields);
+void ask_machine(struct asker asker, struct earl_fields *fields);
+void ask_changed(struct asker asker, struct earl_fields *fields);
+void ask_hostwatch(struct asker asker, struct earl_fields *fields);
+void hosts_ended(int process);
+/* Tells of hosts that have come and gone. */
+void hosts_serve(void);
 
 /* ---- groups.c ---- */
 

@@ -2,20 +2,23 @@
 /* earl-exec: EXEC, the process that others ask who starts, names and groups them. README.md, "EXEC". */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "exec.h"
 #include "targets/directory.h"
 #include "targets/targets.h"
 
 struct earl exec;
+const char *exec_file;
 
 typedef void question(struct asker asker, struct earl_fields *fields);
 
 static question *const questions[EARL_ASK_KINDS] = {
-    [EARL_ASK_START] = ask_start,     [EARL_ASK_SIGNAL] = ask_signal, [EARL_ASK_PROCESS] = ask_process,
-    [EARL_ASK_LIST] = ask_list,       [EARL_ASK_AWAIT] = ask_await,   [EARL_ASK_HOST] = ask_host,
-    [EARL_ASK_JOIN] = ask_join,       [EARL_ASK_LEAVE] = ask_leave,   [EARL_ASK_MEMBERS] = ask_members,
-    [EARL_ASK_BARRIER] = ask_barrier, [EARL_ASK_POST] = ask_post,     [EARL_ASK_FETCH] = ask_fetch,
+    [EARL_ASK_START] = ask_start,     [EARL_ASK_SIGNAL] = ask_signal,   [EARL_ASK_PROCESS] = ask_process,
+    [EARL_ASK_LIST] = ask_list,       [EARL_ASK_AWAIT] = ask_await,     [EARL_ASK_HOST] = ask_host,
+    [EARL_ASK_MACHINE] = ask_machine, [EARL_ASK_CHANGED] = ask_changed, [EARL_ASK_HOSTWATCH] = ask_hostwatch,
+    [EARL_ASK_JOIN] = ask_join,       [EARL_ASK_LEAVE] = ask_leave,     [EARL_ASK_MEMBERS] = ask_members,
+    [EARL_ASK_BARRIER] = ask_barrier, [EARL_ASK_POST] = ask_post,       [EARL_ASK_FETCH] = ask_fetch,
     [EARL_ASK_DROP] = ask_drop,       [EARL_ASK_BOXES] = ask_boxes,
 };
 
@@ -79,6 +82,7 @@ static void read_question(earl_buffer *buffer, const struct earl_envelope *envel
 
 static void has_ended(int process)
 {
+    hosts_ended(process);
     starts_ended(process);
     groups_ended(process);
     boxes_ended(process);
@@ -86,7 +90,9 @@ static void has_ended(int process)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
+    exec_file = argv[0];
+    if (argc == 2 && strcmp(argv[1], EARL_GUARD) == 0)
+        return earl_guard();
     if (argc != 1) {
         fputs("usage: earl-exec\nIt is started by the first process that needs it: earl_exec(3).\n", stderr);
         return 2;
@@ -116,6 +122,7 @@ int main(int argc, char **argv)
         else
             read_question(buffer, &envelope);
         earl_do_buffer_free(&exec, buffer);
+        hosts_serve();
     } while (any_lives());
     earl_process_end(&exec);
     return 0;

@@ -16,19 +16,22 @@
 enum earl_exec_operation {
     EARL_ASK_ENDED, /* not asked: a process has ended (earl_watch) */
     EARL_ASK_START, /* file, directory, host, group ("": none): text; count; whether tied; arguments, environment: texts -> that many ints */
-    EARL_ASK_SIGNAL,  /* process, signal */
-    EARL_ASK_PROCESS, /* process -> what told has */
-    EARL_ASK_LIST,    /* -> count, and of each what told has */
-    EARL_ASK_AWAIT,   /* count, processes -> what told has of one */
-    EARL_ASK_HOST,    /* k -> text */
-    EARL_ASK_JOIN,    /* text -> the place is the code */
-    EARL_ASK_LEAVE,   /* text */
-    EARL_ASK_MEMBERS, /* text -> count, processes */
-    EARL_ASK_BARRIER, /* text, count */
-    EARL_ASK_POST,    /* text, index, flags, items -> the index is the code */
-    EARL_ASK_FETCH,   /* text, index, flags -> the index is the code; items */
-    EARL_ASK_DROP,    /* text, index */
-    EARL_ASK_BOXES,   /* text ("": all) -> count, and of each index, owner, flags, text */
+    EARL_ASK_SIGNAL,    /* process, signal */
+    EARL_ASK_PROCESS,   /* process -> what told has */
+    EARL_ASK_LIST,      /* -> count, and of each what told has */
+    EARL_ASK_AWAIT,     /* count, processes -> what told has of one */
+    EARL_ASK_HOST,      /* k -> text */
+    EARL_ASK_MACHINE,   /* k -> whether it is there, whether it is up, layout; name, machine: text */
+    EARL_ASK_CHANGED,   /* text, a name: the program's list has changed -> its host is the code */
+    EARL_ASK_HOSTWATCH, /* context, tag */
+    EARL_ASK_JOIN,      /* text -> the place is the code */
+    EARL_ASK_LEAVE,     /* text */
+    EARL_ASK_MEMBERS,   /* text -> count, processes */
+    EARL_ASK_BARRIER,   /* text, count */
+    EARL_ASK_POST,      /* text, index, flags, items -> the index is the code */
+    EARL_ASK_FETCH,     /* text, index, flags -> the index is the code; items */
+    EARL_ASK_DROP,      /* text, index */
+    EARL_ASK_BOXES,     /* text ("": all) -> count, and of each index, owner, flags, text */
     EARL_ASK_KINDS
 };
 

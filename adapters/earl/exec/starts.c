@@ -64,6 +64,13 @@ void ask_signal(struct asker asker, struct earl_fields *fields)
 
 /* ---- what is known ---- */
 
+/* NULL: none of which others may know. */
+static const struct earl_resident *resident(int process)
+{
+    const struct earl_resident *seen = earl_directory_get(process);
+    return seen == NULL || seen->is_guard ? NULL : seen;
+}
+
 static void put_process(struct earl_fields *out, int process)
 {
     const struct earl_resident *seen = earl_directory_get(process);
@@ -79,7 +86,7 @@ static void put_process(struct earl_fields *out, int process)
 void ask_process(struct asker asker, struct earl_fields *fields)
 {
     const int process = earl_get_int(fields);
-    if (fields->code != EARL_OK || earl_directory_get(process) == NULL) {
+    if (fields->code != EARL_OK || resident(process) == NULL) {
         answer(asker, EARL_E_PROCESS);
         return;
     }
@@ -88,11 +95,17 @@ void ask_process(struct asker asker, struct earl_fields *fields)
     answer_end(asker, &out);
 }
 
+static bool is_living(int process)
+{
+    const struct earl_resident *seen = resident(process);
+    return seen != NULL && !seen->has_ended;
+}
+
 static int count_living(void)
 {
     int living = 0;
     for (int i = 1; i < earl_directory_count(); i++)
-        living += !earl_directory_get(i)->has_ended;
+        living += is_living(i);
     return living;
 }
 
@@ -107,16 +120,8 @@ void ask_list(struct asker asker, struct earl_fields *fields)
     struct earl_fields out = answer_begin(EARL_OK);
     earl_put_int(&out, count_living());
     for (int i = 1; i < earl_directory_count(); i++)
-        if (!earl_directory_get(i)->has_ended)
+        if (is_living(i))
             put_process(&out, i);
-    answer_end(asker, &out);
-}
-
-void ask_host(struct asker asker, struct earl_fields *fields)
-{
-    const int k = earl_get_int(fields);
-    struct earl_fields out = answer_begin(EARL_OK);
-    earl_put_text(&out, fields->code == EARL_OK && k >= 0 ? earl_directory_host(k) : NULL);
     answer_end(asker, &out);
 }
 
@@ -141,7 +146,7 @@ void ask_await(struct asker asker, struct earl_fields *fields)
     earl_get_ints(fields, waiting->processes, count);
     int code = fields->code != EARL_OK ? fields->code : count < 1 ? EARL_E_ARG : EARL_OK;
     for (int i = 0; i < count && code == EARL_OK; i++)
-        if (waiting->processes[i] == 0 || earl_directory_get(waiting->processes[i]) == NULL)
+        if (waiting->processes[i] == 0 || resident(waiting->processes[i]) == NULL)
             code = EARL_E_PROCESS;
     for (int i = 0; i < count && code == EARL_OK; i++)
         if (earl_directory_get(waiting->processes[i])->has_ended) {

@@ -86,11 +86,11 @@ long Generic_nodedim(void)
 
 static int count_hosts(void)
 {
-    char name[8];
-    int count = 0, length;
-    while ((length = earl_exec_host(count, name, sizeof name)) > 0)
-        count++;
-    return length < 0 ? length : count;
+    struct earl_exec_machine host;
+    int count = 0, code;
+    for (int k = 0; (code = earl_exec_machine(k, &host)) == EARL_OK; k++)
+        count += host.is_there;
+    return code == EARL_E_NONE ? count : code;
 }
 
 /* In a team, those where its processes are. */

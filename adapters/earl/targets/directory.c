@@ -5,7 +5,6 @@
  * record stays: who asks later learns that it has ended, and how. */
 #include "directory.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +28,6 @@ static struct {
     struct entry **entries; /* they stay where they are */
     int count, room;
 } directory;
-
-const char *earl_directory_host(int k)
-{
-    (void)earl_hosts_read();
-    return earl_hosts_name(k);
-}
 
 int earl_directory_count(void)
 {
@@ -86,7 +79,7 @@ static int add(bcr_cce_id cce, int parent, int host, const char *program)
 static struct earl_known find(int process, bool waits)
 {
     (void)waits;
-    if (earl_directory_get(process) == NULL)
+    if (earl_directory_get(process) == NULL || earl_directory_get(process)->is_guard)
         return (struct earl_known){-1, -1, false};
     const struct entry *entry = directory.entries[process];
     return (struct earl_known){entry->cce, entry->seen.host, entry->seen.has_come || entry->seen.has_ended};
@@ -124,12 +117,13 @@ static void hello(const struct earl_word *word, bcr_region region)
 {
     size_t length;
     const char *text = earl_word_text(region, &length);
-    char *said = strndup(text, length);
+    char *name = strndup(text, length);
     struct earl_word answer = {.kind = EARL_IS, .asked = -1, .number = -1, .parent = -1, .cce = word->cce};
     int number = number_of(word->cce);
-    const int host =
-        said == NULL ? -1 : earl_hosts_place(said, number < 0 ? -1 : directory.entries[number]->seen.host);
-    free(said);
+    const int host = name == NULL ? -1
+                                  : earl_hosts_place(bcr_hostof(word->cce), name,
+                                                     number < 0 ? -1 : directory.entries[number]->seen.host);
+    free(name);
     if (number < 0 && host >= 0)
         number = add(word->cce, -1, host, "");
     if (number >= 0 && host >= 0) {
@@ -200,16 +194,17 @@ static int begin(int *process, int *count)
         return EARL_E_SYSTEM;
     *process = 0;
     *count = 0;
-    char said[256 + PATH_MAX];
-    earl_world_host(said, sizeof said);
-    if (add(bcr_cce, -1, earl_hosts_place(said, -1), "") != 0)
+    char name[256];
+    earl_world_host(name, sizeof name);
+    (void)earl_hosts_read();
+    if (add(bcr_cce, -1, earl_hosts_place(bcr_hostof(bcr_cce), name, -1), "") != 0)
         return EARL_E_MEMORY;
     /* Who has started EXEC is known, lest EXEC stay if that one ends before it says so. */
     if (bcr_enlistor < 0)
         return EARL_OK;
     const struct earl_word here = {
         .kind = EARL_HERE, .asked = -1, .number = -1, .parent = -1, .cce = bcr_cce};
-    if (add(bcr_enlistor, -1, 0, "") != 1)
+    if (add(bcr_enlistor, -1, earl_hosts_place(bcr_hostof(bcr_enlistor), name, -1), "") != 1)
         return EARL_E_MEMORY;
     /* If it has ended, that is told as any end; others may have found EXEC by now. */
     return earl_word_put(&here, "", bcr_enlistor, EARL_CELL_ASK) || bcr_errno == bcrE_DEAD ||
@@ -243,7 +238,7 @@ static int start_there(const struct earl_exec_start *start, const char *const *e
     if (cces == NULL)
         return EARL_E_MEMORY;
     const struct bcr_startspec spec = {.size = sizeof spec,
-                                       .machine = earl_hosts_name(host),
+                                       .machine = earl_hosts_get(host)->name,
                                        .core = -1,
                                        .count = count,
                                        .ordinal = directory.count, /* equal to their numbers */
@@ -309,9 +304,21 @@ int earl_directory_start(const struct earl_exec_start *start, int parent, int *p
     return started;
 }
 
+int earl_directory_guard(int host, const char *program)
+{
+    static const char *const arguments[] = {EARL_GUARD, NULL};
+    const struct earl_exec_start start = {.file = program, .arguments = arguments, .count = 1};
+    int guard = EARL_E_SYSTEM;
+    const int code = start_there(&start, NULL, 0, host, 1, &guard);
+    if (guard < 0)
+        return code;
+    directory.entries[guard]->seen.is_guard = true;
+    return guard;
+}
+
 int earl_directory_signal(int process, int signal)
 {
-    if (earl_directory_get(process) == NULL || process == 0)
+    if (earl_directory_get(process) == NULL || process == 0 || earl_directory_get(process)->is_guard)
         return EARL_E_PROCESS;
     if (bcr_signal(directory.entries[process]->cce, signal) == 0)
         return EARL_OK;

@@ -36,13 +36,9 @@ const char *earl_word_text(bcr_region region, size_t *length)
     return (const char *)*region + WORD_LENGTH;
 }
 
-void earl_world_host(char *text, size_t room)
+void earl_world_host(char *name, size_t room)
 {
-    if (gethostname(text, room / 2) != 0)
-        text[0] = '\0';
-    text[room / 2] = '\0';
-    const size_t length = strlen(text);
-    text[length] = '\n';
-    if (bcr_tempdir(text + length + 1, room - length - 1) != 0)
-        text[length + 1] = '\0';
+    if (gethostname(name, room) != 0)
+        name[0] = '\0';
+    name[room - 1] = '\0';
 }

@@ -199,7 +199,7 @@ static int hello(const char *host, struct earl_word *own)
 
 static int begin(int *process, int *count)
 {
-    char host[256 + PATH_MAX];
+    char host[256];
     struct earl_word own;
     int code = EARL_E_ENDED;
     earl_pool_begin(&world.pool, sizeof(struct answer));

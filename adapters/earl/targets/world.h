@@ -3,7 +3,7 @@
  * representation, which BCR translates. A packet of Earl never begins like one: its kind is in the last byte of its first word.
  *
  *    process             EXEC
- *      HELLO   -->               of a CCE that EXEC has started, or of any other, with the host's name behind the ints
+ *      HELLO   -->               of a CCE that EXEC has started, or of any other, with the machine's own name behind the ints
  *                 <--   IS       which number that CCE has; its host and who has started it
  *      WHO     -->               which CCE has a number?
  *                 <--   IS       its host, and the CCE, -1: there is none
@@ -45,8 +45,8 @@ struct earl_word {
 bool earl_word_put(const struct earl_word *word, const char *text, bcr_cce_id to, int cell);
 /* Reads one; false: the region is none. It is not freed. */
 bool earl_word_read(bcr_region region, struct earl_word *word);
-/* What tells hosts apart that share no memory: "NAME\nDIRECTORY", the latter the one that the program has there. */
-void earl_world_host(char *text, size_t room);
+/* What this machine calls itself. */
+void earl_world_host(char *name, size_t room);
 /* The text behind it; not terminated, *length bytes. */
 const char *earl_word_text(bcr_region region, size_t *length);
 

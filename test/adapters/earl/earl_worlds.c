@@ -449,7 +449,11 @@ static const struct {
                  {"dropped", dropped},
                  {"stops", stops},
                  {"stopped", stopped},
-                 {"waits", waits}};
+                 {"waits", waits},
+                 {"hosts_change", hosts_change},
+                 {"daemon_of", daemon_of},
+                 {"stays", stays},
+                 {"placed", placed}};
 
 int main(int argc, char **argv)
 {

@@ -23,4 +23,10 @@ void attached(void);
 void drops(void);
 void dropped(void);
 
+/* ---- worlds_hosts.c ---- */
+void daemon_of(void);
+void hosts_change(void);
+void stays(void);
+void placed(void);
+
 #endif

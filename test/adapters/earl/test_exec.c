@@ -99,6 +99,19 @@ TEST_TIMEOUT(bad_input_has_the_errors_of_the_manual, LIMIT)
     runs("bad_input");
 }
 
+TEST_TIMEOUT(hosts_are_added_taken_away_and_lost_and_that_is_told, LIMIT)
+{
+    runs("hosts_change");
+}
+
+TEST_TIMEOUT(members_of_a_team_are_on_the_hosts_that_were_given, LIMIT)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "--map", "cyclic", "-n", "4",
+              getenv("EARL_WORLDS"), "placed");
+    ends_well("placed");
+}
+
 TEST_TIMEOUT(a_team_has_one_exec, LIMIT)
 {
     setenv("WORLD_SIZE", "12", 1);
