@@ -19,17 +19,42 @@ int pvmi_signature(void)
     return (int)(0x800000u | is_little << 16 | (unsigned)sizeof(long) << 8 | (unsigned)sizeof(void *));
 }
 
-/* PVM's words: LINUX64 for x86-64, LINUX for i386; else LINUX with the machine's own name. */
-static void name_architecture(char *name, size_t room)
+/* As enl calls it. */
+static void name_machine(char *name, size_t room)
 {
 #if defined(__x86_64__)
-    const char *machine = "64";
+    snprintf(name, room, "x86_64");
 #elif defined(__i386__)
-    const char *machine = "";
+    snprintf(name, room, "i386");
 #else
     struct utsname system;
-    const char *machine = uname(&system) == 0 ? system.machine : "";
+    snprintf(name, room, "%s", uname(&system) == 0 ? system.machine : "");
 #endif
+}
+
+int pvmi_signature_of(const char *machine)
+{
+    static const struct {
+        const char *name;
+        unsigned is_little, size;
+    } known[] = {{"x86_64", 1, 8}, {"aarch64", 1, 8}, {"i386", 1, 4}, {"s390x", 0, 8}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(machine, known[i].name) == 0)
+            return (int)(0x800000u | known[i].is_little << 16 | known[i].size << 8 | known[i].size);
+    return pvmi_signature();
+}
+
+/* LINUX64 for x86-64, LINUX for i386; else LINUX with the machine's own name. */
+void pvmi_name_architecture(const char *machine, char *name, size_t room)
+{
+    char own[32];
+    name_machine(own, sizeof own);
+    if (*machine == '\0')
+        machine = own;
+    if (strcmp(machine, "x86_64") == 0)
+        machine = "64";
+    else if (strcmp(machine, "i386") == 0)
+        machine = "";
     snprintf(name, room, "LINUX%.16s", machine);
     for (char *at = name; *at != '\0'; at++)
         *at = (char)toupper((unsigned char)*at);
@@ -40,7 +65,7 @@ void pvmi_card_own(struct pvmi_card *card)
     memset(card, 0, sizeof *card);
     card->pid = (int)getpid();
     card->signature = pvmi_signature();
-    name_architecture(card->architecture, sizeof card->architecture);
+    pvmi_name_architecture("", card->architecture, sizeof card->architecture);
     snprintf(card->program, sizeof card->program, "%s", program_invocation_short_name);
 }
 

@@ -55,6 +55,24 @@ void pvmfnotify_(integer *what, integer *tag, integer *count, integer *tids, int
     *info = pvm_notify(*what, *tag, *count, tids);
 }
 
+/* One host: 1, or its code. */
+static int change_one(int (*change)(char **hosts, int count, int *infos), char *host)
+{
+    int code = PvmOk;
+    const int done = change(&host, 1, &code);
+    return done == 0 ? code : done;
+}
+
+void pvmfaddhost_(const char *host, int *info, size_t length)
+{
+    WITH_NAME(host, length, "addhosts", info, change_one(pvm_addhosts, text));
+}
+
+void pvmfdelhost_(const char *host, int *info, size_t length)
+{
+    WITH_NAME(host, length, "delhosts", info, change_one(pvm_delhosts, text));
+}
+
 void pvmfhalt_(int *info)
 {
     *info = pvm_halt();

@@ -33,7 +33,7 @@ static int contexts_of(const struct handler *handler, const int **contexts_out)
 int pvmi_handlers(void)
 {
     const int *contexts;
-    int receives = pvmi_notices() ? 1 : 0;
+    int receives = pvmi_notices();
     for (int i = 0; i < count && !is_running; i++)
         receives += contexts_of(&handlers[i], &contexts);
     return receives;
@@ -42,8 +42,7 @@ int pvmi_handlers(void)
 void pvmi_handlers_wanted(struct earl_wanted *wanted)
 {
     const int *contexts;
-    if (pvmi_notices())
-        *wanted++ = (struct earl_wanted){PVMI_END_CONTEXT, EARL_ANY, EARL_ANY, NULL, NULL};
+    wanted = pvmi_notices_wanted(wanted);
     for (int i = 0; i < count && !is_running; i++) {
         const int many = contexts_of(&handlers[i], &contexts);
         for (int k = 0; k < many; k++)

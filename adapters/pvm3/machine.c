@@ -6,17 +6,6 @@
 
 #include "pvm_private.h"
 
-static int dtid_of(int host)
-{
-    return (host + PVMI_HOSTS) << PVMI_HOST_SHIFT;
-}
-
-/* The host that hi_tid names; -1: none. */
-static int host_of(int dtid)
-{
-    return dtid > 0 && (dtid & (PVMI_TASKS_MOST - 1)) == 0 ? (dtid >> PVMI_HOST_SHIFT) - PVMI_HOSTS : -1;
-}
-
 /* Tasks that have not ended, which the caller frees; how many, or an error. */
 static int list_tasks(struct earl_exec_process **list_out)
 {
@@ -43,48 +32,22 @@ static int list_tasks(struct earl_exec_process **list_out)
 
 enum { ARCHITECTURE_ROOM = sizeof((struct pvmi_card *)0)->architecture };
 
-static bool add_host(struct pvmi_hosts *list, const char *name)
+static bool add_host(struct pvmi_hosts *list, const struct earl_exec_machine *told)
 {
     struct pvmhostinfo *hosts = realloc(list->hosts, ((size_t)list->count + 1) * sizeof *hosts);
     if (hosts == NULL)
         return false;
     list->hosts = hosts;
-    hosts[list->count] = (struct pvmhostinfo){.hi_tid = dtid_of(list->count),
-                                              .hi_name = strdup(name),
-                                              .hi_arch = calloc(1, ARCHITECTURE_ROOM),
-                                              .hi_speed = 1000};
-    const struct pvmhostinfo *host = &hosts[list->count++];
-    return host->hi_name != NULL && host->hi_arch != NULL;
-}
-
-static void set_architecture(struct pvmi_hosts *list, int host, const struct pvmi_card *card)
-{
-    memcpy(list->hosts[host].hi_arch, card->architecture, ARCHITECTURE_ROOM);
-    list->hosts[host].hi_dsig = card->signature;
-}
-
-static bool lacks_architecture(const struct pvmi_hosts *list, int host)
-{
-    return host >= 0 && host < list->count && list->hosts[host].hi_arch[0] == '\0';
-}
-
-/* What tasks say of their hosts; one without a task counts as one like the caller's. */
-static int find_architectures(struct pvmi_hosts *list)
-{
-    struct earl_exec_process *tasks;
-    struct pvmi_card card;
-    const int count = list_tasks(&tasks);
-    if (count < 0)
-        return count;
-    for (int i = 0; tasks != NULL && i < count; i++)
-        if (lacks_architecture(list, tasks[i].host) && pvmi_card_of(tasks[i].process, &card))
-            set_architecture(list, tasks[i].host, &card);
-    free(tasks);
-    pvmi_card_own(&card);
-    for (int host = 0; host < list->count; host++)
-        if (lacks_architecture(list, host))
-            set_architecture(list, host, &card);
-    return PvmOk;
+    struct pvmhostinfo *host = &hosts[list->count++];
+    *host = (struct pvmhostinfo){.hi_tid = pvmi_dtid(told->host),
+                                 .hi_name = strdup(told->name),
+                                 .hi_arch = calloc(1, ARCHITECTURE_ROOM),
+                                 .hi_speed = 1000,
+                                 .hi_dsig = pvmi_signature_of(told->machine)};
+    if (host->hi_name == NULL || host->hi_arch == NULL)
+        return false;
+    pvmi_name_architecture(told->machine, host->hi_arch, ARCHITECTURE_ROOM);
+    return true;
 }
 
 void pvmi_hosts_free(struct pvmi_hosts *list)
@@ -100,20 +63,27 @@ void pvmi_hosts_free(struct pvmi_hosts *list)
 
 int pvmi_hosts_find(struct pvmi_hosts *list)
 {
-    char name[256];
+    struct earl_exec_machine told;
     *list = (struct pvmi_hosts){0};
     int code = pvmi_need();
     if (code < 0)
         return code;
-    while ((code = earl_exec_host(list->count, name, sizeof name)) > 0)
-        if (!add_host(list, name)) {
+    for (int k = 0; (code = earl_exec_machine(k, &told)) == EARL_OK; k++)
+        if (told.is_there && !add_host(list, &told)) {
             pvmi_hosts_free(list);
             return PvmNoMem;
         }
-    code = code < 0 ? pvmi_result(code) : find_architectures(list);
-    if (code < 0)
-        pvmi_hosts_free(list);
-    return code;
+    if (code == EARL_E_NONE)
+        return PvmOk;
+    pvmi_hosts_free(list);
+    return pvmi_result(code);
+}
+
+/* Whether the host is in the virtual machine. */
+static bool is_host(int k)
+{
+    struct earl_exec_machine told;
+    return k >= 0 && earl_exec_machine(k, &told) == EARL_OK && told.is_there;
 }
 
 static int config(int *nhost, int *narch, struct pvmhostinfo **hostp)
@@ -202,7 +172,7 @@ int pvm_tidtohost(int tid)
 {
     struct earl_exec_process told;
     const int code = look_up(tid, &told);
-    return pvmi_told("tidtohost", code < 0 ? code : dtid_of(told.host));
+    return pvmi_told("tidtohost", code < 0 ? code : pvmi_dtid(told.host));
 }
 
 int pvm_pstat(int tid)
@@ -217,14 +187,13 @@ int pvm_pstat(int tid)
 static int hostsync(int host, struct timeval *clk, struct timeval *delta)
 {
     struct earl_exec_process own;
-    char name[2];
     int code = pvmi_need();
     if (code == PvmOk)
         code = pvmi_result(earl_exec_process(pvmi_process.self, &own));
     if (code != PvmOk)
         return code;
-    const int place = host_of(host);
-    if (place < 0 || earl_exec_host(place, name, sizeof name) <= 0)
+    const int place = pvmi_host_of(host);
+    if (!is_host(place))
         return PvmNoHost;
     if (place != own.host)
         return PvmNotImpl;
@@ -257,7 +226,7 @@ static struct pvmtaskinfo task_info(const struct earl_exec_process *task, struct
     return (struct pvmtaskinfo){
         .ti_tid = pvmi_tid(task->process),
         .ti_ptid = task->parent == EARL_ANY ? 0 : pvmi_tid(task->parent),
-        .ti_host = dtid_of(task->host),
+        .ti_host = pvmi_dtid(task->host),
         .ti_flag = 4,
         .ti_a_out = told->file,
         .ti_pid = told->card.pid,
@@ -267,11 +236,10 @@ static struct pvmtaskinfo task_info(const struct earl_exec_process *task, struct
 /* Whether `where` means tasks: PvmBadParam, PvmNoHost. */
 static int check_where(int where)
 {
-    char name[2];
-    const int process = pvmi_process_of(where), host = host_of(where);
+    const int process = pvmi_process_of(where), host = pvmi_host_of(where);
     if (where <= 0)
         return where < 0 ? PvmBadParam : PvmOk;
-    return process >= 0 || (host >= 0 && earl_exec_host(host, name, sizeof name) > 0) ? PvmOk : PvmNoHost;
+    return process >= 0 || is_host(host) ? PvmOk : PvmNoHost;
 }
 
 static int tasks(int where, int *ntask, struct pvmtaskinfo **taskp)
@@ -294,7 +262,7 @@ static int tasks(int where, int *ntask, struct pvmtaskinfo **taskp)
         code = infos == NULL || tolds == NULL ? PvmNoMem : PvmOk;
     }
     for (int i = 0; list != NULL && i < all && code == PvmOk; i++)
-        if (where == 0 || list[i].process == pvmi_process_of(where) || list[i].host == host_of(where)) {
+        if (where == 0 || list[i].process == pvmi_process_of(where) || list[i].host == pvmi_host_of(where)) {
             infos[count] = task_info(&list[i], &tolds[count]);
             count++;
         }

@@ -265,10 +265,14 @@ int pvm_sendsig(int tid, int signum);
 int pvm_pstat(int tid);
 int pvm_mstat(const char *host);
 
-/* pvm_notify -- be sent a message with that tag, in the current context, when
- * one of cnt tasks ends: for each one message, which has its tid as an int. Its
- * sender is the caller. Of a task that has ended it comes at once. Errors:
- * PvmBadParam: no event, tag or task; PvmNotImpl: of hosts and routes */
+/* pvm_notify -- be sent messages with that tag, in the current context. Their sender is the caller.
+ *   PvmTaskExit: one for each of cnt tasks, when it ends; it has its tid as an int.
+ *   PvmHostDelete: one for each of cnt hosts, given by their hi_tid or by a task there, when it is taken away or lost; it
+ *     has its hi_tid as an int. Of a task or host that has gone the message comes at once.
+ *   PvmHostAdd: one for each of the next cnt hosts that are added, -1: of all, 0: of none any more; it has two ints,
+ *     1 and the hi_tid. tids is not used. Each call takes the place of the one before.
+ *   With PvmNotifyCancel added: what was asked for by the same arguments is sent now (of PvmHostAdd with one int, 0), and then no more.
+ * Errors: PvmBadParam: no event, tag, count, task or host; PvmNotImpl: of routes */
 int pvm_notify(int what, int msgtag, int cnt, const int *tids);
 
 /* pvm_halt -- send SIGTERM to all tasks, the caller last; if that is ignored,
@@ -278,6 +282,16 @@ int pvm_halt(void);
 /* pvm_start_pvmd -- begin a virtual machine; the arguments change nothing.
  * Errors: PvmDupHost: the process is in one */
 int pvm_start_pvmd(int argc, char **argv, int block);
+
+/* pvm_addhosts -- add hosts to the virtual machine, one after the other. Each is a line as in a hosts file of enl(1), a name and what may
+ * stand behind it; of PVM's options lo=, ip= and ep= are taken, and dx=, so=, wd=, sp=, bx= and id= passed over. infos gets for each its
+ * hi_tid or a code; NULL: not wanted. Returns: how many were added. Errors: PvmBadParam: none. Codes: PvmBadParam:
+ * no such line; PvmDupHost; PvmNoHost: there is no machine of that name; PvmCantStart; PvmOutOfRes
+ * Blocks: until they are up, or are known not to come up.
+ * pvm_delhosts -- take hosts away, by their names, and kill the tasks there. Returns: how many were taken away; infos has a code for
+ * each, PvmOk; PvmNoHost; PvmBadParam: the first host, on which the virtual machine was begun. */
+int pvm_addhosts(char **hosts, int nhost, int *infos);
+int pvm_delhosts(char **hosts, int nhost, int *infos);
 
 /* pvm_tidtohost -- the host of a task, as its hi_tid. Errors: PvmBadParam: not
  * a task's tid */

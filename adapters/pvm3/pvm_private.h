@@ -14,11 +14,12 @@
 #include <pvm3.h>
 
 enum {
-    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks. The context C of a program is
+    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks; of hosts. The context C of a program is
      * PVMI_CONTEXT + C. */
     PVMI_OWN_CONTEXT = 1,
     PVMI_GROUP_CONTEXT = 2,
     PVMI_END_CONTEXT = 3,
+    PVMI_HOST_CONTEXT = 4,
     PVMI_CONTEXT = 16,
     /* A task's tid is this + its process. A daemon's, which names a host, is that host's place + PVMI_HOSTS in the high bits. */
     PVMI_TASKS = 0x40000,
@@ -66,6 +67,17 @@ static inline int pvmi_process_of(int tid)
     return tid > PVMI_TASKS && tid < PVMI_TASKS + PVMI_TASKS_MOST ? tid - PVMI_TASKS : -1;
 }
 
+/* The tid of a host's daemon, and the host of such a tid; -1: it is none's. */
+static inline int pvmi_dtid(int host)
+{
+    return (host + PVMI_HOSTS) << PVMI_HOST_SHIFT;
+}
+
+static inline int pvmi_host_of(int dtid)
+{
+    return dtid > 0 && (dtid & (PVMI_TASKS_MOST - 1)) == 0 ? (dtid >> PVMI_HOST_SHIFT) - PVMI_HOSTS : -1;
+}
+
 /* Variables that a spawned task has: the context that it begins in, and that it is not told of its parent. */
 #define PVMI_CONTEXT_VARIABLE "PVMCTX"
 #define PVMI_HIDDEN_VARIABLE  "PVM_NO_PARENT"
@@ -80,8 +92,11 @@ struct pvmi_card {
     char architecture[24], program[64];
 };
 
-/* This machine's hi_dsig. */
+/* This machine's hi_dsig; and that of a machine of that name (earl_exec_machine), "": one like this. */
 int pvmi_signature(void);
+int pvmi_signature_of(const char *machine);
+/* PVM's word for such a machine. */
+void pvmi_name_architecture(const char *machine, char *name, size_t room);
 void pvmi_card_own(struct pvmi_card *card);
 int pvmi_card_post(void);
 /* false: there is none. */
@@ -200,8 +215,9 @@ int pvmi_handlers_serve(void);
 
 /* ---- notices.c ---- */
 
-/* Whether ends of tasks are to be told of; and telling of those that have come. */
-bool pvmi_notices(void);
+/* How many receives notices need; storing them, of which it returns the end; and telling of what has come. */
+int pvmi_notices(void);
+struct earl_wanted *pvmi_notices_wanted(struct earl_wanted *wanted);
 int pvmi_notices_serve(void);
 
 /* ---- contexts.c ---- */

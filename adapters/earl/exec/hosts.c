@@ -143,11 +143,18 @@ void ask_hostwatch(struct asker asker, struct earl_fields *fields)
 
 /* ---- what is known ---- */
 
+/* Who asks for all of them begins with the first. */
+static const struct earl_machine *look_up(int k)
+{
+    if (k == 0 || earl_hosts_get(k) == NULL)
+        (void)earl_hosts_read();
+    return earl_hosts_get(k);
+}
+
 void ask_host(struct asker asker, struct earl_fields *fields)
 {
     const int k = earl_get_int(fields);
-    (void)earl_hosts_read();
-    const struct earl_machine *host = fields->code == EARL_OK ? earl_hosts_get(k) : NULL;
+    const struct earl_machine *host = fields->code == EARL_OK ? look_up(k) : NULL;
     struct earl_fields out = answer_begin(EARL_OK);
     earl_put_text(&out, host == NULL ? NULL : host->name);
     answer_end(asker, &out);
@@ -156,8 +163,7 @@ void ask_host(struct asker asker, struct earl_fields *fields)
 void ask_machine(struct asker asker, struct earl_fields *fields)
 {
     const int k = earl_get_int(fields);
-    (void)earl_hosts_read();
-    const struct earl_machine *host = fields->code == EARL_OK ? earl_hosts_get(k) : NULL;
+    const struct earl_machine *host = fields->code == EARL_OK ? look_up(k) : NULL;
     if (host == NULL) {
         answer(asker, EARL_E_NONE);
         return;
@@ -177,5 +183,6 @@ void ask_changed(struct asker asker, struct earl_fields *fields)
     (void)earl_hosts_read();
     const int host = fields->code == EARL_OK ? earl_hosts_named(name) : -1;
     free(name);
+    hosts_serve(); /* what is told comes before the answer */
     answer(asker, host < 0 ? EARL_E_NONE : host);
 }

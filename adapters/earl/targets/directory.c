@@ -195,6 +195,8 @@ static int begin(int *process, int *count)
     *process = 0;
     *count = 0;
     char name[256];
+    if (bcr_cagrow(EARL_CELL_ASK, 0, 1, 0, 0, 8, 0) != EARL_CELL_ASK)
+        return EARL_E_SYSTEM;
     earl_world_host(name, sizeof name);
     (void)earl_hosts_read();
     if (add(bcr_cce, -1, earl_hosts_place(bcr_hostof(bcr_cce), name, -1), "") != 0)
@@ -304,6 +306,24 @@ int earl_directory_start(const struct earl_exec_start *start, int parent, int *p
     return started;
 }
 
+/* Until then its failure would be one of the program. */
+static void await_guard(bcr_cce_id guard)
+{
+    bool is_over = bcr_watch(guard, EARL_CELL_ASK) != 0;
+    while (!is_over) {
+        struct earl_word word;
+        int told[4];
+        bcr_region region = bcr_deq(bcr_cce, EARL_CELL_ASK, bcr_BLOCK);
+        if (region == NULL)
+            return;
+        is_over = bcr_rgkind(region) == bcr_END
+                      ? bcr_copyfm(bcrT_1END, 1, region, 0, told, sizeof told) >= 2 && told[0] == guard
+                      : earl_word_read(region, &word) && word.kind == EARL_HERE && word.cce == guard;
+        (void)bcr_rgfree(region);
+    }
+    (void)bcr_unwatch(guard, EARL_CELL_ASK);
+}
+
 int earl_directory_guard(int host, const char *program)
 {
     static const char *const arguments[] = {EARL_GUARD, NULL};
@@ -313,6 +333,7 @@ int earl_directory_guard(int host, const char *program)
     if (guard < 0)
         return code;
     directory.entries[guard]->seen.is_guard = true;
+    await_guard(directory.entries[guard]->cce);
     return guard;
 }
 

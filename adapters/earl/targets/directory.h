@@ -27,7 +27,7 @@ const struct earl_resident *earl_directory_get(int process);
 /* Starts what *start says, for `parent`; numbers go to processes, the lowest first. Returns how many, or a code. */
 int earl_directory_start(const struct earl_exec_start *start, int parent, int *processes);
 int earl_directory_signal(int process, int signal);
-/* Starts `program` on a host as a guard, with that argument: a process that is EXEC's own, and whose end tells of the host's. Returns its number, or a code. */
+/* Starts `program` on a host as a guard, with that argument: a process that is EXEC's own, and whose end tells of the host's; waits until it has begun. Returns its number, or a code. */
 int earl_directory_guard(int host, const char *program);
 /* guard.c: what a guard does. Returns its exit status. */
 int earl_guard(void);

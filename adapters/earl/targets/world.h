@@ -10,8 +10,9 @@
  *      WHEN    -->               the same, once it has said HELLO, or has ended
  *                 <--   IS
  *                 <--   HERE     to who has started EXEC: its name is given
+ *    guard       HERE   -->      it has begun
  *
- * HELLO, WHO and WHEN come into EXEC's inbox, IS into the asker's EARL_CELL_ASK, where it waits: so an answer never lacks room. */
+ * HELLO, WHO and WHEN come into EXEC's inbox, IS into the asker's EARL_CELL_ASK, where it waits: so an answer never lacks room. A guard's HERE comes into EXEC's. */
 #ifndef EARL_WORLD_H
 #define EARL_WORLD_H
 

@@ -54,6 +54,8 @@ static const struct {
     {"places", places},
     {"spawned", spawned},
     {"notices", notices},
+    {"hosts", hosts},
+    {"loses", loses},
     {"mailboxes", mailboxes},
     {"waits_for_mail", waits_for_mail},
     {"numbers", numbers},

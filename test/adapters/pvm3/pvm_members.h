@@ -55,6 +55,8 @@ void spawns(void);
 void places(void);
 void spawned(void);
 void notices(void);
+void hosts(void);
+void loses(void);
 void mailboxes(void);
 void waits_for_mail(void);
 void numbers(void);

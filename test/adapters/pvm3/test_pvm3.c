@@ -83,6 +83,22 @@ TEST_TIMEOUT(ends_of_tasks_are_told_once_for_each_request, LIMIT)
     runs_alone("notices");
 }
 
+TEST_TIMEOUT(hosts_are_added_and_taken_away_and_notices_tell_of_it, LIMIT)
+{
+    static const char rsh[] = "#!/bin/sh\nexit 255\n";
+    char path[4096];
+    run_write_file("rsh", rsh, sizeof rsh - 1, 0700);
+    snprintf(path, sizeof path, "%s/rsh", run_folder());
+    setenv("BCR_RSHPATH", path, 1);
+    runs_alone("hosts");
+    unsetenv("BCR_RSHPATH");
+}
+
+TEST_TIMEOUT(a_host_that_is_lost_is_told_of_and_replaced, LIMIT)
+{
+    runs_alone("loses");
+}
+
 TEST_TIMEOUT(mailboxes_keep_messages_and_numbers, LIMIT)
 {
     runs_here("1", "mailboxes", "0");
