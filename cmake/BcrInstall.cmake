@@ -17,12 +17,17 @@ endforeach()
 
 if(TARGET enl)
     install(TARGETS enl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-    # bcr-yod is enl by another name, and by its old one in a folder for a PATH.
-    file(CREATE_LINK enl "${PROJECT_BINARY_DIR}/bcr-yod" SYMBOLIC)
-    install(FILES "${PROJECT_BINARY_DIR}/bcr-yod" DESTINATION "${CMAKE_INSTALL_BINDIR}")
-    file(RELATIVE_PATH bcr_enl_from_cplant "${CMAKE_INSTALL_FULL_LIBEXECDIR}/bcr/cplant" "${CMAKE_INSTALL_FULL_BINDIR}/enl")
-    file(CREATE_LINK "${bcr_enl_from_cplant}" "${PROJECT_BINARY_DIR}/yod" SYMBOLIC)
-    install(FILES "${PROJECT_BINARY_DIR}/yod" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/bcr/cplant")
+    # bcr-yod and bcr-scrun are enl by other names, and by their old ones in folders for a PATH.
+    foreach(front yod:cplant scrun:score)
+        string(REPLACE ":" ";" front "${front}")
+        list(GET front 0 name)
+        list(GET front 1 folder)
+        file(CREATE_LINK enl "${PROJECT_BINARY_DIR}/bcr-${name}" SYMBOLIC)
+        install(FILES "${PROJECT_BINARY_DIR}/bcr-${name}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+        file(RELATIVE_PATH enl_from_there "${CMAKE_INSTALL_FULL_LIBEXECDIR}/bcr/${folder}" "${CMAKE_INSTALL_FULL_BINDIR}/enl")
+        file(CREATE_LINK "${enl_from_there}" "${PROJECT_BINARY_DIR}/${name}" SYMBOLIC)
+        install(FILES "${PROJECT_BINARY_DIR}/${name}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/bcr/${folder}")
+    endforeach()
     # Where both shells look for what completes a command's words; _enl finds the other one from where it lies itself.
     install(FILES enl/completion/enl.bash RENAME enl DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
     install(FILES enl/completion/_enl DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")

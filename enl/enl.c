@@ -121,12 +121,12 @@ static int run_team(const struct enl_options *options, char **argv)
     return run(options, enl_team_lines(&team, argv, error, sizeof error), argv, "enl", error);
 }
 
-/* Whether this is bcr-yod, or by its old name yod: other names of enl. */
-static bool is_yod(const char *name)
+/* Whether enl was started by the name bcr-FRONT, or by the old one FRONT. */
+static bool is_called(const char *name, const char *front)
 {
     const char *last = strrchr(name, '/');
     last = last != NULL ? last + 1 : name;
-    return strcmp(last, "bcr-yod") == 0 || strcmp(last, "yod") == 0;
+    return strcmp(last, front) == 0 || (strncmp(last, "bcr-", 4) == 0 && strcmp(last + 4, front) == 0);
 }
 
 static int run_yod(int argc, char **argv)
@@ -149,13 +149,40 @@ static int run_yod(int argc, char **argv)
     return run(&options, enl_yod_roster(&yod, words, error, sizeof error), words, "yod", error);
 }
 
+static int run_scrun(int argc, char **argv)
+{
+    char error[512];
+    struct enl_scrun scrun;
+    struct enl_options options = {.action = ENL_RUN, .root_socket = -1};
+    if (enl_scrun_options(argc, argv, getenv("SCORE_OPTIONS"), &scrun, error, sizeof error) != 0) {
+        fprintf(stderr, "scrun: %s\n", error);
+        return 2;
+    }
+    int status = 0;
+    if (scrun.wants_help) {
+        enl_scrun_help(stdout);
+        status = shown(0, 1);
+    } else {
+        char **const words = argv + scrun.first;
+        signal(SIGCHLD, SIG_DFL); /* as in main */
+        options.first = scrun.first;
+        options.hosts = scrun.file;
+        options.ondeadlock = scrun.is_never_idle ? "ignore" : NULL;
+        status = run(&options, enl_scrun_roster(&scrun, words, error, sizeof error), words, "scrun", error);
+    }
+    enl_scrun_free(&scrun);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct enl_options options;
     char error[512];
     unsetenv(BCRI_BECOMES_ENL_ENV);
-    if (argc > 0 && is_yod(argv[0]))
+    if (argc > 0 && is_called(argv[0], "yod"))
         return run_yod(argc, argv);
+    if (argc > 0 && is_called(argv[0], "scrun"))
+        return run_scrun(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--trace") == 0)
         return enl_trace(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "--explain") == 0)

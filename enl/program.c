@@ -80,6 +80,7 @@ static void end(struct enl_program *program)
     uv_timer_stop(&program->here.linger);
     enl_crash_flush(&program->crashes);
     enl_enlist_drop(&program->jobs);
+    enl_feed_stop(&program->jobs);
     enl_summary_print(&program->jobs);
     enl_conns_close_waiting(&program->conns);
     enl_script_run(&program->jobs, program->self.config.endscript, 1, endscript_done);
@@ -92,7 +93,8 @@ void enl_program_check_end(struct enl_program *program)
         program->self.upward->alive(program);
     if (program->self.phase != ENL_RUNNING)
         enl_cell_lines_end(&program->here);
-    if (program->here.alive != 0 || enl_enlist_is_busy(&program->jobs) || program->self.phase == ENL_ENDED)
+    if (program->here.alive != 0 || enl_enlist_is_busy(&program->jobs) || program->self.phase == ENL_ENDED ||
+        enl_roster_go_on(&program->jobs))
         return;
     if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
         return; /* it may enlist more */

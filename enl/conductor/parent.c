@@ -173,6 +173,7 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     case BCRI_MSG_beat: return enl_uplink_answered(program, message);
     case BCRI_MSG_watched: return enl_forward_watched(program, message);
     case BCRI_MSG_unstarted: return enl_forward_unstarted(program, message);
+    case BCRI_MSG_input: return enl_input_take(&program->here, message);
     case BCRI_MSG_team_table:
     case BCRI_MSG_team_open:
     case BCRI_MSG_team_back:

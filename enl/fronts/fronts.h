@@ -16,7 +16,10 @@
 /* An empty one; NULL: no memory. */
 struct enl_roster *enl_roster_new(enum enl_front front);
 void enl_roster_free(struct enl_roster *roster);
-/* Room for one more line, whose members are still to be counted (enl_roster_count); NULL: no memory. */
+/* A team of that stage, to which the lines belong that are added next; NULL: no memory. */
+struct enl_roster_team *enl_roster_begin(struct enl_roster *roster, uint32_t stage);
+/* Room for one more line, whose members are still to be counted (enl_roster_count); NULL: no memory. Without a team, the first one
+ * begins. */
 struct enl_roster_line *enl_roster_add(struct enl_roster *roster);
 /* Room for `count` words and a NULL behind them, and for `bytes` of their text behind that, freed with the roster. NULL: no memory. */
 char **enl_roster_words(struct enl_roster *roster, size_t count, size_t bytes);
@@ -65,6 +68,27 @@ int enl_yod_options(int argc, char **argv, struct enl_yod *yod_out, char *error,
  * or the program's head. The caller frees the result. NULL: a sentence says what is wrong. */
 struct enl_roster *enl_yod_roster(const struct enl_yod *yod, char **argv, char *error, size_t error_size);
 void enl_yod_help(FILE *out);
+
+/* scrun.c -- bcr-scrun, in the manner of SCore's scrun. */
+
+struct enl_scrun {
+    uint32_t nodes;           /* so many, which fill hosts; 0: not said so */
+    uint32_t hosts, per_host; /* so many on each of so many hosts; 0: of all */
+    const char *file;         /* a hosts file; NULL: not given */
+    bool is_quiet, is_never_idle, wants_help;
+    int first;      /* index in argv of the first program */
+    char *variable; /* SCORE_OPTIONS=..., for the programs */
+};
+/* Reads the options, and those of `given`, the value of SCORE_OPTIONS (NULL: there is none). Returns 0, and enl_scrun_free is due;
+ * or -1 with a sentence. */
+int enl_scrun_options(int argc, char **argv, const char *given, struct enl_scrun *scrun_out, char *error,
+                      size_t error_size);
+void enl_scrun_free(struct enl_scrun *scrun);
+/* The roster of programs joined by operators, in whose places NULL is put; it refers to argv and scrun->variable. The caller frees the
+ * result. NULL: a sentence says what is wrong. */
+struct enl_roster *enl_scrun_roster(const struct enl_scrun *scrun, char **argv, char *error,
+                                    size_t error_size);
+void enl_scrun_help(FILE *out);
 
 /* load_file.c -- A load file: a line is [-sz N] [-l LIST] PROGRAM [arguments], or a comment behind #. */
 

@@ -27,16 +27,30 @@ void enl_roster_free(struct enl_roster *roster)
         roster->words = next;
     }
     free(roster->lines);
+    free(roster->teams);
     free(roster);
+}
+
+struct enl_roster_team *enl_roster_begin(struct enl_roster *roster, uint32_t stage)
+{
+    struct enl_roster_team *teams = realloc(roster->teams, (roster->team_count + 1) * sizeof *teams);
+    if (teams == NULL)
+        return NULL;
+    roster->teams = teams;
+    teams[roster->team_count] = (struct enl_roster_team){.first = roster->count, .stage = stage};
+    return &teams[roster->team_count++];
 }
 
 struct enl_roster_line *enl_roster_add(struct enl_roster *roster)
 {
+    if (roster->team_count == 0 && enl_roster_begin(roster, 0) == NULL)
+        return NULL;
     struct enl_roster_line *lines = realloc(roster->lines, (roster->count + 1) * sizeof *lines);
     if (lines == NULL)
         return NULL;
     roster->lines = lines;
     lines[roster->count] = (struct enl_roster_line){0};
+    roster->teams[roster->team_count - 1].count++;
     return &lines[roster->count++];
 }
 
@@ -53,8 +67,14 @@ char **enl_roster_words(struct enl_roster *roster, size_t count, size_t bytes)
 int enl_roster_count(struct enl_roster *roster, char *error, size_t error_size)
 {
     uint64_t members = 0;
-    for (size_t i = 0; i < roster->count; i++)
-        members += roster->lines[i].members;
+    for (size_t i = 0; i < roster->team_count; i++) {
+        struct enl_roster_team *team = &roster->teams[i];
+        uint64_t of_team = 0;
+        for (size_t k = 0; k < team->count; k++)
+            of_team += roster->lines[team->first + k].members;
+        team->members = of_team <= BCRI_CCE_MAX ? (uint32_t)of_team : BCRI_CCE_MAX;
+        members += of_team;
+    }
     if (members > BCRI_CCE_MAX)
         return bcri_refuse(error, error_size, -1, "%llu members are more than the %u that a program may have",
                            (unsigned long long)members, BCRI_CCE_MAX);

@@ -92,6 +92,7 @@ int enl_strace(struct enl_roster *roster, const char *folder, const char *option
         roster->count = parts->count;
         parts->lines = (struct enl_roster_line *)(uintptr_t)former;
         parts->count = count;
+        roster->teams[0].count = roster->count; /* yod has one */
         while (*last != NULL)
             last = &(*last)->next;
         *last = roster->words;

@@ -93,9 +93,9 @@ static bool is_isolated(const struct enl_cce *cce)
     return (cce->flags & (bcr_isolate | ENL_OF_JOB)) != 0;
 }
 
-void enl_cce_of_job(struct enl_cce *cce)
+void enl_cce_of_job(struct enl_cce *cce, bool of_score)
 {
-    cce->flags |= ENL_OF_JOB;
+    cce->flags |= ENL_OF_JOB | (of_score ? ENL_OF_SCORE_JOB : 0);
     cce->here->isolated++;
 }
 
@@ -170,7 +170,8 @@ static void accept_hello(struct enl_cce *cce, uint32_t flags)
     struct enl_here *here = cce->here;
     const bool was_isolated = is_isolated(cce);
     cce->life = ENL_HELD;
-    cce->flags = (cce->flags & ENL_OF_JOB) | ((int)flags & ~ENL_OF_JOB);
+    cce->flags =
+        (cce->flags & (ENL_OF_JOB | ENL_OF_SCORE_JOB)) | ((int)flags & ~(ENL_OF_JOB | ENL_OF_SCORE_JOB));
     if (is_isolated(cce) && !was_isolated) {
         here->isolated++;
         if (here->self->upward != NULL)

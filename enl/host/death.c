@@ -103,6 +103,12 @@ static enum enl_end kind_of_end(struct end end)
     return end.number == 0 ? ENL_END_GOOD : ENL_END_STATUS;
 }
 
+/* Of a member of a job. One that writes into another's input is ended by SIGPIPE when that one has ended, as in a shell. */
+static enum enl_end kind_of_end_of(const struct enl_cce *cce, struct end end)
+{
+    return cce->writes_pipe && end.signalled && end.number == SIGPIPE ? ENL_END_STATUS : kind_of_end(end);
+}
+
 static int status_of(struct end end)
 {
     return !end.known ? 1 : end.signalled ? 128 + end.number : end.number;
@@ -182,6 +188,7 @@ static void finish_cce(struct enl_cce *cce)
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
     enl_await_stop(cce);
+    enl_input_close(cce);
     here->ops->crash_dropped(cce);
     bcri_eventfds_drop(bcri_host_eventfds(here->host), cce->index);
     bcri_cce_dying(here->host, cce->index);
@@ -270,17 +277,21 @@ static void finish_without_hello(struct enl_cce *cce, struct end end)
     struct enl_here *here = cce->here;
     const bool is_root = cce == here->root;
     const struct enl_outcome verdict =
-        here->ops->outcome_of_end(here->self->config.onfail, cce->flags, is_root, ENL_END_GOOD);
+        here->ops->outcome_of_end(here->self->config.onfail, cce->flags, is_root, kind_of_end_of(cce, end));
     char how[128];
     enl_output_drain(cce);
     note_end(cce, end);
-    bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s %s and never called bcr_init", enl_cce_text(cce),
-                   text_of_end(end, how, sizeof how));
+    text_of_end(end, how, sizeof how);
+    if (verdict.is_normal)
+        bcri_log_write(&here->self->log, BCRI_LOG_INFO, "%s %s and never called bcr_init", enl_cce_text(cce),
+                       how);
+    else if (here->self->phase == ENL_RUNNING)
+        enl_report(here->self, BCRI_LOG_ERROR, "%s %s; %s", enl_cce_text(cce), how, verdict.says);
     if (is_root)
         here->ops->root_ended(here->self->jobs, 0, false);
     enl_cce_drop(cce);
     if (verdict.ends && here->self->phase == ENL_RUNNING)
-        here->self->ops->abort(here->self->program, 0);
+        here->self->ops->abort(here->self->program, status_of(end));
 }
 
 /* A process that the daemon started has ended, no process holds its socket any more, and no hello
@@ -357,7 +368,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     const char *who = enl_cce_text(cce);
     text_of_end(end, how, sizeof how);
     const bool running = here->self->phase == ENL_RUNNING;
-    const enum enl_end kind = cce->has_status ? ENL_END_GOOD : kind_of_end(end);
+    const enum enl_end kind = cce->has_status ? ENL_END_GOOD : kind_of_end_of(cce, end);
     const struct enl_outcome verdict =
         running ? here->ops->outcome_of_end(here->self->config.onfail, cce->flags, cce == here->root, kind)
                 : (struct enl_outcome){.is_normal = true};

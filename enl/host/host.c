@@ -96,6 +96,7 @@ bool enl_here_stop(struct enl_here *here)
     enl_drain_stop(here);
     enl_starts_stop(here);
     enl_members_stop(here);
+    enl_job_files_close(here);
     if (ended)
         enl_cell_lines_stop(here);
     enl_audit_stop(here);

@@ -137,6 +137,7 @@ struct enl_here {
     uint32_t alive;                    /* CCEs and processes started for them that have not ended */
     bool is_frozen;    /* all CCEs are stopped but those for which a debugger was asked (bcr_debug) */
     uint32_t isolated; /* those of them that have asked for bcr_isolate */
+    LIST_HEAD(, enl_pipe) pipes; /* between members of jobs, with an end that no member has yet */
     struct enl_cores cores;
     char *folder; /* the root's working directory; NULL: unknown */
 
@@ -210,7 +211,10 @@ struct enl_origin {
 };
 
 /* Among the flags of a CCE, beside those of its bcr_init, which has no such one. */
-enum { ENL_OF_JOB = 1 << 29 };
+enum {
+    ENL_OF_JOB = 1 << 29,
+    ENL_OF_SCORE_JOB = 1 << 28 /* beside it: a signal that kills it ends the job */
+};
 
 struct enl_cce {
     struct enl_here *here;
@@ -230,6 +234,7 @@ struct enl_cce {
     bool debugged;               /* `process` is a debugger that the daemon has started */
     bool asks_debugger;          /* by bcr_debug */
     bool own_group;              /* `process` leads a process group */
+    bool writes_pipe;            /* its stdout is another member's stdin: who ends early ends it by SIGPIPE */
     int wait_status;             /* how `process` ended */
     pid_t pid;                   /* the CCE; 0 before hello and after its end */
     struct enl_watch *pid_watch; /* its pidfd; NULL if `process` is the CCE */
@@ -274,14 +279,15 @@ struct enl_cce {
     } idle;
     struct enl_crash *crash; /* what is being found out, or is known, of its crash; NULL: it has none */
     struct enl_output output;
+    struct enl_input *input; /* its stdin, if that is the user's; NULL: it is not, or is at its end */
 };
 
 /* Gives out a record. Returns NULL and a sentence if there is no room. */
 struct enl_cce *enl_cce_new(struct enl_here *here, const char *object, uint32_t ordinal,
                             const struct enl_origin *origin, char *error, size_t error_size);
 struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
-/* It is a member of a job: it may be any program, and its end harms no other. */
-void enl_cce_of_job(struct enl_cce *cce);
+/* It is a member of a job: it may be any program, and its end harms no other, unless the job is SCore's. */
+void enl_cce_of_job(struct enl_cce *cce, bool of_score);
 static inline bool enl_cce_is_of_job(const struct enl_cce *cce)
 {
     return (cce->flags & ENL_OF_JOB) != 0;
@@ -307,8 +313,14 @@ struct enl_cce_command {
     char *const *argv;
     char *const *environment; /* NULL: the program's own */
     const char *folder;       /* NULL: the root's */
-    bool is_held; /* it waits before it becomes the program, until its team's gate opens (gate.c) */
-    int core;     /* -1: one that the daemon chooses */
+    const char *in,
+        *out; /* files: its standard input and output; NULL: none. A base name is in the job's directory */
+    bool appends;   /* to `out` */
+    bool has_input; /* the user's standard input */
+    bool reads_pipe,
+        writes_pipe; /* of members of the same rank of the teams with the numbers before and behind its own */
+    bool is_held;    /* it waits before it becomes the program, until its team's gate opens (gate.c) */
+    int core;        /* -1: one that the daemon chooses */
 };
 
 /* Starts a process for it. Returns 0, or a bcrE_ code with a sentence in `error`. The root gets the daemon's own
@@ -335,6 +347,24 @@ void enl_cce_cell0_ready(struct enl_cce *cce, int code);
 void enl_cce_gate_open(struct enl_cce *cce);
 /* Its process waits, by enl_gate, before it becomes the program. */
 void enl_cce_held(struct enl_cce *cce);
+
+/* job_files.c -- Standard input and output of a member of a job, as its command says: files, and pipes to other members. */
+
+/* Puts them into the place of what is open in `spawn`. has_output: if its team prints into a file here, this member does; the others
+ * print to nowhere. Returns 0 or -errno, where `*step_out` says what failed. */
+int enl_job_files_open(struct enl_cce *cce, uint32_t team, bool has_output,
+                       const struct enl_cce_command *command, struct enl_spawn *spawn, const char **step_out);
+/* The program ends: closes ends of pipes whose members were not started. */
+void enl_job_files_close(struct enl_here *here);
+
+/* input.c -- The user's standard input, for the first member of a job. */
+
+/* The end of a pipe for the member's stdin. Returns 0 or -errno. */
+int enl_input_open(struct enl_cce *cce, uint32_t team, int *in_out);
+/* It is over, or was not started. */
+void enl_input_close(struct enl_cce *cce);
+/* input: bytes, or without any their end. Returns NULL, or what is malformed. */
+const char *enl_input_take(struct enl_here *here, const struct bcri_control *message);
 
 /* gate.c -- enl --gate FILE ARGV0 [arguments]: a member that waits, before it becomes FILE, until its team's gate opens. Returns the
  * exit status, if it cannot. */
@@ -449,6 +479,8 @@ bool enl_members_add(struct enl_cce *cce, uint32_t team, uint32_t rank);
 void enl_members_started(struct enl_cce *cce);
 /* It has said hello. */
 void enl_members_came(struct enl_cce *cce);
+/* What its team prints here goes into a file: whether it is the first that asks, and gets it. */
+bool enl_members_claim_output(const struct enl_cce *cce);
 /* Whether its bcr_init may return, as far as its team is concerned. */
 bool enl_members_may_go(const struct enl_cce *cce);
 /* The file with the identities of its team; -1: it has none. */

@@ -42,6 +42,7 @@ struct enl_members {
     uint32_t team;
     LIST_HEAD(, enl_cce) all; /* that have not ended */
     bool is_known;            /* to the root's daemon, which says when the gate is open: some were started */
+    bool has_output;          /* a member has the file into which they print */
     bool is_open, is_opening; /* is_opening: those that wait are being welcomed */
     struct {
         uint32_t size, came; /* identities of the team, and of them those that are here */
@@ -147,6 +148,13 @@ void enl_members_came(struct enl_cce *cce)
 {
     cce->team.has_come = true;
     tell_of_member(cce, BCRI_MEMBER_CAME);
+}
+
+bool enl_members_claim_output(const struct enl_cce *cce)
+{
+    const bool is_first = !cce->team.members->has_output;
+    cce->team.members->has_output = true;
+    return is_first;
 }
 
 bool enl_members_may_go(const struct enl_cce *cce)

@@ -38,7 +38,8 @@ static const char *folder_for(const struct enl_cce *cce, const struct enl_cce_co
 
 /* The standard files of a CCE. The root keeps the daemon's, unless its lines are wanted. Returns 0
  * or -errno, where `*step_out` says what failed. */
-static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char **step_out)
+static int open_files(struct enl_cce *cce, const struct enl_cce_command *command, struct enl_spawn *spawn,
+                      const char **step_out)
 {
     const bool root = cce == cce->here->root;
     if (root && !enl_lines_of_root_wanted(&cce->here->lines))
@@ -48,7 +49,11 @@ static int open_files(struct enl_cce *cce, struct enl_spawn *spawn, const char *
         *step_out = "open /dev/null";
         return -errno;
     }
-    return enl_output_open(cce, &spawn->out, &spawn->err);
+    const int failed = enl_output_open(cce, &spawn->out, &spawn->err);
+    if (failed != 0 || !enl_cce_is_of_job(cce))
+        return failed;
+    const bool has_output = command->out != NULL && enl_members_claim_output(cce); /* the first one here */
+    return enl_job_files_open(cce, enl_members_team(cce), has_output, command, spawn, step_out);
 }
 
 void enl_cce_begin_cores(struct enl_here *here)
@@ -180,7 +185,7 @@ int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, ch
         code = bcri_refuse(error, error_size, bcrE_NOMEM, "no memory");
     pid_t pid = environment == NULL ? -ENOMEM : 0;
     if (code == 0 && pid == 0)
-        pid = open_files(cce, &spawn, &step);
+        pid = open_files(cce, command, &spawn, &step);
     if (code == 0 && pid == 0 && debugged)
         code = here->ops->dress(here->self->session, cce, &spawn, &words, error, error_size);
     if (code == 0 && pid == 0)

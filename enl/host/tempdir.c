@@ -93,24 +93,36 @@ static void begin_anew(struct enl_tempdir *tempdir)
     *tempdir = (struct enl_tempdir){0};
 }
 
+/* Returns 0, or a bcrE_ code, of which the log tells. */
+static int have(struct enl_here *here)
+{
+    char reason[REASON_MAX];
+    if (here->tempdir.is_over)
+        begin_anew(&here->tempdir);
+    if (here->self->phase != ENL_RUNNING)
+        return bcrE_ENLIST;
+    const int code = here->tempdir.path != NULL ? 0 : make(here, reason);
+    if (code != 0)
+        enl_log_often(here->self, ENL_OFTEN_NOTE, "no directory for the program could be made in %s: %s",
+                      here->self->config.tempdir, reason);
+    return code;
+}
+
+const char *enl_tempdir_path(struct enl_here *here)
+{
+    return have(here) == 0 ? here->tempdir.path : NULL;
+}
+
 const char *enl_tempdir_ask(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_here *here = conn->cce->here;
-    char reason[REASON_MAX];
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status),
                                  .id = message->id,
-                                 .status = bcrE_ENLIST};
-    if (here->tempdir.is_over)
-        begin_anew(&here->tempdir);
-    if (here->self->phase == ENL_RUNNING)
-        reply.status = here->tempdir.path != NULL ? 0 : (uint32_t)make(here, reason);
+                                 .status = (uint32_t)have(here)};
     if (reply.status == 0) {
         reply.present |= BCRI_HAS(folder);
         reply.folder = bcri_view_of(here->tempdir.path);
-    } else if (reply.status != bcrE_ENLIST) {
-        enl_log_often(here->self, ENL_OFTEN_NOTE, "no directory for the program could be made in %s: %s",
-                      here->self->config.tempdir, reason);
     }
     enl_conn_send(conn, &reply, NULL, 0);
     return NULL;

@@ -22,6 +22,8 @@ struct enl_tempdir {
 
 /* A CCE asks. Returns NULL. */
 const char *enl_tempdir_ask(struct enl_conn *conn, const struct bcri_control *message);
+/* Its path; it is made if it is not there. NULL: it cannot be, as the log says why. */
+const char *enl_tempdir_path(struct enl_here *here);
 /* No CCE lives, and the program ends here. Returns whether the directory is gone; self->ops->something_ended is called when
  * that has changed. */
 bool enl_tempdir_over(struct enl_here *here);

@@ -11,6 +11,7 @@
 
 #include "base/object.h"
 #include "base/spawn.h"
+#include "bcri/environment.h"
 #include "bcri/refuse.h"
 #include "job/job.h"
 #include "wire/wire.h"
@@ -27,6 +28,42 @@ static bool check_folder(const char *folder, int *code_out, char *reason, size_t
                                      folder, strerror(error)) != 0;
 }
 
+/* Takes the files of a member of a job out of its variables. */
+static void take_files(struct enl_job *job, char **variables)
+{
+    static const char in[] = BCRI_STDIN_ENV "=", out[] = BCRI_STDOUT_ENV "=",
+                      more[] = BCRI_STDOUT_MORE_ENV "=";
+    char **kept = variables;
+    for (; *variables != NULL; variables++) {
+        if (strncmp(*variables, in, sizeof in - 1) == 0)
+            job->command.in = *variables + sizeof in - 1;
+        else if (strncmp(*variables, out, sizeof out - 1) == 0)
+            job->command.out = *variables + sizeof out - 1;
+        else if (strncmp(*variables, more, sizeof more - 1) == 0) {
+            job->command.out = *variables + sizeof more - 1;
+            job->command.appends = true;
+        } else
+            *kept++ = *variables;
+    }
+    *kept = NULL;
+}
+
+/* The job's directory on this host, if that can be made, as one more variable, for which there is room. False: no memory. */
+static bool tell_of_folder(struct enl_jobs *jobs, struct enl_job *job, char **variables)
+{
+    const char *folder = enl_tempdir_path(jobs->here);
+    if (folder == NULL)
+        return true;
+    while (*variables != NULL)
+        variables++;
+    const size_t size = sizeof BCRI_JOB_DIR_ENV + 1 + strlen(folder);
+    if ((variables[0] = job->folder = malloc(size)) == NULL)
+        return false;
+    snprintf(job->folder, size, BCRI_JOB_DIR_ENV "=%s", folder);
+    variables[1] = NULL;
+    return true;
+}
+
 /* Makes the command's arguments, variables and directory. */
 static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_out, char *reason,
                          size_t reason_size)
@@ -36,7 +73,7 @@ static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_o
                    variables = strings != NULL ? strings->variables : 0;
     *code_out = bcrE_NOMEM;
     snprintf(reason, reason_size, "no memory");
-    job->list = malloc((arguments + variables + 3ul) * sizeof *job->list);
+    job->list = malloc((arguments + variables + 4ul) * sizeof *job->list);
     if (job->list == NULL)
         return false;
     char **added = job->list + 1 + arguments + 1;
@@ -44,8 +81,13 @@ static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_o
     const char *folder = strings != NULL ? enl_strings_list(strings, job->list + 1) : "";
     memmove(added, job->list + 1 + arguments, variables * sizeof *added);
     job->list[1 + arguments] = added[variables] = NULL;
+    if (job->is_job)
+        take_files(job, added);
+    if (job->is_score && !tell_of_folder(jobs, job, added))
+        return false;
     job->command.argv = job->list;
-    if (variables != 0 && (job->environment = enl_environment_joined(jobs->self->environment, added)) == NULL)
+    if (added[0] != NULL &&
+        (job->environment = enl_environment_joined(jobs->self->environment, added)) == NULL)
         return false;
     job->command.environment = job->environment;
     if (folder[0] != '\0' && !check_folder(folder, code_out, reason, reason_size))
@@ -75,12 +117,17 @@ struct enl_job *enl_job_new(struct enl_jobs *jobs, struct enl_conn *conn, const 
                             .stride = request->stride,
                             .lines_cell = (int)request->cell,
                             .is_job = request->team != 0 && (request->flags & BCRI_ENLIST_JOB) != 0,
+                            .has_input = (request->flags & BCRI_ENLIST_INPUT) != 0,
+                            .is_score = (request->flags & BCRI_ENLIST_SCORE) != 0,
                             .wants_ids = (request->flags & (BCRI_ENLIST_IDS | BCRI_ENLIST_ENDS)) != 0,
                             .tells_ends = (request->flags & BCRI_ENLIST_ENDS) != 0,
                             .birth = {.is_there = (request->present & BCRI_HAS(data)) != 0,
                                       .archtype = request->archtype,
                                       .length = request->data.length}};
-    job->command = (struct enl_cce_command){.path = job->path, .core = core};
+    job->command = (struct enl_cce_command){.path = job->path,
+                                            .core = core,
+                                            .reads_pipe = (request->flags & BCRI_ENLIST_READS_PIPE) != 0,
+                                            .writes_pipe = (request->flags & BCRI_ENLIST_WRITES_PIPE) != 0};
     memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
     if (job->birth.length != 0)
         memcpy(job->birth.bytes, request->data.bytes, job->birth.length);
@@ -112,6 +159,7 @@ void enl_job_free(struct enl_job *job)
     enl_attached_close(&job->attached);
     free(job->list);
     free(job->environment);
+    free(job->folder);
     free(job->failed);
     free(job);
 }

@@ -95,6 +95,7 @@ static int start_process(struct enl_job *job, struct enl_cce *cce)
     memcpy(who.nonce, job->nonce, sizeof who.nonce);
     if (job->await[0] != '\0')
         return enl_await_member(cce, &who, job->reason, sizeof job->reason);
+    job->command.has_input = job->has_input && job->rank == 0;
     return job->has_path ? enl_cce_start(cce, &job->command, job->reason, sizeof job->reason) : bcrE_NOPROG;
 }
 
@@ -120,7 +121,7 @@ static struct enl_cce *start_one(struct enl_jobs *jobs, struct enl_job *job)
         return NULL;
     }
     if (job->is_job)
-        enl_cce_of_job(cce);
+        enl_cce_of_job(cce, job->is_score);
     cce->lines_cell = job->lines_cell;
     cce->tells_starter = job->tells_ends;
     while (job->attached.strings == NULL && job->team == 0 && job->lines_cell == 0 &&
@@ -235,7 +236,7 @@ static void enlist_whole(struct enl_jobs *jobs, struct enl_conn *conn, const str
         own = enl_origin_of(conn->cce);
         whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
         whole.present |= BCRI_HAS(enlistor) | BCRI_HAS(flags);
-        whole.flags = (whole.flags & ~(uint32_t)(BCRI_ENLIST_ENDS | BCRI_ENLIST_JOB)) |
+        whole.flags = (whole.flags & (uint32_t)BCRI_ENLIST_IDS) |
                       (enl_watches_wants_started(conn->cce) ? (uint32_t)BCRI_ENLIST_ENDS : 0);
     }
     bcri_view_copy(request->machine, machine, sizeof machine);
@@ -271,6 +272,11 @@ const char *enl_enlist(struct enl_jobs *jobs, struct enl_conn *conn, struct bcri
           request->ordinal + (uint64_t)request->stride * (request->count - 1) > INT32_MAX)) ||
         (request->team == 0 && request->stride != 0))
         return "enlist: members of a team that are none";
+    if (!of_cce &&
+        (request->flags &
+         (BCRI_ENLIST_READS_PIPE | BCRI_ENLIST_WRITES_PIPE | BCRI_ENLIST_INPUT | BCRI_ENLIST_SCORE)) != 0 &&
+        ((request->flags & BCRI_ENLIST_JOB) == 0 || request->team == 0))
+        return "enlist: of a job that is none";
     char key[BCRI_AWAIT_KEY_MAX + 1];
     if ((request->present & (BCRI_HAS(text) | BCRI_HAS(random))) != 0 &&
         (of_cce || request->team == 0 || request->random.length != BCRI_NONCE_BYTES ||

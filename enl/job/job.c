@@ -27,6 +27,7 @@ int enl_jobs_start(struct enl_jobs *jobs)
 
 void enl_jobs_close(struct enl_jobs *jobs)
 {
+    enl_feed_close(jobs);
     free(jobs->summary);
     jobs->summary = NULL;
     enl_watch_stop(jobs->signals);
@@ -49,8 +50,11 @@ bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *rea
 {
     struct enl_origin nobody = {{0}};
     if (jobs->roster != NULL && jobs->roster->front != ENL_FRONT_TEAM) {
-        jobs->signal_row = ENL_SIGNALS_YOD;
-        snprintf(reason, reason_size, "no memory for a job of %u", jobs->roster->members);
+        if (jobs->roster->front == ENL_FRONT_YOD)
+            jobs->signal_row = ENL_SIGNALS_YOD;
+        else
+            enl_signals_row_passed(jobs, "SCore's scrun");
+        snprintf(reason, reason_size, "no memory for the job");
         return enl_summary_begin(jobs) && enl_roster_job(jobs);
     }
     struct enl_cce *root = enl_cce_new(jobs->here, jobs->root_argv[0], 0, &nobody, reason, reason_size);

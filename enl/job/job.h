@@ -17,6 +17,7 @@
 #include "wire/attached.h"
 
 struct enl_conn;
+struct enl_feed;
 struct enl_hosts;
 struct enl_roster_plan;
 struct enl_summary;
@@ -45,13 +46,16 @@ struct enl_job {
     struct enl_cce_command command;
     char **list; /* what that points to: argv, and the variables behind it, whose strings are `attached`'s */
     char **environment; /* the program's with those; NULL: it adds none */
+    char *folder;       /* a variable of its own among them; NULL: there is none */
     uint32_t team, rank,
         stride;     /* of the next one; team 0: they are in none. Ordinals have the same stride */
     int lines_cell; /* of the enlistor, for what they print; 0: none */
     char await[BCRI_AWAIT_KEY_MAX +
                1]; /* their processes come by themselves, under that key; "": they are started */
     uint8_t nonce[BCRI_NONCE_BYTES];
-    bool is_job; /* they are members of a job, which may be any programs */
+    bool is_job;    /* they are members of a job, which may be any programs */
+    bool is_score;  /* of a job of SCore's */
+    bool has_input; /* rank 0 has the user's standard input */
     bool wants_ids;
     bool tells_ends;         /* of them, to the enlistor */
     uint32_t untold;         /* identities of started CCEs, to be passed on */
@@ -196,8 +200,9 @@ struct enl_jobs {
     uint32_t last_team;
     const struct enl_roster *roster; /* enl -n; NULL: the root alone is started */
     struct enl_roster_plan *plan;    /* the same */
-    uint32_t launched;               /* its team */
+    uint32_t stage;                  /* of a job: the one that runs */
     struct enl_summary *summary;     /* of a job; NULL: it is none */
+    struct enl_feed *feed;           /* its input; NULL: there is none yet */
     uint8_t nonce[BCRI_NONCE_BYTES]; /* of that team, if its members come by themselves */
 
     int status;                     /* enl's exit status */
@@ -309,6 +314,8 @@ void enl_teams_pass(struct enl_jobs *jobs, uint32_t team, const struct bcri_cont
 void enl_teams_cut(struct enl_jobs *jobs, const struct bcri_control *message);
 /* A CCE has ended that has made teams. */
 void enl_teams_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_BYTES]);
+/* Whether that team has members that have not ended. */
+bool enl_teams_lives(const struct enl_jobs *jobs, uint32_t team);
 void enl_teams_host_lost(struct enl_jobs *jobs, uint32_t host);
 void enl_teams_close(struct enl_jobs *jobs);
 
@@ -324,12 +331,25 @@ enum enl_step {
 /* False: no memory. */
 bool enl_summary_begin(struct enl_jobs *jobs);
 void enl_summary_step(struct enl_jobs *jobs, enum enl_step step);
-/* A member has ended: how is an enum bcr_how, number goes with it. The first that is told of a rank counts. */
-void enl_summary_end(struct enl_jobs *jobs, uint32_t rank, int how, int number);
+/* A member of a launched team has ended: how is an enum bcr_how, number goes with it. The first that is told of it counts. */
+void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, int how, int number);
+/* A member of that team has ended it by bcr_end. */
+void enl_summary_finish(struct enl_jobs *jobs, uint32_t team, int status);
 /* Whether all members of a job have been let go. */
 bool enl_summary_is_open(const struct enl_jobs *jobs);
 /* The job is over: prints what is wanted, and decides the exit status, unless it is decided. */
 void enl_summary_print(struct enl_jobs *jobs);
+
+/* feed.c -- In the root's daemon: the user's standard input goes to the first member of a job. */
+
+/* All members of that team are there, and its rank 0 is on that host. Without a job, or if that team is not the first, or its input is
+ * a file, nothing happens. */
+void enl_feed_begin(struct enl_jobs *jobs, uint32_t team, uint32_t host);
+/* input_taken. */
+void enl_feed_taken(struct enl_jobs *jobs, const struct bcri_control *message);
+/* Nobody takes more; the loop ends. */
+void enl_feed_stop(struct enl_jobs *jobs);
+void enl_feed_close(struct enl_jobs *jobs);
 
 /* roster.c -- What is launched: the members that a command line names. */
 
@@ -338,8 +358,10 @@ void enl_summary_print(struct enl_jobs *jobs);
 bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size);
 /* When its process is there: asks for all others. */
 void enl_roster_others(struct enl_jobs *jobs);
-/* The members of a job, which has no root. False: no memory. */
+/* The members of a job's first stage; a job has no root. False: no memory. */
 bool enl_roster_job(struct enl_jobs *jobs);
+/* Something has ended. If that was the last of a stage, and another follows, begins that; whether it has. */
+bool enl_roster_go_on(struct enl_jobs *jobs);
 
 /* roster_plan.c -- Which member runs where. */
 
@@ -349,8 +371,10 @@ struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, con
 /* Looks the programs of a job up whose members run here. Returns 0, or the exit status that a shell would use, and a sentence. */
 int enl_roster_find(const struct enl_jobs *jobs, char *error, size_t error_size);
 void enl_roster_plan_free(struct enl_roster_plan *plan);
-/* The name of the host on which that member runs. */
-const char *enl_roster_host(const struct enl_jobs *jobs, uint32_t rank);
+/* The name of the host on which that member runs; members are counted over all teams. */
+const char *enl_roster_host(const struct enl_jobs *jobs, uint32_t member);
+/* Which member that rank of a team is. False: that team was not launched. */
+bool enl_roster_member(const struct enl_jobs *jobs, uint32_t team, uint32_t rank, uint32_t *member_out);
 
 /* placement.c -- Which host a member runs on. */
 

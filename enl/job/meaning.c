@@ -52,7 +52,7 @@ bool enl_meaning_has(int signal)
 }
 
 /* What follows from an end: by onfail, or for a CCE whose failure harms no other. */
-enum { OF_ISOLATED = BCRI_ONFAIL_ROOT + 1, OF_JOB };
+enum { OF_ISOLATED = BCRI_ONFAIL_ROOT + 1, OF_JOB, OF_SCORE_JOB };
 
 static const struct {
     bool failure_ends, root_ends; /* the program */
@@ -66,11 +66,15 @@ static const struct {
                           "the others go on (onfail root)"},
     [OF_ISOLATED] = {false, false, "the others go on (bcr_isolate)", "the others go on (bcr_isolate)"},
     [OF_JOB] = {false, false, "the others go on", "the others go on"},
+    [OF_SCORE_JOB] = {true, false, "that ends the job", "the others go on"},
 };
 
-/* Which ends are normal, by what the CCE has asked for. Those of a job's members are told at its end, all together. */
+/* Which ends are normal, by what the CCE has asked for. Those of a job's members are told at its end, all together; of SCore's only a
+ * signal is a failure. */
 static bool is_normal(int flags, enum enl_end end)
 {
+    if ((flags & ENL_OF_SCORE_JOB) != 0)
+        return end != ENL_END_ABNORMAL;
     return (flags & ENL_OF_JOB) != 0 || end == ENL_END_GOOD ||
            (end == ENL_END_STATUS && (flags & bcr_anystatus) != 0);
 }
@@ -84,9 +88,10 @@ static struct enl_outcome outcome(int rule, bool is_root, bool normal)
 struct enl_outcome enl_meaning_of_end(int onfail, int flags, bool is_root, enum enl_end end)
 {
     const bool normal = is_normal(flags, end), isolated = !normal && (flags & bcr_isolate) != 0;
-    return outcome((flags & ENL_OF_JOB) != 0 ? (int)OF_JOB
-                   : isolated                ? (int)OF_ISOLATED
-                                             : onfail,
+    return outcome((flags & ENL_OF_SCORE_JOB) != 0 ? (int)OF_SCORE_JOB
+                   : (flags & ENL_OF_JOB) != 0     ? (int)OF_JOB
+                   : isolated                      ? (int)OF_ISOLATED
+                                                   : onfail,
                    is_root, normal);
 }
 

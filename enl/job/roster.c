@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* roster.c -- what is launched: the requests to start the members that a plan places (roster_plan.c). */
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bcri/environment.h"
 #include "bcri/machine.h"
 #include "job/job.h"
 #include "job/roster_plan.h"
 #include "wire/wire.h"
+
+enum { REDIRECTS = 2 };
 
 /* No CCE has enlisted the members. */
 static const uint8_t nobody[BCRI_IDENTITY_BYTES];
@@ -23,35 +27,58 @@ static bool claim_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason
 
 bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, size_t reason_size)
 {
-    jobs->launched = enl_teams_new(jobs, jobs->roster->members, nobody);
+    const uint32_t team = enl_teams_new(jobs, jobs->roster->members, nobody);
     const struct bcri_control first = {
-        .team = jobs->launched, .count = 1, .stride = 1, .enlistor = {(const char *)nobody, sizeof nobody}};
+        .team = team, .count = 1, .stride = 1, .enlistor = {(const char *)nobody, sizeof nobody}};
+    jobs->plan->teams[0].number = team;
     if (jobs->plan->is_unlisted)
         enl_report(jobs->self, BCRI_LOG_WARN,
                    "this machine is not in the list of hosts: member 0 runs here, and no other");
-    return jobs->launched != 0 && enl_teams_start(jobs, &first) && enl_members_add(root, jobs->launched, 0) &&
+    return team != 0 && enl_teams_start(jobs, &first) && enl_members_add(root, team, 0) &&
            (jobs->roster->await == NULL || claim_root(jobs, root, reason, reason_size));
 }
 
-/* The arguments of a line as start strings. NULL: there are none, or `*failed_out`, which a sentence follows. */
-static struct enl_strings *strings_of(char *const *argv, const char **failed_out)
+/* What a line's processes get beside their program: arguments, and variables of all and of their team. */
+struct given {
+    char *const *arguments, *const *variables;
+    char *of_team[REDIRECTS + 1]; /* further variables: files in place of standard ones */
+};
+
+static uint64_t count_strings(char *const *strings, uint32_t *count_io)
+{
+    uint64_t length = 0;
+    for (; strings != NULL && *strings != NULL; strings++, ++*count_io)
+        length += strlen(*strings) + 1;
+    return length;
+}
+
+static void add_strings(struct enl_strings *block, char *const *strings)
+{
+    for (; strings != NULL && *strings != NULL; strings++)
+        enl_strings_add(block, (struct bcri_view){*strings, (uint32_t)strlen(*strings) + 1});
+}
+
+/* As start strings. NULL: there are none, or `*failed_out`, which a sentence follows. */
+static struct enl_strings *strings_of(const struct given *given, const char **failed_out)
 {
     uint64_t length = BCRI_STRINGS_HEAD_BYTES + 1;
     uint8_t head[BCRI_STRINGS_HEAD_BYTES + 1] = {0}; /* and no directory */
-    uint32_t count = 0;
+    uint32_t arguments = 0, variables = 0;
     *failed_out = NULL;
-    for (; argv[1 + count] != NULL; count++)
-        length += strlen(argv[1 + count]) + 1;
-    if (count == 0)
+    length += count_strings(given->arguments, &arguments) + count_strings(given->variables, &variables) +
+              count_strings(given->of_team, &variables);
+    if (arguments == 0 && variables == 0)
         return NULL;
-    bcri_strings_write_u32(head, count);
+    bcri_strings_write_u32(head, arguments);
+    bcri_strings_write_u32(head + 4, variables);
     struct enl_strings *strings = enl_strings_new(length);
     *failed_out = "no memory for its arguments, or they are more than there may be";
     if (strings == NULL)
         return NULL;
     enl_strings_add(strings, (struct bcri_view){(const char *)head, sizeof head});
-    for (uint32_t i = 1; i <= count; i++)
-        enl_strings_add(strings, (struct bcri_view){argv[i], (uint32_t)strlen(argv[i]) + 1});
+    add_strings(strings, given->arguments);
+    add_strings(strings, given->variables);
+    add_strings(strings, given->of_team);
     if (enl_strings_check(strings) == NULL) {
         *failed_out = NULL;
         return strings;
@@ -60,10 +87,30 @@ static struct enl_strings *strings_of(char *const *argv, const char **failed_out
     return NULL;
 }
 
-static void start_run(struct enl_jobs *jobs, const struct enl_roster_line *line, const struct enl_run *run,
+static uint32_t flags_of(const struct enl_roster *roster, size_t team)
+{
+    const struct enl_roster_team *teams = roster->teams;
+    const bool is_read = team + 1 < roster->team_count && teams[team + 1].reads_pipe;
+    if (roster->front == ENL_FRONT_TEAM)
+        return 0;
+    return (uint32_t)BCRI_ENLIST_JOB | (teams[team].reads_pipe ? (uint32_t)BCRI_ENLIST_READS_PIPE : 0) |
+           (is_read ? (uint32_t)BCRI_ENLIST_WRITES_PIPE : 0) |
+           (team == 0 && teams[0].in == NULL ? (uint32_t)BCRI_ENLIST_INPUT : 0) |
+           (roster->front == ENL_FRONT_SCRUN ? (uint32_t)BCRI_ENLIST_SCORE : 0);
+}
+
+/* What is asked for: members of a team, `from` to before `to`, which are of one line. */
+struct wanted {
+    size_t team;
+    const struct enl_roster_line *line;
+    uint32_t from, to;
+};
+
+static void start_run(struct enl_jobs *jobs, const struct wanted *wanted, const struct enl_run *run,
                       struct enl_strings *strings)
 {
     struct enl_attached attached = ENL_ATTACHED_NONE;
+    const struct enl_planned_team *team = &jobs->plan->teams[wanted->team];
     attached.strings = enl_strings_share(strings);
     struct bcri_control request = {
         .type = BCRI_MSG_enlist,
@@ -72,16 +119,15 @@ static void start_run(struct enl_jobs *jobs, const struct enl_roster_line *line,
         .machine = bcri_view_of(jobs->plan->machines[run->host]),
         .core = -1,
         .count = run->count,
-        .ordinal = run->first,
-        .object = bcri_view_of(line->argv[0]),
+        .ordinal = team->first + run->first,
+        .object = bcri_view_of(wanted->line->argv[0]),
         .enlistor = {(const char *)nobody, sizeof nobody},
-        .team = jobs->launched,
+        .team = team->number,
         .rank = run->first,
-        .stride = run->stride};
-    if (jobs->roster->front != ENL_FRONT_TEAM) {
+        .stride = run->stride,
+        .flags = flags_of(jobs->roster, wanted->team)};
+    if (request.flags != 0)
         request.present |= BCRI_HAS(flags);
-        request.flags = BCRI_ENLIST_JOB;
-    }
     if (jobs->roster->await != NULL) {
         request.present |= BCRI_HAS(text) | BCRI_HAS(random);
         request.text = bcri_view_of(jobs->roster->await);
@@ -98,51 +144,102 @@ static void start_run(struct enl_jobs *jobs, const struct enl_roster_line *line,
     enl_attached_close(&attached);
 }
 
-/* The members of that line, from `from` on. Returns NULL, or why they cannot be started. */
-static const char *start_line(struct enl_jobs *jobs, const struct enl_roster_line *line, uint32_t from,
-                              uint32_t to)
+/* Returns NULL, or why they cannot be started. */
+static const char *start_line(struct enl_jobs *jobs, const struct wanted *wanted, const struct given *given)
 {
     size_t count;
     const char *failed;
-    if (from == to)
+    if (wanted->from == wanted->to)
         return NULL;
-    struct enl_strings *strings = strings_of(line->argv, &failed);
+    struct enl_strings *strings = strings_of(given, &failed);
     if (failed != NULL)
         return failed;
-    struct enl_run *runs = enl_placement_runs(jobs->plan->host_of, jobs->plan->hosts, from, to, &count);
+    struct enl_run *runs = enl_placement_runs(jobs->plan->host_of + jobs->plan->teams[wanted->team].first,
+                                              jobs->plan->hosts, wanted->from, wanted->to, &count);
     for (size_t i = 0; runs != NULL && i < count && jobs->self->phase == ENL_RUNNING; i++)
-        start_run(jobs, line, &runs[i], strings);
+        start_run(jobs, wanted, &runs[i], strings);
     enl_strings_drop(strings);
     free(runs);
     return runs != NULL ? NULL : "no memory";
 }
 
-/* Asks for all members from `first` on, which is of the first line. */
-static void start_from(struct enl_jobs *jobs, uint32_t first)
+/* Makes NAME=VALUE, which the caller frees; NULL: no memory. */
+static char *variable_of(const char *name, const char *value)
+{
+    const size_t size = strlen(name) + 1 + strlen(value) + 1;
+    char *variable = malloc(size);
+    if (variable != NULL)
+        snprintf(variable, size, "%s=%s", name, value);
+    return variable;
+}
+
+/* By these variables the daemon of their host knows which files a team's members have. False: no memory. */
+static bool redirect(const struct enl_roster_team *team, struct given *given)
+{
+    int count = 0;
+    if (team->in != NULL && (given->of_team[count++] = variable_of(BCRI_STDIN_ENV, team->in)) == NULL)
+        return false;
+    return team->out == NULL ||
+           (given->of_team[count] =
+                variable_of(team->appends ? BCRI_STDOUT_MORE_ENV : BCRI_STDOUT_ENV, team->out)) != NULL;
+}
+
+/* Asks for all members of a team from `first` on, which is of the first line. */
+static void start_team(struct enl_jobs *jobs, size_t number, uint32_t first)
 {
     const struct enl_roster *roster = jobs->roster;
+    const struct enl_roster_team *team = &roster->teams[number];
+    struct given given = {.variables = roster->environment};
+    const char *failed = redirect(team, &given) ? NULL : "no memory";
     uint32_t from = 0;
-    for (size_t i = 0; i < roster->count && jobs->self->phase == ENL_RUNNING; i++) {
+    for (size_t i = team->first; i < team->first + team->count && jobs->self->phase == ENL_RUNNING; i++) {
         const struct enl_roster_line *line = &roster->lines[i];
-        const char *failed = start_line(jobs, line, from == 0 ? first : from, from + line->members);
-        from += line->members;
+        const struct wanted wanted = {number, line, from == 0 ? first : from, from + jobs->plan->of_line[i]};
+        given.arguments = line->argv + 1;
+        if (failed == NULL)
+            failed = start_line(jobs, &wanted, &given);
+        from += jobs->plan->of_line[i];
         if (failed == NULL)
             continue;
         enl_report(jobs->self, BCRI_LOG_ERROR, "%s cannot be started: %s", line->argv[0], failed);
         jobs->self->ops->abort(jobs->self->program, 126);
     }
+    for (int i = 0; i < REDIRECTS; i++)
+        free(given.of_team[i]);
 }
 
 void enl_roster_others(struct enl_jobs *jobs)
 {
-    start_from(jobs, 1);
+    start_team(jobs, 0, 1);
 }
 
+/* All teams of the stage are made before any is started: those with a pipe between them have numbers one behind the other. */
 bool enl_roster_job(struct enl_jobs *jobs)
 {
-    jobs->launched = enl_teams_new(jobs, jobs->roster->members, nobody);
-    if (jobs->launched == 0)
+    const struct enl_roster *roster = jobs->roster;
+    for (size_t i = 0; i < roster->team_count; i++)
+        if (roster->teams[i].stage == jobs->stage &&
+            (jobs->plan->teams[i].number = enl_teams_new(jobs, jobs->plan->teams[i].members, nobody)) == 0)
+            return false;
+    for (size_t i = 0; i < roster->team_count && jobs->self->phase == ENL_RUNNING; i++)
+        if (roster->teams[i].stage == jobs->stage)
+            start_team(jobs, i, 0);
+    return true;
+}
+
+bool enl_roster_go_on(struct enl_jobs *jobs)
+{
+    const struct enl_roster *roster = jobs->roster;
+    if (jobs->summary == NULL || jobs->self->phase != ENL_RUNNING ||
+        roster->teams[roster->team_count - 1].stage == jobs->stage)
         return false;
-    start_from(jobs, 0);
+    for (size_t i = 0; i < roster->team_count; i++)
+        if (roster->teams[i].stage == jobs->stage && enl_teams_lives(jobs, jobs->plan->teams[i].number))
+            return false;
+    jobs->stage++;
+    if (enl_roster_job(jobs))
+        return true;
+    enl_report(jobs->self, BCRI_LOG_ERROR, "no memory for the next part of the job");
+    jobs->self->ops->abort(jobs->self->program, 126);
     return true;
 }

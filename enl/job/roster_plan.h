@@ -10,7 +10,14 @@
 struct enl_roster_plan {
     size_t hosts;
     const char **machines; /* "": this one, the first unless it is a job */
-    uint32_t *slots, *host_of;
+    uint32_t *slots;
+    uint32_t members;  /* of all teams */
+    uint32_t *host_of; /* of each member, in the order of teams and ranks */
+    uint32_t *of_line; /* how many each line has */
+    struct enl_planned_team {
+        uint32_t first, members; /* among all */
+        uint32_t number;         /* of the team that was made of it; 0: none yet */
+    } * teams;
     bool is_unlisted; /* this machine is not in the list of hosts */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c -- in the root's daemon: how the members of a job have ended, a line for each at its end; the job's exit status; and how
- * long the steps of its launch took. */
+/* summary.c -- in the root's daemon: how the members of a job have ended; the job's exit status; what the user is told of both, and of
+ * the steps of the launch. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,10 @@
 #include <bcr/program.h>
 
 #include "job/job.h"
+#include "job/roster_plan.h"
 
 struct enl_summary {
+    int finished;              /* the status by which a member of the last team has ended it; -1: none has */
     uint64_t steps[ENL_STEPS]; /* when each was over, in nanoseconds of the loop's clock; 0: it is not */
     struct {
         bool is_told;
@@ -20,29 +22,58 @@ struct enl_summary {
 
 bool enl_summary_begin(struct enl_jobs *jobs)
 {
-    struct enl_summary *summary =
-        calloc(1, sizeof *summary + jobs->roster->members * sizeof summary->ends[0]);
+    struct enl_summary *summary = calloc(1, sizeof *summary + jobs->plan->members * sizeof summary->ends[0]);
     if (summary == NULL)
         return false;
+    summary->finished = -1;
     jobs->summary = summary;
     enl_summary_step(jobs, ENL_STEP_BEGUN);
     return true;
 }
 
-void enl_summary_step(struct enl_jobs *jobs, enum enl_step step)
+/* As SCore has it: how many nodes, on how many hosts. */
+static void say_ready(struct enl_jobs *jobs)
 {
-    if (jobs->summary != NULL && jobs->summary->steps[step] == 0)
-        jobs->summary->steps[step] = uv_hrtime();
+    const struct enl_roster_plan *plan = jobs->plan;
+    const uint32_t members = plan->teams[0].members;
+    uint32_t hosts = 1;
+    for (uint32_t i = 1; i < members; i++) /* the members of a host stand together */
+        hosts += plan->host_of[i] != plan->host_of[i - 1];
+    if (members % hosts == 0)
+        enl_report_shown(jobs->self, "SCORE: %u nodes (%ux%u) ready.\n", members, hosts, members / hosts);
+    else
+        enl_report_shown(jobs->self, "SCORE: %u nodes (%u hosts) ready.\n", members, hosts);
 }
 
-void enl_summary_end(struct enl_jobs *jobs, uint32_t rank, int how, int number)
+void enl_summary_step(struct enl_jobs *jobs, enum enl_step step)
+{
+    if (jobs->summary == NULL || jobs->summary->steps[step] != 0)
+        return;
+    jobs->summary->steps[step] = uv_hrtime();
+    if (step == ENL_STEP_OPEN && jobs->roster->front == ENL_FRONT_SCRUN && !jobs->roster->is_quiet)
+        say_ready(jobs);
+}
+
+void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, int how, int number)
 {
     struct enl_summary *summary = jobs->summary;
-    if (summary == NULL || summary->ends[rank].is_told)
+    uint32_t member;
+    if (summary == NULL || !enl_roster_member(jobs, team, rank, &member) || summary->ends[member].is_told)
         return;
-    summary->ends[rank].is_told = true;
-    summary->ends[rank].how = (uint8_t)how;
-    summary->ends[rank].number = (uint8_t)number;
+    summary->ends[member].is_told = true;
+    summary->ends[member].how = (uint8_t)how;
+    summary->ends[member].number = (uint8_t)number;
+}
+
+static const struct enl_planned_team *last_team(const struct enl_jobs *jobs)
+{
+    return &jobs->plan->teams[jobs->roster->team_count - 1];
+}
+
+void enl_summary_finish(struct enl_jobs *jobs, uint32_t team, int status)
+{
+    if (jobs->summary != NULL && jobs->summary->finished < 0 && team == last_team(jobs)->number)
+        jobs->summary->finished = status;
 }
 
 bool enl_summary_is_open(const struct enl_jobs *jobs)
@@ -93,24 +124,36 @@ static void print_times(struct enl_jobs *jobs)
                              (double)(steps[step] - steps[ENL_STEP_BEGUN]) / 1e6, names[step]);
 }
 
-void enl_summary_print(struct enl_jobs *jobs)
+/* A line for each rank; the status of the lowest that has failed. */
+static int end_of_yod(struct enl_jobs *jobs)
 {
-    struct enl_summary *summary = jobs->summary;
     char text[64];
     int status = 0;
-    if (summary == NULL)
-        return;
-    enl_summary_step(jobs, ENL_STEP_OVER);
-    for (uint32_t rank = 0; rank < jobs->roster->members; rank++) {
+    for (uint32_t rank = 0; rank < jobs->plan->members; rank++) {
         if (!jobs->roster->is_quiet)
             enl_report_shown(jobs->self, "yod: rank %u on %s: %s\n", rank, enl_roster_host(jobs, rank),
-                             text_of(summary, rank, text));
+                             text_of(jobs->summary, rank, text));
         if (status == 0)
-            status = status_of(summary, rank);
+            status = status_of(jobs->summary, rank);
     }
     if (jobs->roster->tells_times)
         print_times(jobs);
-    enl_jobs_decide(jobs, status, true);
-    free(summary);
+    return status;
+}
+
+/* The status by which the last team was ended, else that of its rank 0. */
+static int end_of_scrun(const struct enl_jobs *jobs)
+{
+    return jobs->summary->finished >= 0 ? jobs->summary->finished
+                                        : status_of(jobs->summary, last_team(jobs)->first);
+}
+
+void enl_summary_print(struct enl_jobs *jobs)
+{
+    if (jobs->summary == NULL)
+        return;
+    enl_summary_step(jobs, ENL_STEP_OVER);
+    enl_jobs_decide(jobs, jobs->roster->front == ENL_FRONT_YOD ? end_of_yod(jobs) : end_of_scrun(jobs), true);
+    free(jobs->summary);
     jobs->summary = NULL;
 }

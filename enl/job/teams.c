@@ -288,8 +288,10 @@ static void look_at_gate(struct enl_team *team)
         drop(team);
     } else if (team->absent == 0 && !team->is_open) {
         team->is_open = true;
-        if (is_launched(team))
+        if (is_launched(team)) {
             enl_summary_step(jobs, ENL_STEP_OPEN);
+            enl_feed_begin(jobs, number, bcri_identity_host(identity_of(team, 0)));
+        }
         uv_timer_stop(team->patience);
         tell_hosts(team, &message);
         team = team_of(jobs, number); /* if all members are here, and none could be welcomed, it is gone */
@@ -318,7 +320,7 @@ static void set_over(struct enl_team *team, uint32_t rank, uint32_t rounds, int 
     if (team->states[rank] != STARTED && team->states[rank] != CAME)
         return;
     if (is_launched(team))
-        enl_summary_end(team->jobs, rank, how, number);
+        enl_summary_end(team->jobs, team->number, rank, how, number);
     team->absent -= team->states[rank] == STARTED;
     team->living--;
     team->states[rank] = OVER;
@@ -408,6 +410,10 @@ const char *enl_teams_take(struct enl_jobs *jobs, uint32_t host, const struct bc
     struct enl_team *team = team_of(jobs, message->team);
     if (team == NULL || jobs->self->phase != ENL_RUNNING)
         return NULL; /* all its members have ended */
+    if (message->type == BCRI_MSG_input_taken) {
+        enl_feed_taken(jobs, message);
+        return NULL;
+    }
     return message->type == BCRI_MSG_member ? take_member(team, host, message)
                                             : take_round(team, host, message);
 }
@@ -417,7 +423,10 @@ void enl_teams_pass(struct enl_jobs *jobs, uint32_t number, const struct bcri_co
     struct enl_team *team = team_of(jobs, number);
     if (team == NULL || jobs->self->phase != ENL_RUNNING)
         return;
-    if (message->type == BCRI_MSG_finish && is_launched(team)) /* also if member 0 has ended well before */
+    if (message->type == BCRI_MSG_finish && is_launched(team) && jobs->summary != NULL)
+        enl_summary_finish(jobs, number, (int)message->status);
+    else if (message->type == BCRI_MSG_finish &&
+             is_launched(team)) /* also if member 0 has ended well before */
         enl_jobs_decide(jobs, (int)message->status, true);
     tell_hosts(team, message);
 }
@@ -478,6 +487,11 @@ static void lose_members(struct enl_team *team, uint32_t host)
         cut(team);
     else
         look_at_gate(team);
+}
+
+bool enl_teams_lives(const struct enl_jobs *jobs, uint32_t number)
+{
+    return team_of(jobs, number) != NULL;
 }
 
 void enl_teams_host_lost(struct enl_jobs *jobs, uint32_t host)

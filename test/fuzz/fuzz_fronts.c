@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a load file of yod, as a list of nodes, and as the words of a command line. What is taken names a program for each
- * member, and no node twice in one list. */
+/* Any bytes as a load file of yod, as a list of nodes, and as the words of a command line of yod or scrun. What is taken names a program
+ * for each member, and no node twice in one list. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,15 +64,24 @@ static void list(char *text)
     free(nodes.nodes);
 }
 
-static void words_of(char *text)
+enum { WORDS_MAX = 64 };
+
+/* Lines as words behind the first one, which is there. Returns how many there are. */
+static int split(char *text, char *words[WORDS_MAX + 1])
 {
-    enum { WORDS_MAX = 64 };
-    char error[512] = "";
-    char *words[WORDS_MAX + 1] = {"yod"};
-    struct enl_yod yod;
     int count = 1;
     for (char *word; count < WORDS_MAX && (word = strsep(&text, "\n")) != NULL;)
         words[count++] = word;
+    words[count] = NULL;
+    return count;
+}
+
+static void yod_of(char *text)
+{
+    char error[512] = "";
+    char *words[WORDS_MAX + 1] = {"yod"};
+    struct enl_yod yod;
+    const int count = split(text, words);
     const int failed = enl_yod_options(count, words, &yod, error, sizeof error);
     check_said(failed, error);
     if (failed != 0 || yod.wants_help || words[yod.first] == NULL || words[yod.first + 1] == NULL)
@@ -84,6 +93,30 @@ static void words_of(char *text)
     enl_roster_free(roster);
 }
 
+static void scrun_of(char *text)
+{
+    char error[512] = "";
+    char *words[WORDS_MAX + 1] = {"scrun"};
+    struct enl_scrun scrun;
+    const int count = split(text, words);
+    const int failed = enl_scrun_options(count, words, words[1], &scrun, error, sizeof error);
+    check_said(failed, error);
+    if (failed != 0)
+        return;
+    if (!scrun.wants_help && words[scrun.first] != NULL) {
+        struct enl_roster *roster = enl_scrun_roster(&scrun, words + scrun.first, error, sizeof error);
+        check_said(roster == NULL, error);
+        for (size_t i = 0; roster != NULL && i < roster->team_count; i++)
+            if (roster->teams[i].count != 1 ||
+                (i > 0 && roster->teams[i].stage < roster->teams[i - 1].stage) ||
+                (roster->teams[i].reads_pipe && roster->teams[i].stage != roster->teams[i - 1].stage) ||
+                roster->lines[i].argv[0] == NULL)
+                abort();
+        enl_roster_free(roster);
+    }
+    enl_scrun_free(&scrun);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     if (length == 0)
@@ -91,11 +124,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     char *text = strndup((const char *)bytes + 1, length - 1);
     if (text == NULL)
         return 0;
-    switch (bytes[0] % 4) {
+    switch (bytes[0] % 5) {
     case 0: load((const char *)bytes + 1, length - 1, NULL); break;
     case 1: load((const char *)bytes + 1, length - 1, "7..12,3"); break;
     case 2: list(text); break;
-    default: words_of(text);
+    case 3: yod_of(text); break;
+    default: scrun_of(text);
     }
     free(text);
     return 0;

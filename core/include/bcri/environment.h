@@ -13,6 +13,13 @@
 #define BCRI_AWAIT_TEAM_ENV  "BCR_TEAM"
 #define BCRI_AWAIT_RANK_ENV  "BCR_RANK"
 #define BCRI_AWAIT_HOSTS_ENV "BCR_HOSTS"
+/* Of members of a job, of which their daemon takes them away: files for their standard input and output, to the last of which
+ * is appended. */
+#define BCRI_STDIN_ENV       "BCRI_STDIN"
+#define BCRI_STDOUT_ENV      "BCRI_STDOUT"
+#define BCRI_STDOUT_MORE_ENV "BCRI_STDOUT_MORE"
+/* The directory of a job on this host, for its members. */
+#define BCRI_JOB_DIR_ENV "BCR_JOB_DIR"
 /* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
  * finds it set, the program was started in enl's place. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"

@@ -188,6 +188,172 @@ TEST(a_load_file_that_is_none_is_refused_with_its_line)
     refused(load("-sz 65000 a\nb\n", NULL, NULL), "65001 members are more than the 65000");
 }
 
+/* ---- scrun ---- */
+
+static struct enl_scrun scrun; /* what the last roster refers to */
+
+static struct enl_roster *scrun_of(char **words, const char *given)
+{
+    int count = 0;
+    sentence[0] = '\0';
+    while (words[count] != NULL)
+        count++;
+    if (enl_scrun_options(count, words, given, &scrun, sentence, sizeof sentence) != 0)
+        return NULL;
+    struct enl_roster *roster = enl_scrun_roster(&scrun, words + scrun.first, sentence, sizeof sentence);
+    if (roster == NULL)
+        enl_scrun_free(&scrun);
+    return roster;
+}
+#define SCRUN(...) scrun_of((char *[]){"scrun", __VA_ARGS__, NULL}, NULL)
+
+/* nodes, hosts, nodes on each: as far as they are said. */
+static const char *asked(struct enl_roster *roster)
+{
+    static char text[64];
+    if (roster == NULL)
+        FAIL("refused: %s", sentence);
+    snprintf(text, sizeof text, "%u %ux%u%s", scrun.nodes, scrun.hosts, scrun.per_host,
+             scrun.is_quiet ? " quiet" : "");
+    enl_roster_free(roster);
+    enl_scrun_free(&scrun);
+    return text;
+}
+
+TEST(options_of_scrun_say_how_many_nodes_on_how_many_hosts)
+{
+    static const struct {
+        const char *options, *given, *asked;
+    } cases[] = {
+        {"-nodes=4", NULL, "4 0x0"},
+        {"-nodes=4x2", NULL, "0 4x2"},
+        {"-nodes=x2", NULL, "0 0x2"},
+        {"-nodes", NULL, "0 0x0"},
+        {"-nodes=65000", NULL, "65000 0x0"},
+        {"-nodes=1x65000", NULL, "0 1x65000"},
+        {"-nodes=4,nodes=8", NULL, "4 0x0"}, /* the leftmost counts */
+        {"-nodes=4", "nodes=8", "4 0x0"},
+        {"-debug", "nodes=8", "8 0x0"},
+        {"-message=quiet", NULL, "0 0x0 quiet"},
+        {"-message=concise,nodes=2", NULL, "2 0x0 quiet"},
+        {"-message", NULL, "0 0x0"},
+        {"-own=1,nodes=3", NULL, "3 0x0"},
+        {"-nodes=2,message", "message=quiet", "2 0x0"},
+        {"-debug=10,nodes=1", NULL, "1 0x0"},
+        {"-debug=ddt", NULL, "0 0x0"},
+        {"-noidle,file=/f", NULL, "0 0x0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *words[] = {"scrun", (char *)(uintptr_t)cases[i].options, "p", NULL};
+        CHECK_STR(asked(scrun_of(words, cases[i].given)), cases[i].asked);
+    }
+    CHECK_STR(asked(SCRUN("p", "-nodes=9")), "0 0x0"); /* the program's */
+    char *words[] = {"scrun", "-a=b,nodes=2", "p", NULL};
+    struct enl_roster *roster = scrun_of(words, "c,nodes=9");
+    CHECK_STR(roster->environment[0], "SCORE_OPTIONS=a=b,nodes=2,c,nodes=9");
+    enl_roster_free(roster);
+    enl_scrun_free(&scrun);
+}
+
+TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
+{
+    static const struct {
+        const char *options, *given, *part;
+    } cases[] = {
+        {"-nodes=0", NULL, "nodes=0 is neither"},
+        {"-nodes=0x0", NULL, "nodes=0x0 is neither"},
+        {"-nodes=4x0", NULL, "nodes=4x0 is neither"},
+        {"-nodes=1099511627776", NULL, "is neither"},
+        {"-nodes=65001", NULL, "is neither"},
+        {"-nodes=4x", NULL, "is neither"},
+        {"-nodes=4y2", NULL, "is neither"},
+        {"-nodes=-4", NULL, "is neither"},
+        {"-nodes=4x2x2", NULL, "is neither"},
+        {"-nodes=4.i386-redhat7-linux2_4", NULL, "binary types are not known"},
+        {"-nodes=4x2.i386", NULL, "binary types are not known"},
+        {"-message=loud", NULL, "neither concise nor quiet"},
+        {"-file=", NULL, "needs the path"},
+        {"-file", NULL, "needs the path"},
+        {"-noidle=1", NULL, "noidle has no value"},
+        {"-debug=0", NULL, "neither a number from 1 to 10"},
+        {"-debug=11", NULL, "neither a number from 1 to 10"},
+        {"-debug=x", NULL, "neither a number from 1 to 10"},
+        {"-", NULL, "- has options behind it"},
+        {"-nodes=1,", NULL, "\"\" is no option"},
+        {"-,nodes=1", NULL, "\"\" is no option"},
+        {"-nodes=1,,debug", NULL, "\"\" is no option"},
+        {"-=1", NULL, "\"=1\" is no option"},
+        {"--nodes=1", NULL, "is no option"},
+        {"-nodes=1, debug", NULL, "is no option"},
+        {"-nodes=1", "-debug", "is no option"},
+        {"-nodes=1", "debug=0", "neither a number from 1 to 10"},
+        {"-network=agent-udp", NULL, "network is an option of scrun that is not there"},
+        {"-group=pcc", NULL, "group is an option"},
+        {"-heterogeneous", NULL, "heterogeneous is an option"},
+        {"-stat=all", NULL, "stat is an option"},
+        {"-statistics", NULL, "statistics is an option"},
+        {"-cpulimit=4", NULL, "cpulimit is an option"},
+        {"-memorylimit=4", NULL, "memorylimit is an option"},
+        {"-disklimit=4", NULL, "disklimit is an option"},
+        {"-resource", NULL, "resource is an option"},
+        {"-scored=h", NULL, "scored is an option"},
+        {"-wait", NULL, "wait is an option"},
+        {"-priority=1", NULL, "priority is an option"},
+        {"-restart", NULL, "restart is an option"},
+        {"-checkpoint=1h", NULL, "checkpoint is an option"},
+        {"-monitor=load", NULL, "monitor is an option"},
+        {"-nodes=1", "monitor", "monitor is an option"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *words[] = {"scrun", (char *)(uintptr_t)cases[i].options, "p", NULL};
+        refused(scrun_of(words, cases[i].given), cases[i].part);
+    }
+    refused(SCRUN("-nodes=2"), "which program?");
+}
+
+TEST(programs_are_joined_by_pipes_and_in_sequence_and_have_files)
+{
+    struct enl_roster *roster = SCRUN("-nodes=2", "a", "1", ":=", "in", "==", "b", "=:", "/o", "::", "c",
+                                      ":=:", "o", "::", "d", "=::", "o2", ":=", "o");
+    CHECK(roster != NULL);
+    CHECK_INT(roster->team_count, 4);
+    const struct enl_roster_team *teams = roster->teams;
+    CHECK_STR(roster->lines[0].argv[1], "1");
+    for (int i = 0; i < 4; i++) {
+        CHECK_STR(roster->lines[i].argv[0], ((const char *const[]){"a", "b", "c", "d"})[i]);
+        CHECK(roster->lines[i].argv[i == 0 ? 2 : 1] == NULL);
+        CHECK_INT(teams[i].stage, ((const uint32_t[]){0, 0, 1, 2})[i]);
+        CHECK_INT(teams[i].reads_pipe, i == 1);
+        CHECK_INT(teams[i].appends, i >= 2);
+    }
+    CHECK_STR(teams[0].in, "in");
+    CHECK_STR(teams[1].out, "/o");
+    CHECK(teams[0].out == NULL && teams[1].in == NULL && teams[2].in == NULL);
+    CHECK_STR(teams[3].in, "o");
+    enl_roster_free(roster);
+    enl_scrun_free(&scrun);
+}
+
+TEST(joints_that_make_no_sense_are_refused_by_a_sentence)
+{
+    refused(SCRUN("=="), "none before ==");
+    refused(SCRUN("a", "=="), "none before the end");
+    refused(SCRUN("a", "::"), "none before the end");
+    refused(SCRUN("a", "==", "::", "b"), "none before ::");
+    refused(SCRUN("a", "::", "::", "b"), "none before ::");
+    refused(SCRUN(":=", "f"), "none before :=");
+    refused(SCRUN("a", ":="), "which file? behind :=");
+    refused(SCRUN("a", "=:", "==", "b"), "which file? behind =:");
+    refused(SCRUN("a", "=:", ""), "which file? behind =:");
+    refused(SCRUN("a", ":=", "f", ":=", "g"), "its input is redirected twice");
+    refused(SCRUN("a", "=:", "f", "=::", "g"), "what it prints is redirected twice");
+    refused(SCRUN("a", "==", "b", ":=", "f"), "its input is a pipe already");
+    refused(SCRUN("a", "=:", "f", "==", "b"), "goes into a pipe already");
+    refused(SCRUN("a", "=:", "x/f"), "a whole path, or a name alone");
+    refused(SCRUN("a", ":=", ".."), "is no file");
+    refused(SCRUN("a", ":=", "f", "g"), "nothing but an operator");
+}
+
 /* ---- enl -n ---- */
 
 TEST(lines_of_a_team_are_joined_by_colons)

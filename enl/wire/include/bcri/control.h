@@ -189,6 +189,8 @@
     X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation) | K(kind) | K(status), 0)          \
     X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                            \
     X(team_open, K(team), 0, 0)                                                                            \
+    X(input, K(team), K(bytes), 0)                                                                         \
+    X(input_taken, K(team) | K(size), 0, 0)                                                                \
     X(team_arrived, K(team) | K(generation), 0, 0)                                                         \
     X(team_back, K(team) | K(generation), 0, 0)                                                            \
     X(team_synced, K(team) | K(generation) | K(status), 0, 0)                                              \
@@ -307,7 +309,16 @@ enum { BCRI_OUTPUT_GOES_ON = 1 };
 
 /* Of `flags` in enlist: the requester wants the identities of the CCEs; their enlistor is to be told of their ends
  * (bcr_STARTED), for which its daemon wants the identities; they are members of a job, which may be any programs. */
-enum { BCRI_ENLIST_IDS = 1, BCRI_ENLIST_ENDS = 2, BCRI_ENLIST_JOB = 4 };
+enum {
+    BCRI_ENLIST_IDS = 1,
+    BCRI_ENLIST_ENDS = 2,
+    BCRI_ENLIST_JOB = 4,
+    BCRI_ENLIST_READS_PIPE =
+        8, /* of a job: of the member of the same rank of the team with the number before */
+    BCRI_ENLIST_WRITES_PIPE = 16, /* that of the team with the number behind reads */
+    BCRI_ENLIST_INPUT = 64,       /* of a job: rank 0 has the user's standard input */
+    BCRI_ENLIST_SCORE = 32 /* of a job: a signal that kills one ends it, and they have the job's directory */
+};
 
 /* The state in a member: what has become of a rank of a team. NEVER: no CCE was started for it. CAME: it waits in bcr_init, or
  * before its program is executed. OVER: `kind` and `status` say how it has ended (enum bcr_how), if that is known. */

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* scrun.c -- bcr-scrun: the command line of SCore's scrun. Options are one word, as -nodes=4x2,message=quiet, and then those of
+ * SCORE_OPTIONS; of two with one key the leftmost counts. Behind them come programs, joined by operators:
+ *
+ *     a == b       what node i of a prints is the input of node i of b
+ *     a :: b       b on the same hosts, when all of a have ended
+ *     a := FILE    its input; =: FILE what it prints; =:: FILE and :=: FILE append to that */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/record.h"
+#include "bcri/refuse.h"
+#include "fronts/fronts.h"
+
+static const char help[] =
+    "usage: bcr-scrun [-KEY[=VALUE],...] PROGRAM [arguments] [OPERATOR ...]\n"
+    "Runs PROGRAM on the hosts that hostsfile in bcrrc(5) or a batch system's job lists.\n"
+    "  nodes=N           N processes, which fill the slots of one host after the other\n"
+    "  nodes=HxP         P processes on each of H hosts; without H on each of all\n"
+    "  file=FILE         a hosts file\n"
+    "  message=concise|quiet  say less\n"
+    "  noidle            do not look for deadlocks\n"
+    "  debug[=N|ddt]     debuggers for processes that ask for one\n"
+    "Other keys are the program's, which asks by score_get_opt. More come from SCORE_OPTIONS; the leftmost "
+    "of two counts.\n"
+    "Operators: a == b (pipes), a :: b (one after the other), a := FILE, a =: FILE, a =:: FILE, a :=: "
+    "FILE.\n";
+
+void enl_scrun_help(FILE *out)
+{
+    fputs(help, out);
+}
+
+/* ---- options ---- */
+
+/* Takes a number from 1 to 65,000 off *at_io. */
+static bool take_count(const char **at_io, uint32_t *count_out)
+{
+    uint32_t count = 0;
+    const char *at = *at_io;
+    for (; *at >= '0' && *at <= '9' && count <= BCRI_CCE_MAX; at++)
+        count = count * 10 + (uint32_t)(*at - '0');
+    if (at == *at_io || count < 1 || count > BCRI_CCE_MAX)
+        return false;
+    *at_io = at;
+    *count_out = count;
+    return true;
+}
+
+static int take_nodes(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    const char *at = value;
+    uint32_t first = 0;
+    bool is_good = at[0] == 'x' || at[0] == '\0' || take_count(&at, &first);
+    const bool has_each = is_good && at[0] == 'x';
+    if (has_each) {
+        at++;
+        is_good = take_count(&at, &scrun->per_host);
+    }
+    if (is_good && at[0] == '.')
+        return bcri_refuse(error, error_size, -1, "nodes=%.60s: binary types are not known here", value);
+    if (!is_good || at[0] != '\0')
+        return bcri_refuse(error, error_size, -1,
+                           "nodes=%.60s is neither a number of nodes, nor HxP: hosts, and nodes on each",
+                           value);
+    if (has_each)
+        scrun->hosts = first;
+    else
+        scrun->nodes = first;
+    return 0;
+}
+
+static int take_message(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    scrun->is_quiet = true;
+    if (strcmp(value, "concise") == 0 || strcmp(value, "quiet") == 0)
+        return 0;
+    scrun->is_quiet = false;
+    return value[0] == '\0'
+               ? 0
+               : bcri_refuse(error, error_size, -1, "message=%.60s is neither concise nor quiet", value);
+}
+
+static int take_file(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    scrun->file = value;
+    return value[0] != '\0' ? 0 : bcri_refuse(error, error_size, -1, "file= needs the path of a hosts file");
+}
+
+static int take_noidle(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    scrun->is_never_idle = true;
+    return value[0] == '\0' ? 0 : bcri_refuse(error, error_size, -1, "noidle has no value");
+}
+
+static int take_debug(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    uint32_t count = 4;
+    const char *at = value;
+    (void)scrun; /* sc_inspectme looks at it */
+    if (value[0] == '\0' || strcmp(value, "ddt") == 0 ||
+        (take_count(&at, &count) && at[0] == '\0' && count <= 10))
+        return 0;
+    return bcri_refuse(error, error_size, -1, "debug=%.60s is neither a number from 1 to 10 nor ddt", value);
+}
+
+static int refuse_missing(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    (void)scrun;
+    (void)value;
+    return bcri_refuse(error, error_size, -1,
+                       "is an option of scrun that is not there; docs/launching.md lists them");
+}
+
+static const struct {
+    const char *key;
+    int (*take)(struct enl_scrun *scrun, const char *value, char *error, size_t error_size);
+} keys[] = {{"nodes", take_nodes},
+            {"message", take_message},
+            {"file", take_file},
+            {"noidle", take_noidle},
+            {"debug", take_debug},
+            {"network", refuse_missing},
+            {"group", refuse_missing},
+            {"heterogeneous", refuse_missing},
+            {"stat", refuse_missing},
+            {"statistics", refuse_missing},
+            {"cpulimit", refuse_missing},
+            {"memorylimit", refuse_missing},
+            {"disklimit", refuse_missing},
+            {"resource", refuse_missing},
+            {"scored", refuse_missing},
+            {"wait", refuse_missing},
+            {"priority", refuse_missing},
+            {"restart", refuse_missing},
+            {"checkpoint", refuse_missing},
+            {"monitor", refuse_missing}};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+/* Takes one option, unless its key came before. */
+static int take_option(struct enl_scrun *scrun, char *option, bool seen[KEYS], char *error, size_t error_size)
+{
+    char reason[256];
+    if (option[0] == '\0' || option[0] == '=' || option[0] == '-' || strpbrk(option, " \t\n") != NULL)
+        return bcri_refuse(
+            error, error_size, -1,
+            "\"%.60s\" is no option: these are KEY or KEY=VALUE, with commas between, and have "
+            "no blanks",
+            option);
+    const size_t length = strcspn(option, "=");
+    const char *value = option[length] == '=' ? option + length + 1 : "";
+    for (int i = 0; i < KEYS; i++) {
+        if (strlen(keys[i].key) != length || memcmp(keys[i].key, option, length) != 0)
+            continue;
+        if (seen[i])
+            return 0;
+        seen[i] = true;
+        if (keys[i].take(scrun, value, reason, sizeof reason) == 0)
+            return 0;
+        return keys[i].take == refuse_missing
+                   ? bcri_refuse(error, error_size, -1, "%.*s %s", (int)length, option, reason)
+                   : bcri_refuse(error, error_size, -1, "%s", reason);
+    }
+    return 0; /* the program's */
+}
+
+/* The options of the command line and then those of the variable, as SCORE_OPTIONS=..., and for taking them apart once more behind
+ * that. NULL: no memory. */
+static char *join_options(const char *own, const char *given, char **apart_out)
+{
+    const bool has_both = own[0] != '\0' && given[0] != '\0';
+    const size_t size = sizeof "SCORE_OPTIONS=" + strlen(own) + 1 + strlen(given);
+    char *joined = malloc(2 * size);
+    if (joined == NULL)
+        return NULL;
+    snprintf(joined, size, "SCORE_OPTIONS=%s%s%s", own, has_both ? "," : "", given);
+    *apart_out = joined + size;
+    memcpy(*apart_out, strchr(joined, '=') + 1, strlen(strchr(joined, '=') + 1) + 1);
+    return joined;
+}
+
+int enl_scrun_options(int argc, char **argv, const char *given, struct enl_scrun *scrun_out, char *error,
+                      size_t error_size)
+{
+    struct enl_scrun scrun = {.first = 1};
+    bool seen[KEYS] = {false};
+    const char *own = "";
+    char *apart;
+    int failed = 0;
+    if (argc > 1 && (strcmp(argv[1], "-help") == 0 || strcmp(argv[1], "--help") == 0))
+        scrun.wants_help = true;
+    else if (argc > 1 && argv[1][0] == '-') {
+        own = argv[1] + 1;
+        scrun.first = 2;
+        if (own[0] == '\0')
+            return bcri_refuse(error, error_size, -1,
+                               "- has options behind it, as -nodes=4; bcr-scrun -help lists them");
+    }
+    if (scrun.first >= argc && !scrun.wants_help)
+        return bcri_refuse(error, error_size, -1,
+                           "which program? usage: bcr-scrun [-KEY[=VALUE],...] PROGRAM [arguments]");
+    if ((scrun.variable = join_options(own, given != NULL ? given : "", &apart)) == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    for (char *option;
+         failed == 0 && apart != NULL && apart[0] != '\0' && (option = strsep(&apart, ",")) != NULL;) {
+        failed = take_option(&scrun, option, seen, error, error_size);
+        if (failed == 0 && apart != NULL && apart[0] == '\0')
+            failed = take_option(&scrun, apart, seen, error, error_size); /* an empty one at the end */
+    }
+    if (failed != 0)
+        free(scrun.variable);
+    else
+        *scrun_out = scrun;
+    return failed;
+}
+
+void enl_scrun_free(struct enl_scrun *scrun)
+{
+    free(scrun->variable);
+    scrun->variable = NULL;
+}
+
+/* ---- programs ---- */
+
+enum operator{ WORD, PIPE, SEQUENCE, IN, OUT, APPEND, END };
+
+static enum operator operator_of(const char *word)
+{
+    static const char *const words[] = {
+        [PIPE] = "==", [SEQUENCE] = "::", [IN] = ":=", [OUT] = "=:", [APPEND] = "=::"};
+    if (word == NULL)
+        return END;
+    for (enum operator at = PIPE; at <= APPEND; at++)
+        if (strcmp(word, words[at]) == 0)
+            return at;
+    return strcmp(word, ":=:") == 0 ? APPEND : WORD;
+}
+
+/* Takes the redirections of the last team off *word_io. Returns 0, or -1 with a sentence. */
+static int take_files(struct enl_roster *roster, char ***word_io, char *error, size_t error_size)
+{
+    struct enl_roster_team *team = &roster->teams[roster->team_count - 1];
+    char **word = *word_io;
+    for (enum operator at; (at = operator_of(*word)) >= IN && at <= APPEND; word += 2) {
+        const char *const sign = word[0], *const file = word[1];
+        if (operator_of(file) != WORD || file[0] == '\0')
+            return bcri_refuse(error, error_size, -1, "which file? behind %s comes its name", sign);
+        if (file[0] != '/' && strchr(file, '/') != NULL)
+            return bcri_refuse(
+                error, error_size, -1,
+                "%s %.200s: a file has a whole path, or a name alone, which is in the job's directory", sign,
+                file);
+        if (strcmp(file, "..") == 0 || strcmp(file, ".") == 0)
+            return bcri_refuse(error, error_size, -1, "%s %s is no file", sign, file);
+        if (at == IN && team->reads_pipe)
+            return bcri_refuse(error, error_size, -1, ":= %.200s: its input is a pipe already", file);
+        if (at == IN ? team->in != NULL : team->out != NULL)
+            return bcri_refuse(error, error_size, -1, "%s %.200s: %s is redirected twice", sign, file,
+                               at == IN ? "its input" : "what it prints");
+        if (at == IN)
+            team->in = file;
+        else
+            team->out = file;
+        team->appends = team->appends || at == APPEND;
+        word[0] = NULL;
+    }
+    if (operator_of(*word) == WORD)
+        return bcri_refuse(error, error_size, -1, "%.200s: nothing but an operator comes behind a file",
+                           *word);
+    *word_io = word;
+    return 0;
+}
+
+/* Reads one team. *word_io is its first word, and then that of the next one; NULL: there is none. */
+static int take_team(struct enl_roster *roster, const struct enl_scrun *scrun, uint32_t *stage_io,
+                     bool reads_pipe, char ***word_io, bool *pipes_out, char *error, size_t error_size)
+{
+    char **word = *word_io;
+    if (operator_of(*word) != WORD)
+        return bcri_refuse(error, error_size, -1, "which program? there is none before %s",
+                           *word != NULL ? *word : "the end");
+    struct enl_roster_team *team = enl_roster_begin(roster, *stage_io);
+    struct enl_roster_line *line = team != NULL ? enl_roster_add(roster) : NULL;
+    if (line == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    team->reads_pipe = reads_pipe;
+    line->argv = word;
+    line->members = scrun->nodes;
+    while (operator_of(*word) == WORD)
+        word++;
+    if (take_files(roster, &word, error, error_size) != 0)
+        return -1;
+    const enum operator then = operator_of(*word);
+    *pipes_out = then == PIPE;
+    if (then == PIPE && team->out != NULL)
+        return bcri_refuse(error, error_size, -1, "=: %.200s: what it prints goes into a pipe already",
+                           team->out);
+    *stage_io += then == SEQUENCE;
+    if (then != END)
+        *word++ = NULL;
+    *word_io = then != END ? word : NULL;
+    return 0;
+}
+
+struct enl_roster *enl_scrun_roster(const struct enl_scrun *scrun, char **argv, char *error,
+                                    size_t error_size)
+{
+    struct enl_roster *roster = enl_roster_new(ENL_FRONT_SCRUN);
+    uint32_t stage = 0;
+    bool pipes = false;
+    int failed = 0;
+    if (roster == NULL) {
+        bcri_refuse(error, error_size, 0, "no memory");
+        return NULL;
+    }
+    roster->hosts = scrun->hosts;
+    roster->per_host = scrun->per_host;
+    roster->is_quiet = scrun->is_quiet;
+    for (char **word = argv; failed == 0 && word != NULL;)
+        failed = take_team(roster, scrun, &stage, pipes, &word, &pipes, error, error_size);
+    char **variables = failed == 0 ? enl_roster_words(roster, 1, 0) : NULL;
+    if (failed == 0 && variables == NULL)
+        failed = bcri_refuse(error, error_size, -1, "no memory");
+    if (variables != NULL && strchr(scrun->variable, '=')[1] != '\0')
+        variables[0] = scrun->variable;
+    roster->environment = variables;
+    if (failed == 0 && enl_roster_count(roster, error, error_size) == 0)
+        return roster;
+    enl_roster_free(roster);
+    return NULL;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* input.c -- the standard input of a job's first member, which comes from the user's, by the root's daemon (job/feed.c): a pipe, whose
+ * writing end is this daemon's. What was written is told, and only then more comes, so no more than the root's window lies here. */
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct enl_input {
+    uv_pipe_t pipe;
+    struct enl_here *here;
+    uint32_t team;
+    bool is_last;    /* no more comes */
+    bool is_closing; /* the member is over, or reads no more */
+};
+
+struct piece {
+    uv_write_t request;
+    struct enl_input *input;
+    uint32_t length;
+    char bytes[];
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void close_input(struct enl_input *input)
+{
+    if (!input->is_closing)
+        uv_close((uv_handle_t *)&input->pipe, on_closed);
+    input->is_closing = true;
+}
+
+int enl_input_open(struct enl_cce *cce, uint32_t team, int *in_out)
+{
+    struct enl_here *here = cce->here;
+    struct enl_input *input = calloc(1, sizeof *input);
+    int pair[2];
+    if (input == NULL)
+        return -ENOMEM;
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        free(input);
+        return -errno;
+    }
+    input->here = here;
+    input->team = team;
+    uv_pipe_init(&here->self->loop, &input->pipe, 0);
+    input->pipe.data = input;
+    const int failed = uv_pipe_open(&input->pipe, pair[1]);
+    if (failed != 0) {
+        close(pair[0]);
+        close(pair[1]);
+        close_input(input);
+        return failed;
+    }
+    cce->input = input;
+    *in_out = pair[0];
+    return 0;
+}
+
+void enl_input_close(struct enl_cce *cce)
+{
+    if (cce->input != NULL)
+        close_input(cce->input);
+    cce->input = NULL;
+}
+
+static void tell_taken(const struct enl_input *input, uint32_t length)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_input_taken,
+                                         .present = BCRI_HAS(team) | BCRI_HAS(size),
+                                         .team = input->team,
+                                         .size = length};
+    input->here->ops->tell_teams(input->here->self->program, &message);
+}
+
+/* With an error the member has closed its input, or ended: the rest is dropped, and taken all the same. */
+static void on_written(uv_write_t *request, int status)
+{
+    struct piece *piece = request->data;
+    struct enl_input *input = piece->input;
+    (void)status;
+    if (input->here->self->phase == ENL_RUNNING)
+        tell_taken(input, piece->length);
+    if (input->is_last && uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0 &&
+        !input->is_closing) {
+        struct enl_cce *cce;
+        TAILQ_FOREACH (cce, &input->here->all, entry)
+            if (cce->input == input)
+                cce->input = NULL;
+        close_input(input);
+    }
+    free(piece);
+}
+
+const char *enl_input_take(struct enl_here *here, const struct bcri_control *message)
+{
+    struct enl_cce *cce;
+    TAILQ_FOREACH (cce, &here->all, entry)
+        if (cce->input != NULL && cce->input->team == message->team)
+            break;
+    if (cce == NULL)
+        return NULL; /* it has ended */
+    struct enl_input *input = cce->input;
+    if (input->is_last)
+        return "input behind its end";
+    if (message->bytes.length == 0) {
+        input->is_last = true;
+        if (uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0)
+            enl_input_close(cce);
+        return NULL;
+    }
+    struct piece *piece = malloc(sizeof *piece + message->bytes.length);
+    if (piece == NULL) { /* nothing of it may be missing in the middle */
+        enl_input_close(cce);
+        return NULL;
+    }
+    piece->request.data = piece;
+    piece->input = input;
+    piece->length = message->bytes.length;
+    memcpy(piece->bytes, message->bytes.bytes, piece->length);
+    const uv_buf_t buffer = uv_buf_init(piece->bytes, piece->length);
+    if (uv_write(&piece->request, (uv_stream_t *)&input->pipe, &buffer, 1, on_written) != 0) {
+        free(piece);
+        enl_input_close(cce);
+    }
+    return NULL;
+}

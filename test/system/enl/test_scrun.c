@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr-scrun: parallel jobs in the manner of SCore's scrun: pipes, parts one after the other, files, input, signals and ends. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+/* enl by its other name. */
+static const char *scrun(void)
+{
+    static char path[4096];
+    const char *const link = run_in_folder("bcr-scrun");
+    unlink(link);
+    CHECK_INT(symlink(run_enl(), link), 0);
+    snprintf(path, sizeof path, "%s", link);
+    return path;
+}
+
+static void two_hosts(void)
+{
+    static const char lines[] = "a local slots=2\nb local slots=2\n";
+    run_folder();
+    run_write_file("hosts", lines, sizeof lines - 1, 0600);
+    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+}
+
+static void ends(int status)
+{
+    run_end(&run);
+    if (run.status != status)
+        FAIL("status %d, not %d: %s", run.status, status, run.error);
+}
+
+TEST(nodes_are_told_when_all_are_there)
+{
+    two_hosts();
+    run_start(&run, scrun(), "-nodes=4", "true");
+    ends(0);
+    CHECK_STR(run.error, "SCORE: 4 nodes (2x2) ready.\n");
+    run_start(&run, scrun(), "-nodes=3", "true");
+    ends(0);
+    CHECK_STR(run.error, "SCORE: 3 nodes (2 hosts) ready.\n");
+    run_start(&run, scrun(), "-nodes=2x3,message=concise", "echo", "x");
+    ends(0);
+    CHECK_STR(run.error, "");
+    CHECK_INT(run_count(run.text, "x\n"), 6);
+    run_start(&run, scrun(), "-nodes=5", "true");
+    run_ends(&run, 2, "5 nodes are asked for, and there are 4");
+    run_start(&run, scrun(), "-nodes=3x1", "true");
+    run_ends(&run, 2, "3 hosts are asked for, and there are 2");
+    run_start(&run, scrun(), "true", "==");
+    run_ends(&run, 2, "scrun: which program? there is none before the end");
+}
+
+TEST(what_a_node_prints_is_the_input_of_that_node_of_the_next_program)
+{
+    two_hosts();
+    run_start(&run, scrun(), "-nodes=4,message=quiet", "sh", "-c", "seq 1 20000", "==", "sort", "-rn",
+              "==", "cat", "==", "sh", "-c", "head -n 1; wc -l");
+    ends(0);
+    CHECK_INT(run_count(run.text, "20000\n"), 4);
+    CHECK_INT(run_count(run.text, "\n"), 8);
+    /* A reader that ends early ends the writer by SIGPIPE, and nothing else. */
+    run_start(&run, scrun(), "-nodes=4,message=quiet", "yes", "==", "cat", "==", "cat", "==", "head", "-n",
+              "1");
+    ends(0);
+    CHECK_STR(run.text, "y\ny\ny\ny\n");
+    CHECK_STR(run.error, "");
+}
+
+TEST(programs_run_one_after_the_other_and_share_files_of_the_jobs_directory)
+{
+    two_hosts();
+    run_script("first", "#!/bin/sh\necho $BCR_JOB_DIR >\"$SYS_TELL\"\ndd bs=1 count=1 <\"$SYS_GO\" "
+                        ">/dev/null 2>&1\necho made\n");
+    run_start(&run, scrun(), "-nodes=2x1,message=quiet", run_in_folder("first"), "=:", "f", "::", "sh", "-c",
+              "echo more", ":=:", "f", "::", "cat", ":=", "f", "::", "sh", "-c", "exit 3");
+    char folders[2][512];
+    for (int i = 0; i < 2; i++)
+        snprintf(folders[i], sizeof folders[i], "%s", run_told_by(&run));
+    CHECK(strcmp(folders[0], folders[1]) != 0);
+    CHECK(access(folders[0], W_OK) == 0 && access(folders[1], W_OK) == 0);
+    run_go();
+    run_go();
+    ends(3);
+    CHECK_STR(run.text, "made\nmore\nmade\nmore\n");
+    CHECK(access(folders[0], F_OK) != 0 && access(folders[1], F_OK) != 0);
+}
+
+/* Of two nodes on a host the first has the file. */
+TEST(a_whole_path_is_a_file_of_each_host)
+{
+    two_hosts();
+    char file[512], text[64];
+    snprintf(file, sizeof file, "%s", run_in_folder("out"));
+    run_start(&run, scrun(), "-nodes=1x2,message=quiet", "echo", "one", "=:", file);
+    ends(0);
+    run_start(&run, scrun(), "-nodes=1x2,message=quiet", "echo", "two", "=::", file);
+    ends(0);
+    text[run_read_file(file, text, sizeof text - 1)] = '\0';
+    CHECK_STR(text, "one\ntwo\n");
+    CHECK_STR(run.text, "");
+    run_start(&run, scrun(), "-nodes=1x2,message=quiet", "cat", ":=", "/nowhere/f");
+    run_ends(&run, 126, "could not open /nowhere/f: No such file or directory");
+}
+
+/* 3 MB, to a program that reads at once and to one on another host that never does. */
+TEST(standard_input_goes_to_node_0_of_the_first_program)
+{
+    enum { BYTES = 3000000 };
+    two_hosts();
+    static char bytes[BYTES];
+    for (int i = 0; i < BYTES; i++)
+        bytes[i] = (char)('a' + i % 23);
+    run_write_file("in", bytes, BYTES, 0600);
+    const int stdin_was = dup(0);
+    for (int i = 0; i < 3; i++) {
+        const int in = open("in", O_RDONLY | O_CLOEXEC);
+        CHECK(in >= 0 && stdin_was >= 0 && dup2(in, 0) == 0);
+        if (i == 0)
+            run_start(&run, scrun(), "-nodes=2x1,message=quiet", "wc", "-c", "==", "cat");
+        else if (i == 1)
+            run_start(&run, scrun(), "-message=quiet,nodes=2x1", "true", "::", "wc", "-c");
+        else
+            run_start(&run, scrun(), "-message=quiet,nodes=1x1", "head", "-c", "3");
+        ends(0);
+        if (i == 0) /* in whatever order */
+            CHECK(run_count_lines(run.text, "3000000\n") == 1 && run_count_lines(run.text, "0\n") == 1);
+        else
+            CHECK_STR(run.text, i == 1 ? "0\n0\n" : "abc");
+        close(in);
+    }
+    dup2(stdin_was, 0);
+}
+
+TEST(the_status_is_that_of_node_0_of_the_last_program)
+{
+    two_hosts();
+    run_start(&run, scrun(), "-nodes=2x1", "sh", "-c", "exit 3", "==", "sh", "-c", "exit 5");
+    ends(5);
+    run_start(&run, scrun(), "-nodes=2x1", "sh", "-c", "exit 3", "::", "true");
+    ends(0);
+    run_start(&run, scrun(), "-nodes=2x1", "sh", "-c", "kill -SEGV $$", "::", "true");
+    run_ends(&run, 128 + SIGSEGV, "(Segmentation fault); that ends the job");
+}
+
+TEST(signals_are_passed_and_who_dies_of_one_ends_the_job)
+{
+    two_hosts();
+    run_script("member", "#!/bin/sh\ntrap 'echo winch >\"$SYS_TELL\"' WINCH\necho here $$ >\"$SYS_TELL\"\n"
+                         "while :; do sleep 100 & wait $!; kill $! 2>/dev/null; done\n");
+    for (int i = 0; i < 2; i++) {
+        int gone[4];
+        run_start(&run, scrun(), "-nodes=2x2", run_in_folder("member"));
+        for (int k = 0; k < 4; k++) {
+            const char *line = run_told_by(&run);
+            CHECK_INT(strncmp(line, "here ", 5), 0);
+            gone[k] = run_watch((pid_t)strtol(line + 5, NULL, 10));
+        }
+        kill(run.pid, SIGWINCH);
+        for (int k = 0; k < 4; k++)
+            CHECK_STR(run_told_by(&run), "winch");
+        const int last = i == 0 ? SIGINT : SIGTERM;
+        kill(run.pid, last);
+        ends(128 + last);
+        for (int k = 0; k < 4; k++)
+            run_gone(gone[k]);
+    }
+}
+
+TEST(programs_of_bcr_are_teams_with_ranks_from_0)
+{
+    two_hosts();
+    run_start(&run, scrun(), "-nodes=2x2,message=quiet", getenv("SYS_TEAM"), "whole", "==", "sort",
+              "::", getenv("SYS_TEAM"), "whole");
+    ends(0);
+    for (int rank = 0; rank < 4; rank++) {
+        char line[64];
+        snprintf(line, sizeof line, "%d of 4 on host", rank);
+        CHECK_INT(run_count(run.text, line), 2);
+    }
+}
