@@ -77,15 +77,18 @@ struct earl_open {
     int process;
     uint32_t serial; /* among all sends */
     bool is_synchronous, is_matched, is_queued;
-    bool is_copy;      /* data are pages of Earl's */
-    bool is_abandoned; /* nobody asks for it: it is over when it is done */
+    bool is_to_announce; /* with the queued item its first packet goes, not the rest */
+    bool is_copy;        /* data are pages of Earl's */
+    bool is_abandoned;   /* nobody asks for it: it is over when it is done */
 };
 
-/* What waits to go to a process: a packet, or the rest of a send. */
+/* What waits to go to a process: a packet, the announcement or the rest of a send, or an answer. Announcements and answers may take
+ * memory beyond what there is, so they have none before their turn: they would keep it from a part that waits before them. */
 struct earl_outgoing {
     struct earl_outgoing *next;
     earl_packet packet;
     struct earl_open *send;
+    uint32_t kind, serial, id; /* of an answer; kind 0: it is none */
 };
 
 /* Work that waits for memory for a packet. */
@@ -101,6 +104,7 @@ struct earl_peer {
     struct earl_outgoing *first, *last;
     long long sends, comes;  /* messages to it, and from it, since the start */
     uint64_t queued, served; /* packets and sends that have been, since the start */
+    uint64_t lost_from;      /* the first of these that found the process at its end; 0: none */
     struct earl_incoming *arriving;
     struct earl *earl;
     bool is_served;  /* work for it is to run */
@@ -204,7 +208,7 @@ int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t
 /* In a signal handler, where no work runs: does what it can of the queues, without waiting. False: there is nothing that it could
  * do now or later. */
 bool earl_outgoing_go(struct earl *earl);
-/* Has the rest of a send go when its turn comes. */
+/* Has the rest of a send, or its announcement, go when its turn comes. */
 int earl_outgoing_queue(struct earl *earl, struct earl_open *send);
 /* Memory for a packet, for which it waits. NULL: there is none for one so long. */
 earl_packet earl_outgoing_memory(struct earl *earl, size_t length);
@@ -230,6 +234,8 @@ void earl_send_finish(struct earl *earl, struct earl_open *send, int code);
 void earl_send_ended(struct earl *earl, int process);
 /* The process ends: sends that are over for their callers go, asked or not. */
 void earl_send_abandoned(struct earl *earl);
+/* The first packet of a send without any of its bytes: the receiver asks for them. NULL: no memory. */
+earl_packet earl_send_announcement(struct earl *earl, const struct earl_open *send);
 /* The next part of such a send, for one that cannot wait. NULL: no memory. */
 earl_packet earl_send_part(struct earl *earl, struct earl_open *send);
 /* Goes on with a send that a receive has got hold of, in work of its own, to its end. */

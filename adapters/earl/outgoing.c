@@ -12,7 +12,7 @@ static struct earl_outgoing *append(struct earl *earl, struct earl_peer *peer, e
     struct earl_outgoing *item = earl_pool_take(&earl->outgoing);
     if (item == NULL)
         return NULL;
-    *item = (struct earl_outgoing){NULL, packet, send};
+    *item = (struct earl_outgoing){.packet = packet, .send = send};
     if (peer->first == NULL)
         peer->first = item;
     else
@@ -22,18 +22,51 @@ static struct earl_outgoing *append(struct earl *earl, struct earl_peer *peer, e
     return item;
 }
 
-static void serve_item(struct earl *earl, int process, const struct earl_outgoing *item)
+/* The packet that stands first, and so all behind it, finds the process at its end. */
+static void lose_first(struct earl *earl, struct earl_peer *peer)
 {
-    struct earl_peer *peer = earl_peer(earl, process);
-    if (item->packet == NULL) {
+    peer->has_ended = true;
+    if (peer->lost_from == 0)
+        peer->lost_from = peer->served + 1;
+    earl->target->release(earl->self, peer->first->packet);
+}
+
+static void serve_item(struct earl *earl, struct earl_peer *peer, const struct earl_outgoing *item)
+{
+    if (item->send != NULL)
         earl_send_rest(earl, item->send);
+    if (item->packet == NULL)
         return;
-    }
     if (peer->has_ended ||
-        earl->target->put(earl->self, process, item->packet, false, EARL_WAIT) != EARL_PUT_DONE) {
-        peer->has_ended = true;
-        earl->target->release(earl->self, item->packet);
-    }
+        earl->target->put(earl->self, peer->process, item->packet, false, EARL_WAIT) != EARL_PUT_DONE)
+        lose_first(earl, peer);
+}
+
+static earl_packet new_answer(struct earl *earl, uint32_t kind, uint32_t serial, uint32_t id)
+{
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
+    if (packet != NULL)
+        earl_head_write(*packet, kind, serial, (uint32_t)earl->process, id);
+    return packet;
+}
+
+/* The turn of an announcement or answer has come: it is a packet then; or it is nothing, if it is over. */
+static void make_packet(struct earl *earl, const struct earl_peer *peer)
+{
+    struct earl_outgoing *item = peer->first;
+    struct earl_open *send = item->send;
+    if (item->kind != 0 && item->packet == NULL && !peer->has_ended)
+        item->packet = new_answer(earl, item->kind, item->serial, item->id);
+    if (send == NULL || !send->is_to_announce)
+        return;
+    item->send = NULL;
+    send->is_to_announce = send->is_queued = false;
+    if (!peer->has_ended)
+        item->packet = earl_send_announcement(earl, send);
+    if (item->packet == NULL)
+        earl_send_finish(earl, send, peer->has_ended ? EARL_E_ENDED : EARL_E_MEMORY);
+    else if (send->length == 0)
+        earl_send_finish(earl, send, EARL_OK);
 }
 
 /* Work: empties a queue. What it serves stays first in it until it is done, so that nothing overtakes. */
@@ -43,8 +76,9 @@ static void serve(void *argument)
     struct earl *earl = peer->earl;
     while (peer->first != NULL) {
         struct earl_outgoing *item = peer->first;
+        make_packet(earl, peer);
         peer->is_waiting = true;
-        serve_item(earl, peer->process, item);
+        serve_item(earl, peer, item);
         peer->is_waiting = false;
         peer->first = item->next;
         peer->served++;
@@ -72,7 +106,8 @@ static int wait_for(struct earl *earl, const struct earl_peer *peer, uint64_t ti
         return EARL_OK;
     while (code >= 0 && peer->served < ticket)
         code = earl_wait_step(earl, NULL, "send", peer->process, EARL_ANY);
-    return code < 0 ? code : peer->has_ended ? EARL_E_ENDED : EARL_OK;
+    /* The process may have ended since it got the packet. */
+    return code < 0 ? code : peer->lost_from != 0 && peer->lost_from <= ticket ? EARL_E_ENDED : EARL_OK;
 }
 
 /* What a refusal means. */
@@ -148,17 +183,22 @@ int earl_outgoing_answer(struct earl *earl, int process, uint32_t kind, uint32_t
     struct earl_peer *peer = earl_peer(earl, process);
     if (peer->has_ended)
         return EARL_E_ENDED;
-    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD, EARL_MUST);
+    earl_packet packet = new_answer(earl, kind, serial, id);
     if (packet == NULL)
         return EARL_E_MEMORY;
-    earl_head_write(*packet, kind, serial, (uint32_t)earl->process, id);
     const enum earl_put put = earl->target->put(earl->self, process, packet, false, EARL_NOW);
     if (put == EARL_PUT_DONE)
         return EARL_OK;
-    if (put == EARL_PUT_FULL)
-        return put_later(earl, peer, packet);
     earl->target->release(earl->self, packet);
-    return refused(peer, put);
+    if (put != EARL_PUT_FULL)
+        return refused(peer, put);
+    struct earl_outgoing *item = append(earl, peer, NULL, NULL);
+    if (item == NULL)
+        return EARL_E_MEMORY;
+    item->kind = kind;
+    item->serial = serial;
+    item->id = id;
+    return begin(earl, peer);
 }
 
 int earl_outgoing_queue(struct earl *earl, struct earl_open *send)
@@ -192,7 +232,7 @@ static bool put_part_before(struct earl *earl, struct earl_peer *peer)
             earl_pool_give(&earl->outgoing, part);
         return false;
     }
-    *part = (struct earl_outgoing){peer->first, packet, NULL};
+    *part = (struct earl_outgoing){.next = peer->first, .packet = packet};
     peer->first = part;
     peer->queued++;
     return true;
@@ -201,7 +241,12 @@ static bool put_part_before(struct earl *earl, struct earl_peer *peer)
 /* What the work would do next, if it need not wait for that. */
 static bool serve_now(struct earl *earl, struct earl_peer *peer)
 {
+    make_packet(earl, peer);
     struct earl_open *send = peer->first->send;
+    if (send == NULL && peer->first->packet == NULL) {
+        take_off(earl, peer);
+        return true;
+    }
     if (send != NULL && (peer->has_ended || send->sent == send->length)) {
         take_off(earl, peer);
         send->is_queued = false;
@@ -216,10 +261,8 @@ static bool serve_now(struct earl *earl, struct earl_peer *peer)
                                   : earl->target->put(earl->self, peer->process, packet, false, EARL_NOW);
     if (put == EARL_PUT_FULL)
         return false;
-    if (put != EARL_PUT_DONE) {
-        peer->has_ended = true;
-        earl->target->release(earl->self, packet);
-    }
+    if (put != EARL_PUT_DONE)
+        lose_first(earl, peer);
     take_off(earl, peer);
     return true;
 }

@@ -82,6 +82,26 @@ static void push(struct earl *earl, struct earl_open *send, bool waits)
         earl_expect(earl, send->process); /* it is parked, or done once it is received */
 }
 
+/* A FIRST, with so many bytes of the message. */
+static earl_packet first_packet(struct earl *earl, const struct earl_open *send, size_t bytes,
+                                enum earl_patience patience)
+{
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, patience);
+    if (packet == NULL)
+        return NULL;
+    earl_head_write(*packet, EARL_FIRST | (send->is_synchronous ? (uint32_t)EARL_SYNCHRONOUS : 0u),
+                    send->envelope.context, (uint32_t)earl->process, (uint32_t)send->envelope.tag);
+    earl_first_write(*packet, (uint32_t)send->request, send->serial, send->length);
+    if (bytes != 0)
+        memcpy((unsigned char *)*packet + EARL_HEAD_FIRST, send->data, bytes);
+    return packet;
+}
+
+earl_packet earl_send_announcement(struct earl *earl, const struct earl_open *send)
+{
+    return first_packet(earl, send, 0, EARL_MUST);
+}
+
 /* To this process itself: no packet is needed. send: of a synchronous one. */
 static void to_own(struct earl *earl, unsigned context, int tag, const void *data, size_t length,
                    const struct earl_open *send)
@@ -105,20 +125,22 @@ static void begin(struct earl *earl, struct earl_open *send, unsigned context, i
         earl_send_finish(earl, send, EARL_OK);
         return;
     }
-    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST + bytes, EARL_GROW);
+    earl_packet packet = first_packet(earl, send, bytes, EARL_GROW);
+    if (packet == NULL && earl_peer(earl, send->process)->first != NULL && !earl->in_signal) {
+        send->is_to_announce = true; /* behind what is queued */
+        if (earl_outgoing_queue(earl, send) != EARL_OK)
+            earl_send_finish(earl, send, EARL_E_MEMORY);
+        earl_expect(earl, send->process);
+        return;
+    }
     if (packet == NULL) {
-        bytes = 0; /* the message is announced */
-        packet = earl->target->allocate(earl->self, EARL_HEAD_FIRST, EARL_MUST);
+        bytes = 0;
+        packet = earl_send_announcement(earl, send);
     }
     if (packet == NULL) {
         earl_send_finish(earl, send, EARL_E_MEMORY);
         return;
     }
-    earl_head_write(*packet, EARL_FIRST | (send->is_synchronous ? (uint32_t)EARL_SYNCHRONOUS : 0u), context,
-                    (uint32_t)earl->process, (uint32_t)tag);
-    earl_first_write(*packet, (uint32_t)send->request, send->serial, send->length);
-    if (bytes != 0)
-        memcpy((unsigned char *)*packet + EARL_HEAD_FIRST, send->data, bytes);
     send->sent = bytes;
     const int code = earl_outgoing_put(earl, send->process, packet, false);
     if (code == EARL_OK)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr.c -- the target on BCR's cells: each process has one inbox, and a packet is a region.
  *
- * Memory: an account that grows by doubling. What is sent and not received may fill it. So that a message that is being received
- * goes on all the same, its parts find room: while the account can grow, it grows for them once nothing has become free for a
- * while; when it can't, all others leave room for one part. It comes back when the receiver has copied it.
- *
  * Packets to other hosts are ordered at once and arrive later; FAR_MOST of them are under way, then a put waits until all have
  * arrived. So little stands in the daemons' memory, however slow the receiver. */
 #include <stdint.h>
@@ -14,23 +10,14 @@
 
 #include <bcr/program.h>
 
+#include "memory.h"
 #include "pool.h"
 #include "targets.h"
 #include "who.h"
 
 enum { INBOX = EARL_CELL_INBOX, WORK = EARL_CELL_WORK };
-/* Regions in an inbox (EARL_INBOX). Memory for packets: what there is at first, beside EARL_MEMORY, so that the parts of messages
- * that are being received find room whatever waits elsewhere; the rest grows by doubling. */
-enum {
-    INBOX_REGIONS = 512,
-    ACCOUNT_FIRST = 1 << 20,
-    ACCOUNT_REGIONS = 64,
-    MUST_BYTES = 1 << 16,
-    HEAP_BYTES = 4096, /* what the heap keeps for itself of a growth */
-    PART_MSEC = 100,
-    FAR_MOST = 256
-};
-static const size_t account_default = (size_t)256 << 20;
+enum { INBOX_REGIONS = 512 /* in an inbox (EARL_INBOX) */, FAR_MOST = 256 };
+static const long long memory_default = 256 << 20; /* EARL_MEMORY */
 
 struct work {
     struct work *next;
@@ -44,9 +31,7 @@ static struct {
     const char *program;      /* to be entered */
     struct earl_known *known; /* by their numbers */
     int known_room, watched, host;
-    int far; /* puts to other hosts since all had arrived */
-    size_t account, account_most;
-    bool is_at_most;            /* the account can't grow any more for a part */
+    int far;                    /* puts to other hosts since all had arrived */
     struct work *first, **last; /* that has not begun */
     struct earl_pool works;
 } bcr;
@@ -171,12 +156,9 @@ static int begin(void *self, int *process, int *count)
     bcr.last = &bcr.first;
     earl_pool_begin(&bcr.works, sizeof(struct work));
     const int regions = (int)from_variable("EARL_INBOX", 1, 1 << 20, INBOX_REGIONS);
-    bcr.account_most =
-        (size_t)from_variable("EARL_MEMORY", 0, (long long)1 << 40, (long long)account_default) +
-        ACCOUNT_FIRST;
-    bcr.account = ACCOUNT_FIRST;
-    bcr.is_at_most = bcr.account_most - bcr.account < EARL_PART_MOST + HEAP_BYTES;
-    if (bcr_cagrow(INBOX, 0, 1, 0, 0, regions, (int)bcr.account) != INBOX ||
+    const size_t account =
+        earl_memory_begin((size_t)from_variable("EARL_MEMORY", 0, (long long)1 << 40, memory_default));
+    if (bcr_cagrow(INBOX, 0, 1, 0, 0, regions, (int)account) != INBOX ||
         bcr_cagrow(WORK, 1, 0, 0, 0, 0, 0) != WORK || bcr_handler(WORK, run, 1, 0, 0) != 0)
         return EARL_E_SYSTEM;
     const int begun = bcr.who->begin(process, count);
@@ -188,6 +170,7 @@ static void end(void *self)
 {
     (void)self;
     (void)bcr_putdone(bcr_BLOCK);
+    earl_memory_end();
 }
 
 void earl_target_bcr_finish(int status)
@@ -216,66 +199,10 @@ static int watch(void *self, int process)
 
 /* ---- packets ---- */
 
-/* Doubles the account, as far as EARL_MEMORY goes, for one packet of that length. */
-static bool grow(size_t length)
-{
-    const size_t left = bcr.account_most - bcr.account, twice = bcr.account < left ? bcr.account : left;
-    const size_t wanted = length + HEAP_BYTES;
-    const size_t more = twice > wanted ? twice : wanted;
-    if (bcr.is_at_most || more > left || more > INT32_MAX)
-        return false;
-    if (bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, (int)more) < 0) {
-        bcr.is_at_most = true;
-        return false;
-    }
-    bcr.account += more;
-    bcr.is_at_most = left - more < EARL_PART_MOST + HEAP_BYTES;
-    return true;
-}
-
-/* Whether there is room for a part, too, where that has to be seen to. */
-static bool leaves_part(void)
-{
-    if (!bcr.is_at_most)
-        return true;
-    bcr_region part = bcr_rgalloc(EARL_PART_MOST, 0);
-    return part != NULL && bcr_rgfree(part) == 0;
-}
-
-/* Waits for memory; leaving room for a part, or for a part. */
-static earl_packet wait_for(int length, bool is_part)
-{
-    bcr_region region = NULL;
-    if (!is_part) {
-        region = bcr_rgalloc_within(length + EARL_PART_MOST, 0, bcr_BLOCK);
-        if (region != NULL)
-            (void)bcr_rgfree(region);
-        return region == NULL ? NULL : bcr_rgalloc(length, 0);
-    }
-    region = bcr_rgalloc_within(length, 0, bcr.is_at_most ? bcr_BLOCK : PART_MSEC);
-    if (region == NULL && bcr_errno == bcrE_NBYTES)
-        region = grow((size_t)length) ? bcr_rgalloc(length, 0) : bcr_rgalloc_within(length, 0, bcr_BLOCK);
-    return region;
-}
-
 static earl_packet allocate(void *self, size_t length, enum earl_patience patience)
 {
     (void)self;
-    if (length > INT32_MAX - EARL_PART_MOST)
-        return NULL;
-    if (patience >= EARL_WAIT)
-        return wait_for((int)length, patience == EARL_PART);
-    bcr_region region = bcr_rgalloc((int)length, 0);
-    if (region != NULL && patience != EARL_MUST && !leaves_part()) {
-        (void)bcr_rgfree(region);
-        return NULL;
-    }
-    if (region != NULL || patience == EARL_NOW || bcr_errno != bcrE_NBYTES)
-        return region;
-    if (grow(length) ||
-        (patience == EARL_MUST && bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, MUST_BYTES) >= 0))
-        region = bcr_rgalloc((int)length, 0);
-    return region;
+    return earl_memory_take(length, patience);
 }
 
 static void release(void *self, earl_packet packet)

@@ -42,6 +42,8 @@ int main(int argc, char **argv)
         {"ends_after_routine", ends_after_routine},
         {"waits_in_routine", waits_in_routine},
         {"memory_is_kept", memory_is_kept},
+        {"mix", mix},
+        {"any_order", any_order},
         {"deaths", deaths},
         {"groups", groups},
         {"errors", errors},

@@ -67,6 +67,10 @@ void waits_in_routine(void);
 void memory_is_kept(void);
 void raw_as_buffers(void);
 
+/* ---- members_mix.c ---- */
+void mix(void);
+void any_order(void);
+
 /* ---- members_deaths.c ---- */
 void deaths(void);
 

@@ -85,6 +85,35 @@ TEST_TIMEOUT(what_is_received_goes_on_whatever_fills_the_memory, LIMIT)
     unsetenv("EARL_MEMORY");
 }
 
+/* The same, but one that stands still ends. */
+static void goes_on(const char *count, const char *scenario, const char *number)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--ondeadlock", "hup", "-n", count, getenv("EARL_MEMBERS"), scenario, number);
+    ends_well(scenario);
+    run_start(&run, run_enl(), "--ondeadlock", "hup", "--local", "2", "--per-host", count, "--map", "cyclic",
+              "-n", count, getenv("EARL_MEMBERS"), scenario, number);
+    ends_well(scenario);
+}
+
+/* What fits in EARL_MEMORY there is little more than a part of a message. */
+TEST_TIMEOUT(no_mix_of_messages_stands_still_for_want_of_memory, LIMIT)
+{
+    static const char *const memory[] = {"100000", "70000", "100000", "0"};
+    const int seeds = (int)test_scale(16, 200);
+    for (int seed = 1; seed <= seeds; seed++) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", seed);
+        setenv("EARL_MEMORY", memory[seed % 4], 1);
+        goes_on("4", "any_order", number);
+        setenv("EARL_INBOX", "1", 1);
+        goes_on("2", "mix", number);
+        goes_on("8", "mix", number);
+        unsetenv("EARL_INBOX");
+    }
+    unsetenv("EARL_MEMORY");
+}
+
 TEST_TIMEOUT(requests_are_tested_waited_for_and_cancelled, LIMIT)
 {
     runs("3", "requests", "1");
