@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr.c -- the target on BCR's cells: each process has one inbox, and a packet is a region.
  *
- * Packets to other hosts are ordered at once and arrive later; FAR_MOST of them are under way, then a put waits until all have
- * arrived. So little stands in the daemons' memory, however slow the receiver. */
+ * Packets to other hosts are ordered at once and arrive later. After FAR_MOST of them to one process a put there waits until it has
+ * arrived itself, as all before it have then. So little stands in the daemons' memory, however slow the receiver, and none waits for
+ * another process's. */
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@
 #include "who.h"
 
 enum { INBOX = EARL_CELL_INBOX, WORK = EARL_CELL_WORK };
-enum { INBOX_REGIONS = 512 /* in an inbox (EARL_INBOX) */, FAR_MOST = 256 };
+enum { INBOX_REGIONS = 512 /* in an inbox (EARL_INBOX) */, FAR_MOST = 256, FAR_FULL = INT_MIN };
 static const long long memory_default = 256 << 20; /* EARL_MEMORY */
 
 struct work {
@@ -25,11 +27,16 @@ struct work {
     void *argument;
 };
 
+struct known {
+    struct earl_known process;
+    unsigned ordered; /* puts to it, on another host, that may be under way */
+};
+
 static struct {
     bcr_cce_id own;
     const struct earl_who *who;
-    const char *program;      /* to be entered */
-    struct earl_known *known; /* by their numbers */
+    const char *program; /* to be entered */
+    struct known *known; /* by their numbers */
     int known_room, watched, host;
     int far;                    /* puts to other hosts since all had arrived */
     struct work *first, **last; /* that has not begun */
@@ -53,7 +60,7 @@ static bool make_room(int process)
     int room = bcr.known_room == 0 ? 512 : bcr.known_room;
     while (room <= process)
         room *= 2;
-    struct earl_known *known = earl_pages((size_t)room * sizeof *known);
+    struct known *known = earl_pages((size_t)room * sizeof *known);
     if (known == NULL)
         return false;
     if (bcr.known != NULL)
@@ -69,14 +76,14 @@ static struct earl_known ask(int process, bool waits)
 {
     const struct earl_known found = bcr.who->find(process, waits);
     if (found.cce > 0 && (process < bcr.known_room || make_room(process)))
-        bcr.known[process] = found;
+        bcr.known[process].process = found;
     return found;
 }
 
 static inline struct earl_known member(int process)
 {
-    if (process < bcr.known_room && bcr.known[process].cce != 0)
-        return bcr.known[process];
+    if (process < bcr.known_room && bcr.known[process].process.cce != 0)
+        return bcr.known[process].process;
     return ask(process, false);
 }
 
@@ -230,6 +237,23 @@ static bool is_shared(void *self, earl_packet packet)
     return bcr_rgshared(packet) != 0;
 }
 
+/* How long a put to another host is to wait: with bcr_BLOCK it is ordered, and returns; with other times it returns when it has
+ * arrived. */
+static int far_wait(int process, enum earl_patience patience)
+{
+    unsigned *ordered = process < bcr.known_room ? &bcr.known[process].ordered : NULL;
+    if (ordered == NULL) /* there was no memory to count them */
+        return patience == EARL_WAIT ? INT_MAX : FAR_FULL;
+    if (*ordered < FAR_MOST || (patience != EARL_WAIT && bcr_putdone(0) == 1)) {
+        *ordered = *ordered < FAR_MOST ? *ordered + 1 : 1;
+        return bcr_BLOCK;
+    }
+    if (patience != EARL_WAIT)
+        return FAR_FULL;
+    *ordered = 0;
+    return INT_MAX;
+}
+
 static enum earl_put put(void *self, int process, earl_packet packet, bool keep, enum earl_patience patience)
 {
     (void)self;
@@ -246,15 +270,10 @@ static enum earl_put put(void *self, int process, earl_packet packet, bool keep,
         return EARL_PUT_ENDED;
     if (!to.has_come)
         return EARL_PUT_FULL;
-    if (to.host != bcr.host) {
-        if (bcr.far >= FAR_MOST) {
-            if (bcr_putdone(msec) != 1)
-                return EARL_PUT_FULL;
-            bcr.far = 0;
-        }
-        bcr.far++;
-        msec = bcr_BLOCK;
-    }
+    if (to.host != bcr.host)
+        msec = far_wait(process, patience);
+    if (msec == FAR_FULL)
+        return EARL_PUT_FULL;
     if (bcr_put_within(1, packet, to.cce, INBOX, keep ? bcr_NOFREE : bcr_FREE, msec) == 0)
         return EARL_PUT_DONE;
     if (bcr_errno == bcrE_FULL)
@@ -288,7 +307,7 @@ static int ended(void *self, earl_packet packet)
     if (bcr.who->ended != NULL)
         return bcr.who->ended(told[0], told[2], told[3]);
     for (int i = 0; i < bcr.known_room; i++)
-        if (bcr.known[i].cce == told[0])
+        if (bcr.known[i].process.cce == told[0])
             return i;
     return -1;
 }

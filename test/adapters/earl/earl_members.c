@@ -34,6 +34,7 @@ int main(int argc, char **argv)
         {"ends", ends},
         {"called_in_waits", called_in_waits},
         {"raw_as_buffers", raw_as_buffers},
+        {"stopped_receiver", stopped_receiver},
         {"late_answers", late_answers},
         {"parts_that_wait", parts_that_wait},
         {"memory_is_full", memory_is_full},

@@ -65,6 +65,7 @@ void isend_then_send(void);
 void ends_after_routine(void);
 void waits_in_routine(void);
 void memory_is_kept(void);
+void stopped_receiver(void);
 void raw_as_buffers(void);
 
 /* ---- members_mix.c ---- */

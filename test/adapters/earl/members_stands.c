@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What could stand still, or be told too early: a routine that is due while its process waits, memory that is full of what
  * nobody has received, answers that come late. */
+#include <signal.h>
 #include <unistd.h>
 
 #include "earl_members.h"
@@ -300,6 +301,53 @@ void memory_is_kept(void)
             MUST(earl_receive(&asked, data, length, NULL) == EARL_OK && is_filled(data, length, 7));
     }
     free(data);
+}
+
+/* ---- one that is stopped ---- */
+
+static void wait_until_stopped(int pid)
+{
+    char name[40], state = ' ';
+    snprintf(name, sizeof name, "/proc/%d/stat", pid);
+    while (state != 'T') {
+        FILE *file = fopen(name, "r");
+        MUST(file != NULL && fscanf(file, "%*d %*s %c", &state) == 1);
+        fclose(file);
+        usleep(1000);
+    }
+}
+
+/* 0 sends to 1, which is stopped, more than its inbox and what is under way there have room for; then it talks to 2. */
+void stopped_receiver(void)
+{
+    enum { MANY = 700, TURNS = 500 };
+    static earl_request sends[MANY];
+    static int words[MANY];
+    const struct earl_wanted of_1 = wants(1, 1, GO), of_0 = wants(1, 0, ASK), of_2 = wants(1, 2, ANSWER);
+    int pid = getpid(), word = 0;
+    if (self == 0) {
+        MUST(earl_receive(&of_1, &pid, sizeof pid, NULL) == EARL_OK);
+        wait_until_stopped(pid);
+        for (int k = 0; k < MANY; k++) {
+            words[k] = k;
+            sends[k] = earl_isend(1, 1, ASK, &words[k], sizeof words[k]);
+        }
+        for (int k = 0; k < TURNS; k++) {
+            MUST(earl_send(2, 1, ASK, &k, sizeof k) == EARL_OK);
+            MUST(earl_receive(&of_2, &word, sizeof word, NULL) == EARL_OK && word == k);
+        }
+        MUST(kill(pid, SIGCONT) == 0);
+        for (int k = 0; k < MANY; k++)
+            MUST(earl_wait(sends[k], NULL) == 0);
+    } else if (self == 1) {
+        MUST(earl_send(0, 1, GO, &pid, sizeof pid) == EARL_OK && raise(SIGSTOP) == 0);
+        for (int k = 0; k < MANY; k++)
+            MUST(earl_receive(&of_0, &word, sizeof word, NULL) == EARL_OK && word == k);
+    } else if (self == 2) {
+        for (int k = 0; k < TURNS; k++)
+            MUST(earl_receive(&of_0, &word, sizeof word, NULL) == EARL_OK && word == k &&
+                 earl_send(0, 1, ANSWER, &word, sizeof word) == EARL_OK);
+    }
 }
 
 /* ---- what comes as a buffer ---- */

@@ -114,6 +114,13 @@ TEST_TIMEOUT(no_mix_of_messages_stands_still_for_want_of_memory, LIMIT)
     unsetenv("EARL_MEMORY");
 }
 
+TEST_TIMEOUT(one_that_is_stopped_holds_up_no_sends_to_others, LIMIT)
+{
+    setenv("EARL_INBOX", "8", 1);
+    runs("3", "stopped_receiver", "1");
+    unsetenv("EARL_INBOX");
+}
+
 TEST_TIMEOUT(requests_are_tested_waited_for_and_cancelled, LIMIT)
 {
     runs("3", "requests", "1");
