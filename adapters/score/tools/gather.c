@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* gather [-node N] [-file FILE] -- the standard input of each node, or of node N, or a file of each host comes to standard output, one
+ * node after the other: a node begins when all that the one before has written is out.
+ *
+ * Source: gather(6) of "SCore and PM" (PC Cluster Consortium). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sc.h"
+#include "score.h"
+#include "stream.h"
+
+/* From where this node's part comes; -1: it has none. */
+static int open_part(int node, const char *file)
+{
+    char path[PATH_MAX];
+    if (node >= 0 && score_self_node != node)
+        return -1;
+    if (file == NULL)
+        return STDIN_FILENO;
+    if (node < 0 && score_self_proc != 0) /* one file for each host */
+        return -1;
+    const char *name = stream_path(file, path, sizeof path);
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        stream_fail("%s cannot be read: %s", name, strerror(errno));
+    return fd;
+}
+
+int main(int argc, char **argv)
+{
+    char own[STREAM_ROOM];
+    int node;
+    const char *file, *turn;
+    size_t length;
+    (void)argc;
+    stream_tool = "gather";
+    score_initialize();
+    stream_options(argv, &node, &file);
+    const int part = open_part(node, file);
+    if (score_self_node > 0) {
+        (void)stream_receive(&turn);
+        stream_taken(score_self_node - 1);
+    }
+    while (part >= 0 && (length = stream_read(part, own, sizeof own)) > 0)
+        if (stream_write(STDOUT_FILENO, own, length) != 0)
+            break;
+    const int error = part >= 0 && score_num_node > 1 ? sc_flush() : 0;
+    if (error != 0)
+        stream_fail("node %d does not know whether all is out: %s", score_self_node, strerror(error));
+    if (score_self_node + 1 < score_num_node)
+        stream_send(score_self_node + 1, "", 0);
+    return 0;
+}
