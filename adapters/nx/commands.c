@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,16 +82,12 @@ _Noreturn static void hold(int fd)
     exit(0);
 }
 
-/* Of two that would begin the program at once one waits, and enters; and while the program ends, the next one waits. The lock is on the
- * home directory: so no file is left behind. It is held until the command ends. */
+/* It is held until the command ends. */
 static int lock_begin(void)
 {
-    const char *home = getenv("HOME");
-    int lock = open(home != NULL ? home : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int lock = nxi_lock_program();
     if (lock < 0)
-        lock = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock < 0 || flock(lock, LOCK_EX) != 0)
-        fail("%s: %s", home != NULL ? home : "/", strerror(errno));
+        fail("the home directory cannot be locked: %s", strerror(errno));
     return lock;
 }
 

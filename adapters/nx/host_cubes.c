@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* host_cubes.c -- what a host program does with cubes and what it loads; and how it begins. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "host.h"
@@ -20,12 +23,30 @@ const char *nxi_program(void)
     return name != NULL && *name != '\0' ? name : "nx";
 }
 
+int nxi_lock_program(void)
+{
+    const char *home = getenv("HOME");
+    int lock = open(home != NULL ? home : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0)
+        lock = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0 || flock(lock, LOCK_EX) == 0)
+        return lock;
+    const int error = errno;
+    close(lock);
+    errno = error;
+    return -1;
+}
+
 long nxi_world(void)
 {
     static bool has_begun;
     if (has_begun)
         return 0;
+    const int lock = nxi_lock_program();
+    if (lock < 0)
+        return nxi_bad(EQDRVERR, "the home directory cannot be locked: %s", strerror(errno));
     const int code = earl_exec_enter(nxi_program(), "nx");
+    close(lock);
     const long result = nxi_host_result(code == EARL_E_NONE ? earl_exec_begin("nx") : code);
     has_begun = result >= 0;
     return result;

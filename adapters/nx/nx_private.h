@@ -60,6 +60,7 @@ struct nxi_process {
     bool has_cube;   /* it is not in a team: the table of process types is NULL */
     bool is_uniform; /* all have the process type of this one */
     int self, count, ptype;
+    int cubes;         /* how many cubes it has been in: another has other processes */
     const int *ptypes; /* of each node */
     const int *others; /* all nodes but this: count - 1 */
 };

@@ -39,6 +39,7 @@ bool nxi_is_at(int process, int node, int ptype)
 long nxi_group(const struct earl_group **group_out)
 {
     static struct earl_group group;
+    static int of_cube; /* the one that it is of */
     nxi_need();
     *group_out = NULL;
     if (!nxi_process.has_cube)
@@ -46,7 +47,7 @@ long nxi_group(const struct earl_group **group_out)
     if (nxi_process.self >= nxi_process.count)
         return nxi_bad(EQNODE, "this is the host, which is no node");
     *group_out = &group;
-    if (group.processes != NULL)
+    if (of_cube == nxi_process.cubes)
         return 0;
     int *processes = malloc(sizeof *processes * (size_t)nxi_process.count);
     if (processes == NULL)
@@ -59,6 +60,8 @@ long nxi_group(const struct earl_group **group_out)
             return error;
         }
     }
+    free((void *)(uintptr_t)group.processes);
+    of_cube = nxi_process.cubes;
     group = (struct earl_group){nxi_process.count, processes, (unsigned)nxi_process.ptype % EARL_CONTEXTS};
     return 0;
 }

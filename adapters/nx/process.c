@@ -66,6 +66,7 @@ void nxi_take_cube(void)
     (void)earl_words("type", "process");
     nxi_process.count = cube.size;
     nxi_process.has_cube = true;
+    nxi_process.cubes++;
     nxi_process.is_uniform = false;
     nxi_process.has_begun = true;
 }

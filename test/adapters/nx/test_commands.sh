@@ -50,8 +50,18 @@ for _ in $(seq 100); do
 done
 [ "$(grep -c -e '^word: 2 nodes, sum 3$' -e '^again: 2 nodes, sum 3$' nodes)" = 2 ] || fail "$(cat nodes errors)"
 
-# A host program from the shell; and nodes that wait for it, which are killed.
-"$NX_HOST" host attaches
+# A host program from the shell, which waits while a command begins the program that holds cubes, or ends it; and nodes that wait
+# for it, which are killed.
+exec {lock}<"$HOME"
+flock "$lock"
+"$NX_HOST" host attaches &
+host=$!
+until grep -q -- "-> FLOCK .* $host " /proc/locks; do
+    kill -0 "$host" 2>/dev/null || fail "the host program has not waited"
+    sleep 0.05
+done
+flock -u "$lock"
+wait "$host" || fail "the host program, which has waited: status $?"
 load -c other "$NX_HOST"
 says 1 'process 0 runs already there' load -c other -n 1 "$NX_HOST"
 killcube -c other -n 1
