@@ -42,6 +42,22 @@ EARL_API int earl_exec_team(int *rank);
 
 /* ------------------------------------------------------------------------------ processes --- */
 
+/* Where what a process prints may go. */
+struct earl_exec_sink {
+    int process; /* 0: where what the program prints goes */
+    unsigned context;
+    int tag;
+};
+
+/* What a message of process 0 says that comes to a sink. Its buffer has three ints, the process that prints, a value of these, and a
+ * length; and so many bytes, as they were printed: a line, or a part of one. */
+enum earl_printed {
+    EARL_PRINTED_BEGIN, /* the process was started */
+    EARL_PRINTED_OUT,   /* it has printed this on stdout, */
+    EARL_PRINTED_ERROR, /* on stderr */
+    EARL_PRINTED_END    /* all is told: it has ended, and so have all that it has passed its streams on to */
+};
+
 /* What is to be started. Fields that are not set are 0 or NULL. file is looked up as bcr_start does: in the program's PATH, or
  * from its directory. arguments are those behind argv[0], environment has strings "NAME=value"; NULL ends each. */
 struct earl_exec_start {
@@ -52,6 +68,8 @@ struct earl_exec_start {
     const char *host;  /* a host's name; NULL: EXEC's choice, by turns */
     const char *group; /* NULL, or a group that they join, in order, before anybody can ask who is in it */
     int is_tied;       /* they are killed (SIGKILL) when the caller has ended */
+    struct earl_exec_sink
+        output; /* for stdout and stderr. What the sink does not take is kept in EXEC's memory (EARL_MEMORY), and dropped beyond */
 };
 
 /* earl_exec_start -- start processes.

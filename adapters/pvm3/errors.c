@@ -61,7 +61,7 @@ static struct {
     [PvmRoute] = {PvmDontRoute, PvmRouteDirect, PvmAllowDirect},
     [PvmDebugMask] = {INT_MIN, INT_MAX, 0},
     [PvmAutoErr] = {0, 3, 1},
-    [PvmOutputTid] = {0, 0, 0},
+    [PvmOutputTid] = {0, INT_MAX, 0},
     [PvmOutputCode] = {0, INT_MAX, 0},
     [PvmTraceTid] = {0, 0, 0},
     [PvmTraceCode] = {0, INT_MAX, 0},
@@ -75,7 +75,7 @@ static struct {
     [PvmSelfTraceCode] = {0, INT_MAX, 0},
     [PvmSelfTraceBuffer] = {0, INT_MAX, 0},
     [PvmSelfTraceOptions] = {PvmTraceFull, PvmTraceCount, PvmTraceFull},
-    [PvmShowTids] = {0, INT_MAX, 0},
+    [PvmShowTids] = {0, INT_MAX, 1},
     [PvmPollType] = {PvmPollConstant, PvmPollSleep, PvmPollSleep},
     [PvmPollTime] = {0, INT_MAX, 0},
     [PvmOutputContext] = {0, INT_MAX, 0},
@@ -88,18 +88,27 @@ enum { OPTIONS = sizeof options / sizeof options[0] };
 
 static bool is_destination(int what)
 {
-    return what == PvmOutputTid || what == PvmTraceTid || what == PvmSelfOutputTid || what == PvmSelfTraceTid;
+    return what == PvmTraceTid || what == PvmSelfOutputTid || what == PvmSelfTraceTid;
+}
+
+static int value_of(int what)
+{
+    return what == PvmOutputTid || what == PvmSelfOutputTid ? pvmi_output_option(what) : options[what].value;
 }
 
 static int set_option(int what, int value)
 {
     if (what < 1 || what >= OPTIONS)
         return PvmBadParam;
-    if (is_destination(what) && value > 0)
+    const int before = value_of(what);
+    if (is_destination(what) && value > 0 && value != before)
         return PvmNotImpl;
-    if (value < options[what].least || value > options[what].most)
+    if (what == PvmOutputTid) {
+        const int code = pvmi_output_set(value);
+        return code < 0 ? code : before;
+    }
+    if (value < options[what].least || (value > options[what].most && value != before))
         return PvmBadParam;
-    const int before = options[what].value;
     options[what].value = value;
     return before;
 }
@@ -111,7 +120,7 @@ int pvm_setopt(int what, int val)
 
 int pvm_getopt(int what)
 {
-    return pvmi_told("getopt", what < 1 || what >= OPTIONS ? PvmBadParam : options[what].value);
+    return pvmi_told("getopt", what < 1 || what >= OPTIONS ? PvmBadParam : value_of(what));
 }
 
 /* ---- errors ---- */

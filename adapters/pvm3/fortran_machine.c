@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fortran_machine.c -- spawning, mailboxes and groups, as Fortran programs call them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,12 @@ void pvmfaddhost_(const char *host, int *info, size_t length)
 void pvmfdelhost_(const char *host, int *info, size_t length)
 {
     WITH_NAME(host, length, "delhosts", info, change_one(pvm_delhosts, text));
+}
+
+/* On Fortran's behalf the lines go to C's stdout. */
+void pvmfcatchout_(integer *onoff, int *info)
+{
+    *info = pvm_catchout(*onoff != 0 ? stdout : NULL);
 }
 
 void pvmfhalt_(int *info)

@@ -33,7 +33,7 @@ static int contexts_of(const struct handler *handler, const int **contexts_out)
 int pvmi_handlers(void)
 {
     const int *contexts;
-    int receives = pvmi_notices();
+    int receives = pvmi_notices() + (pvmi_output_comes() ? 1 : 0);
     for (int i = 0; i < count && !is_running; i++)
         receives += contexts_of(&handlers[i], &contexts);
     return receives;
@@ -42,7 +42,7 @@ int pvmi_handlers(void)
 void pvmi_handlers_wanted(struct earl_wanted *wanted)
 {
     const int *contexts;
-    wanted = pvmi_notices_wanted(wanted);
+    wanted = pvmi_output_wanted(pvmi_notices_wanted(wanted));
     for (int i = 0; i < count && !is_running; i++) {
         const int many = contexts_of(&handlers[i], &contexts);
         for (int k = 0; k < many; k++)
@@ -93,6 +93,8 @@ static int serve_one(void)
 int pvmi_handlers_serve(void)
 {
     int code = pvmi_notices_serve();
+    if (code == PvmOk)
+        code = pvmi_output_serve();
     if (code == PvmOk && count != 0 && !is_running)
         while ((code = serve_one()) > 0)
             ;

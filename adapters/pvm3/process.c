@@ -130,6 +130,7 @@ int pvm_exit(void)
 {
     const int code = pvmi_need();
     if (code == PvmOk) {
+        pvmi_output_finish();
         (void)earl_end();
         pvmi_process.has_begun = false;
     }

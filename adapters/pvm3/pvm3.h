@@ -24,6 +24,7 @@
 #ifndef PVM3_H
 #define PVM3_H
 
+#include <stdio.h>
 #include <sys/time.h>
 
 #ifdef __cplusplus
@@ -71,8 +72,8 @@ extern "C" {
 #define PvmAutoErr \
     3 /* errors are: 0 not said; 1 said; 2 said, and end the task; 3 said, and   \
        abort it */
-#define PvmOutputTid         4
-#define PvmOutputCode        5
+#define PvmOutputTid         4 /* a task that has called pvm_catchout and gets what spawned tasks print; 0: none */
+#define PvmOutputCode        5 /* changes nothing */
 #define PvmTraceTid          6
 #define PvmTraceCode         7
 #define PvmTraceBuffer       8
@@ -82,13 +83,13 @@ extern "C" {
 #define PvmTraceCount        3
 #define PvmFragSize          10 /* changes nothing */
 #define PvmResvTids          11 /* changes nothing */
-#define PvmSelfOutputTid     12
+#define PvmSelfOutputTid     12 /* it stays as it was at the start */
 #define PvmSelfOutputCode    13
 #define PvmSelfTraceTid      14
 #define PvmSelfTraceCode     15
 #define PvmSelfTraceBuffer   16
 #define PvmSelfTraceOptions  17
-#define PvmShowTids          18
+#define PvmShowTids          18 /* whether pvm_catchout shows them */
 #define PvmPollType          19 /* changes nothing */
 #define PvmPollConstant      1
 #define PvmPollSleep         2
@@ -217,8 +218,8 @@ extern int pvm_errno;
 /* pvm_mytid -- become a task, as any routine does, and tell one's tid. */
 int pvm_mytid(void);
 
-/* pvm_exit -- leave the virtual machine, after what was sent has gone out. The
- * process goes on, but is no task any more: other routines fail with PvmSysErr
+/* pvm_exit -- leave the virtual machine, after what was sent has gone out. After pvm_catchout it waits until the tasks that print here have
+ * ended. The process goes on, but is no task any more: other routines fail with PvmSysErr
  * then. */
 int pvm_exit(void);
 
@@ -564,9 +565,18 @@ int pvm_freezegroup(const char *group, int size);
 
 /* pvm_setopt -- set an option. pvm_getopt -- the value of one.
  * Returns: its (former) value. Errors: PvmBadParam: no option, or no value of
- * it; PvmNotImpl: a destination of traces or output */
+ * it; PvmNotImpl: a destination of traces, another one of the task's own output */
 int pvm_setopt(int what, int val);
 int pvm_getopt(int what);
+
+/* pvm_catchout -- have what tasks print that this task spawns from now on, and what those spawn, on stdout and stderr, come here, and print
+ * it to ff: within routines that receive or send, and in pvm_exit. Lines of task 40002 are, unless PvmShowTids is 0:
+ *   [t40002] BEGIN
+ *   [t40002] a line
+ *   [t40002] EOF
+ * NULL: tasks that are spawned from now on print where this task's output goes, and pvm_exit does not wait for others. What
+ * is not printed for long is kept by EXEC, up to EARL_MEMORY. Returns: PvmOk */
+int pvm_catchout(FILE *ff);
 
 /* pvm_perror -- say a string and the sentence of the last error on stderr.
  * pvm_strerror -- that sentence. */

@@ -14,12 +14,13 @@
 #include <pvm3.h>
 
 enum {
-    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks; of hosts. The context C of a program is
+    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks; of hosts; of what tasks print. The context C of a program is
      * PVMI_CONTEXT + C. */
     PVMI_OWN_CONTEXT = 1,
     PVMI_GROUP_CONTEXT = 2,
     PVMI_END_CONTEXT = 3,
     PVMI_HOST_CONTEXT = 4,
+    PVMI_OUTPUT_CONTEXT = 5,
     PVMI_CONTEXT = 16,
     /* A task's tid is this + its process. A daemon's, which names a host, is that host's place + PVMI_HOSTS in the high bits. */
     PVMI_TASKS = 0x40000,
@@ -81,6 +82,8 @@ static inline int pvmi_host_of(int dtid)
 /* Variables that a spawned task has: the context that it begins in, and that it is not told of its parent. */
 #define PVMI_CONTEXT_VARIABLE "PVMCTX"
 #define PVMI_HIDDEN_VARIABLE  "PVM_NO_PARENT"
+/* The tid that gets what it prints. */
+#define PVMI_OUTPUT_VARIABLE "PVM_OUTPUT"
 /* The tag, in PVMI_OWN_CONTEXT, of the message that tells spawned tasks who was spawned with them. */
 enum { PVMI_SIBLINGS = 1 };
 
@@ -219,6 +222,20 @@ int pvmi_handlers_serve(void);
 int pvmi_notices(void);
 struct earl_wanted *pvmi_notices_wanted(struct earl_wanted *wanted);
 int pvmi_notices_serve(void);
+
+/* ---- output.c ---- */
+
+/* The process that gets what spawned tasks print; 0: none. The options PvmOutputTid and PvmSelfOutputTid, and setting the former, which
+ * returns PvmOk or an error. */
+int pvmi_output(void);
+int pvmi_output_option(int what);
+int pvmi_output_set(int tid);
+/* Whether anything is printed here; the receive for that is stored, and the end returned; what has come is printed. */
+bool pvmi_output_comes(void);
+struct earl_wanted *pvmi_output_wanted(struct earl_wanted *wanted);
+int pvmi_output_serve(void);
+/* Waits until the tasks that print here have ended, unless pvm_catchout(NULL) was called. */
+void pvmi_output_finish(void);
 
 /* ---- contexts.c ---- */
 

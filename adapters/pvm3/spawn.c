@@ -89,7 +89,8 @@ static int list_environment(struct spawn *spawn)
 {
     const char *names = getenv("PVM_EXPORT");
     char context[16];
-    size_t room = 4, at = 0;
+    char output[16];
+    size_t room = 5, at = 0;
     for (const char *name = names; name != NULL && *name != '\0'; name++)
         room += *name == ':' || name == names;
     spawn->environment = calloc(room, sizeof *spawn->environment);
@@ -98,6 +99,9 @@ static int list_environment(struct spawn *spawn)
     snprintf(context, sizeof context, "%d", pvmi_process.context);
     bool is_there = add_variable(spawn, &at, PVMI_CONTEXT_VARIABLE, strlen(PVMI_CONTEXT_VARIABLE), context) &&
                     add_variable(spawn, &at, "PVM_EXPORT", strlen("PVM_EXPORT"), names);
+    snprintf(output, sizeof output, "%d", pvmi_output() == 0 ? 0 : pvmi_tid(pvmi_output()));
+    is_there =
+        is_there && add_variable(spawn, &at, PVMI_OUTPUT_VARIABLE, strlen(PVMI_OUTPUT_VARIABLE), output);
     if ((spawn->flag & PvmNoSpawnParent) != 0)
         is_there =
             is_there && add_variable(spawn, &at, PVMI_HIDDEN_VARIABLE, strlen(PVMI_HIDDEN_VARIABLE), "1");
@@ -132,7 +136,8 @@ static int start(const struct spawn *spawn, const char *host, int count, int *pr
                                            .environment = spawn->environment,
                                            .directory = spawn->directory,
                                            .count = count,
-                                           .host = host};
+                                           .host = host,
+                                           .output = {pvmi_output(), PVMI_OUTPUT_CONTEXT, 0}};
     const int started = earl_exec_start(&wanted, processes);
     return started < 0 ? pvmi_result(started) : started;
 }

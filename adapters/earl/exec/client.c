@@ -39,7 +39,8 @@ int earl_exec_start(const struct earl_exec_start *start, int *processes)
     struct earl_question question;
     if (start == NULL || start->file == NULL || start->file[0] == '\0' || start->count < 1 ||
         start->count > EARL_PROCESSES || processes == NULL ||
-        (start->group != NULL && !earl_exec_is_name(start->group)))
+        (start->group != NULL && !earl_exec_is_name(start->group)) || start->output.process < 0 ||
+        start->output.context >= EARL_CONTEXTS || start->output.tag < 0)
         return EARL_E_ARG;
     const int code = earl_question_begin(&question);
     if (code != EARL_OK)
@@ -50,6 +51,9 @@ int earl_exec_start(const struct earl_exec_start *start, int *processes)
     earl_put_text(&question.fields, start->group);
     earl_put_int(&question.fields, start->count);
     earl_put_int(&question.fields, start->is_tied);
+    earl_put_int(&question.fields, start->output.process);
+    earl_put_int(&question.fields, (int)start->output.context);
+    earl_put_int(&question.fields, start->output.tag);
     earl_put_texts(&question.fields, start->arguments);
     earl_put_texts(&question.fields, start->environment);
     const int started = earl_question_ask(&question, EARL_ASK_START);

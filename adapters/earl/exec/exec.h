@@ -45,6 +45,16 @@ void hosts_ended(int process);
 /* Tells of hosts that have come and gone. */
 void hosts_serve(void);
 
+/* ---- output.c ---- */
+
+/* What that process prints goes there. */
+void output_begins(int process, const struct earl_exec_sink *to);
+/* It has printed what the buffer has: EARL_ASK_PRINTED. */
+void output_printed(int process, earl_buffer *buffer);
+void output_ended(int process);
+/* What was printed there and has not come does not come any more. */
+void output_host_gone(int host);
+
 /* ---- groups.c ---- */
 
 /* A process joins a group. Returns its place, or a code. */

@@ -47,15 +47,19 @@ void earl_put_int(struct earl_fields *fields, int value)
     put(fields, EARL_INT, &value, 1);
 }
 
-void earl_put_text(struct earl_fields *fields, const char *text)
+void earl_put_bytes(struct earl_fields *fields, const void *bytes, size_t length)
 {
-    const size_t length = text == NULL ? 0 : strlen(text);
     if (length > INT_MAX) {
         fields->code = EARL_E_ARG;
         return;
     }
     earl_put_int(fields, (int)length);
-    put(fields, EARL_BYTE, text, length);
+    put(fields, EARL_BYTE, bytes, length);
+}
+
+void earl_put_text(struct earl_fields *fields, const char *text)
+{
+    earl_put_bytes(fields, text, text == NULL ? 0 : strlen(text));
 }
 
 void earl_put_texts(struct earl_fields *fields, const char *const *texts)

@@ -21,6 +21,7 @@ void earl_fields_free(struct earl_fields *fields);
 
 void earl_put_int(struct earl_fields *fields, int value);
 void earl_put_ints(struct earl_fields *fields, const int *values, int count);
+void earl_put_bytes(struct earl_fields *fields, const void *bytes, size_t length);
 /* NULL: an empty one. */
 void earl_put_text(struct earl_fields *fields, const char *text);
 /* NULL ends them; NULL: none. */

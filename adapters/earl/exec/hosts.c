@@ -83,6 +83,8 @@ void hosts_serve(void)
     for (int i = 0; i < change_count; i++) { /* starting a guard may bring more */
         const struct change change = changes[i];
         tell(&change);
+        if (!change.has_come)
+            output_host_gone(change.host);
         if (change.has_come && watchings != NULL)
             guard_host(change.host);
     }

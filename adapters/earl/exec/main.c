@@ -86,6 +86,7 @@ static void has_ended(int process)
     starts_ended(process);
     groups_ended(process);
     boxes_ended(process);
+    output_ended(process);
 }
 
 int main(int argc, char **argv)
@@ -119,6 +120,8 @@ int main(int argc, char **argv)
         }
         if (envelope.tag == EARL_ASK_ENDED && envelope.length == 0)
             has_ended(envelope.source);
+        else if (envelope.tag == EARL_ASK_PRINTED)
+            output_printed(envelope.source, buffer);
         else
             read_question(buffer, &envelope);
         earl_do_buffer_free(&exec, buffer);

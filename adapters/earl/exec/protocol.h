@@ -15,7 +15,7 @@
 
 enum earl_exec_operation {
     EARL_ASK_ENDED, /* not asked: a process has ended (earl_watch) */
-    EARL_ASK_START, /* file, directory, host, group ("": none): text; count; whether tied; arguments, environment: texts -> that many ints */
+    EARL_ASK_START, /* file, directory, host, group ("": none): text; count; whether tied; process, context and tag of the sink; arguments, environment: texts -> that many ints */
     EARL_ASK_SIGNAL,    /* process, signal */
     EARL_ASK_PROCESS,   /* process -> what told has */
     EARL_ASK_LIST,      /* -> count, and of each what told has */
@@ -32,6 +32,7 @@ enum earl_exec_operation {
     EARL_ASK_FETCH,     /* text, index, flags -> the index is the code; items */
     EARL_ASK_DROP,      /* text, index */
     EARL_ASK_BOXES,     /* text ("": all) -> count, and of each index, owner, flags, text */
+    EARL_ASK_PRINTED, /* not asked: a process has printed (targets/directory.c): a byte, its stream, and text; none: that is closed */
     EARL_ASK_KINDS
 };
 

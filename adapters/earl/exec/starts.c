@@ -18,6 +18,14 @@ static struct waiting *waitings;
 
 /* ---- starts ---- */
 
+static void has_started(const struct earl_exec_start *start, const char *group, int process)
+{
+    if (group[0] != '\0')
+        (void)group_join(group, process);
+    if (start->output.process != 0)
+        output_begins(process, &start->output);
+}
+
 void ask_start(struct asker asker, struct earl_fields *fields)
 {
     struct earl_exec_start start = {0};
@@ -25,6 +33,9 @@ void ask_start(struct asker asker, struct earl_fields *fields)
     char *group = earl_get_text(fields);
     start.count = earl_get_int(fields);
     start.is_tied = earl_get_int(fields);
+    start.output.process = earl_get_int(fields);
+    start.output.context = (unsigned)earl_get_int(fields);
+    start.output.tag = earl_get_int(fields);
     const char **arguments = earl_get_texts(fields), **environment = earl_get_texts(fields);
     int *processes = NULL;
     int code = fields->code;
@@ -39,9 +50,9 @@ void ask_start(struct asker asker, struct earl_fields *fields)
         start.arguments = arguments;
         start.environment = environment;
         code = earl_directory_start(&start, asker.process, processes);
-        for (int i = 0; i < start.count && group[0] != '\0'; i++)
+        for (int i = 0; i < start.count; i++)
             if (processes[i] > 0)
-                (void)group_join(group, processes[i]);
+                has_started(&start, group, processes[i]);
     }
     struct earl_fields out = answer_begin(code);
     if (code >= 0)

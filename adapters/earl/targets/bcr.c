@@ -288,7 +288,7 @@ static earl_packet take(void *self, int msec, int *code)
     bcr_region region;
     do
         region = bcr_deq(bcr.own, INBOX, msec == EARL_TAKE_WAITS ? bcr_BLOCK : msec);
-    while (region != NULL && bcr.who->takes != NULL && bcr.who->takes(region));
+    while (region != NULL && bcr.who->takes != NULL && bcr.who->takes(&region));
     if (region == NULL && bcr_errno == bcrE_TIMEOUT)
         *code = msec != 0 ? EARL_TAKE_LATE : EARL_OK;
     else if (region == NULL && bcr_errno != bcrE_WOKEN)

@@ -5,10 +5,13 @@
  * record stays: who asks later learns that it has ended, and how. */
 #include "directory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/protocol.h"
 #include "hosts.h"
+#include "packet.h"
 #include "world.h"
 
 struct entry {
@@ -152,9 +155,34 @@ static void who(const struct earl_word *word)
     directory.waiting = waiting;
 }
 
-static bool takes(bcr_region region)
+/* What a process has printed becomes a message of it, in a packet. */
+static bcr_region packet_of_line(bcr_region region)
+{
+    int told[3];
+    if (bcr_copyfm(bcrT_1LINE, 1, region, 0, told, sizeof told) < 2)
+        return NULL;
+    const size_t head = sizeof told, length = (size_t)bcr_rglen(region, NULL) - head;
+    bcr_region packet = earl_target_bcr.allocate(NULL, EARL_HEAD + 1 + length, EARL_MUST);
+    if (packet == NULL) {
+        fputs("earl-exec: no memory for what a process has printed\n", stderr);
+        exit(1);
+    }
+    unsigned char *bytes = *packet;
+    earl_head_write(bytes, EARL_WHOLE, EARL_EXEC_ASK, (uint32_t)told[0], EARL_ASK_PRINTED);
+    bytes[EARL_HEAD] = (unsigned char)told[1];
+    memcpy(bytes + EARL_HEAD + 1, (unsigned char *)*region + head, length);
+    return packet;
+}
+
+static bool takes(bcr_region *packet)
 {
     struct earl_word word;
+    bcr_region region = *packet;
+    if (bcr_rgkind(region) == bcr_LINE) {
+        *packet = packet_of_line(region);
+        (void)bcr_rgfree(region);
+        return *packet == NULL;
+    }
     if (!earl_word_read(region, &word) || word.cce < 0)
         return false;
     if (word.kind == EARL_HELLO)
@@ -247,7 +275,8 @@ static int start_there(const struct earl_exec_start *start, const char *const *e
                                        .program = start->file,
                                        .arguments = start->arguments,
                                        .environment = environment,
-                                       .directory = start->directory};
+                                       .directory = start->directory,
+                                       .lines = start->output.process != 0 ? EARL_CELL_INBOX : 0};
     const int started = bcr_start(&spec, cces);
     int code = started < count ? code_of_start() : EARL_OK;
     for (int i = 0; i < count; i++) {

@@ -28,8 +28,8 @@ struct earl_who {
     /* Which CCE a process is. It may wait for EXEC; with `waits`, until the process has an inbox, or has ended. It is called until that
      * is so, and then no more. */
     struct earl_known (*find)(int process, bool waits);
-    /* Whether a region out of the inbox was for this part; it is freed then. NULL: none is. */
-    bool (*takes)(bcr_region region);
+    /* Whether a region out of the inbox was for this part; it is freed then. Else it may have put a packet in its place. NULL: none is. */
+    bool (*takes)(bcr_region *region);
     /* A CCE has ended, as its end region says. Returns which process that was, -1: none. NULL: nobody asks for that. */
     int (*ended)(bcr_cce_id cce, int how, int status);
 };

@@ -453,7 +453,10 @@ static const struct {
                  {"hosts_change", hosts_change},
                  {"daemon_of", daemon_of},
                  {"stays", stays},
-                 {"placed", placed}};
+                 {"placed", placed},
+                 {"prints", prints},
+                 {"prints_and_stays", prints_and_stays},
+                 {"output", output}};
 
 int main(int argc, char **argv)
 {

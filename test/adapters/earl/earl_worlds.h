@@ -29,4 +29,9 @@ void hosts_change(void);
 void stays(void);
 void placed(void);
 
+/* ---- worlds_output.c ---- */
+void prints(void);
+void prints_and_stays(void);
+void output(void);
+
 #endif

@@ -104,6 +104,11 @@ TEST_TIMEOUT(hosts_are_added_taken_away_and_lost_and_that_is_told, LIMIT)
     runs("hosts_change");
 }
 
+TEST_TIMEOUT(what_processes_print_comes_to_another_until_its_end, LIMIT)
+{
+    runs("output");
+}
+
 TEST_TIMEOUT(members_of_a_team_are_on_the_hosts_that_were_given, LIMIT)
 {
     run_folder();

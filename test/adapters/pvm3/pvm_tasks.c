@@ -173,7 +173,7 @@ void options(void)
         {PvmSelfTraceCode, 0, 4, -1},
         {PvmSelfTraceBuffer, 0, 1, -1},
         {PvmSelfTraceOptions, PvmTraceFull, PvmTraceTime, 0},
-        {PvmShowTids, 0, 1, -1},
+        {PvmShowTids, 1, 0, -1},
         {PvmPollType, PvmPollSleep, PvmPollConstant, 3},
         {PvmPollTime, 0, 100, -1},
         {PvmOutputContext, 0, 9, -1},
@@ -197,7 +197,9 @@ void options(void)
     FAILS(pvm_getopt(26), PvmBadParam);
     FAILS(pvm_setopt(0, 1), PvmBadParam);
     FAILS(pvm_setopt(26, 1), PvmBadParam);
-    FAILS(pvm_setopt(PvmOutputTid, tids[self]), PvmNotImpl);
+    IS(pvm_setopt(PvmOutputTid, tids[self]), 0);
+    IS(pvm_setopt(PvmOutputTid, 0), tids[self]);
+    FAILS(pvm_setopt(PvmSelfOutputTid, tids[self]), PvmNotImpl);
     FAILS(pvm_setopt(PvmSelfTraceTid, tids[self]), PvmNotImpl);
     MUST(strcmp(pvm_version(), PVM_VER) == 0);
 }

@@ -99,6 +99,12 @@ TEST_TIMEOUT(a_host_that_is_lost_is_told_of_and_replaced, LIMIT)
     runs_alone("loses");
 }
 
+TEST_TIMEOUT(what_tasks_print_is_caught_and_an_exit_waits_for_it, LIMIT)
+{
+    runs_alone("catches");
+    runs_alone("catches_meanwhile");
+}
+
 TEST_TIMEOUT(mailboxes_keep_messages_and_numbers, LIMIT)
 {
     runs_here("1", "mailboxes", "0");
