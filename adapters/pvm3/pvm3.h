@@ -64,14 +64,12 @@ extern "C" {
 #define PvmNotifyCancel 256 /* added: tell now, and then no more */
 
 /* Options of pvm_setopt and pvm_getopt. */
-#define PvmRoute       1 /* there is one route: it changes nothing */
-#define PvmDontRoute   1
-#define PvmAllowDirect 2
-#define PvmRouteDirect 3
-#define PvmDebugMask   2 /* changes nothing */
-#define PvmAutoErr \
-    3 /* errors are: 0 not said; 1 said; 2 said, and end the task; 3 said, and   \
-       abort it */
+#define PvmRoute             1 /* there is one route: it changes nothing */
+#define PvmDontRoute         1
+#define PvmAllowDirect       2
+#define PvmRouteDirect       3
+#define PvmDebugMask         2 /* changes nothing */
+#define PvmAutoErr           3 /* errors are: 0 not said; 1 said; 2 said, and end the task; 3 abort it */
 #define PvmOutputTid         4 /* a task that has called pvm_catchout and gets what spawned tasks print; 0: none */
 #define PvmOutputCode        5 /* changes nothing */
 #define PvmTraceTid          6

@@ -151,7 +151,7 @@ static int start_on_hosts(const struct spawn *spawn)
     const int own = pvm_tidtohost(pvmi_tid(pvmi_process.self));
     for (int i = 0; i < list.count; i++)
         meant += is_meant(spawn, &list.hosts[i], own);
-    for (int i = 0, turn = 0; i < list.count && at < spawn->count && code >= 0; i++) {
+    for (int i = 0, turn = 0; meant > 0 && i < list.count && at < spawn->count && code >= 0; i++) {
         if (!is_meant(spawn, &list.hosts[i], own))
             continue;
         const int share = spawn->count / meant + (turn++ < spawn->count % meant);
