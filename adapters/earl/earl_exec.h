@@ -2,7 +2,7 @@
 /* earl_exec.h -- processes that come and go: EXEC, which starts them, and keeps groups, barriers and boxes by name.
  *
  * Where processes join, leave, and start others, none can know all: EXEC does. It is a process itself, number 0, of which a program
- * (what one enl runs) has one at most: the first that begins by earl_exec_begin starts it, and it ends after the last. Numbers are 1
+ * (what one enl runs) has one at most: the first that begins by earl_exec_begin starts it, and it ends after the last, unless it is held. Numbers are 1
  * and up in the order in which processes came to be known, are never given twice, and mean the same everywhere. EXEC is asked once about a
  * number that a process has not dealt with yet; messages go from process to process.
  *
@@ -80,6 +80,10 @@ EARL_API int earl_exec_start(const struct earl_exec_start *start, int *processes
 
 /* earl_exec_signal -- send a signal, as kill(2); 0 only looks. Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_ENDED (that process) */
 EARL_API int earl_exec_signal(int process, int signal);
+
+/* earl_exec_hold -- have EXEC, and so the program, stay when no process is left, for others that enter; or not (holds 0).
+ * The last call counts, whoever made it. Returns: 0 */
+EARL_API int earl_exec_hold(int holds);
 
 /* How a process has ended. */
 enum earl_how { EARL_HOW_UNKNOWN, EARL_HOW_EXITED, EARL_HOW_KILLED, EARL_HOW_LOST, EARL_HOW_NEVER };

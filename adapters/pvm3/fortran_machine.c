@@ -80,6 +80,20 @@ void pvmfcatchout_(integer *onoff, int *info)
     *info = pvm_catchout(*onoff != 0 ? stdout : NULL);
 }
 
+/* The arguments stand in one string, with blanks between them. */
+void pvmfstartpvmd_(const char *args, integer *block, int *info, size_t length)
+{
+    char *text = pvmi_trimmed(args, length), *rest = NULL;
+    char **words = text == NULL ? NULL : calloc(length / 2 + 2, sizeof *words);
+    int count = 0;
+    for (char *word = words == NULL ? NULL : strtok_r(text, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    *info = words == NULL ? pvmi_told("start_pvmd", PvmNoMem) : pvm_start_pvmd(count, words, *block);
+    free(words);
+    free(text);
+}
+
 void pvmfhalt_(int *info)
 {
     *info = pvm_halt();

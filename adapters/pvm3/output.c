@@ -17,11 +17,18 @@ struct part {
     char *text;
 };
 
-static FILE *file;
+/* A task that prints here, and where that goes. */
+struct printer {
+    struct printer *next;
+    int process;
+    FILE *file;
+};
+
+static FILE *file; /* that tasks print to whose beginning is told from now on */
+static struct printer *printers;
 static bool is_catching, is_known; /* the destination */
 static int destination; /* the process that gets what spawned tasks print; 0: it goes on with the program's */
 static int inherited;   /* of this task's own output */
-static int printing;    /* tasks that print here and have not ended */
 static struct part *parts;
 
 /* A variable that EXEC has not set could be anything. */
@@ -86,11 +93,26 @@ struct earl_wanted *pvmi_output_wanted(struct earl_wanted *wanted)
     return wanted;
 }
 
+static struct printer **find(int process)
+{
+    struct printer **at = &printers;
+    while (*at != NULL && (*at)->process != process)
+        at = &(*at)->next;
+    return at;
+}
+
+static FILE *file_of(int process)
+{
+    const struct printer *printer = *find(process);
+    return printer == NULL ? file : printer->file;
+}
+
 static void print_line(int process, const char *text, size_t length)
 {
-    fprintf(file, "[t%x] ", (unsigned)pvmi_tid(process));
-    (void)fwrite(text, 1, length, file);
-    (void)fputc('\n', file);
+    FILE *const to = file_of(process);
+    fprintf(to, "[t%x] ", (unsigned)pvmi_tid(process));
+    (void)fwrite(text, 1, length, to);
+    (void)fputc('\n', to);
 }
 
 /* The part of that process and stream, which may be new; NULL: no memory. */
@@ -158,24 +180,43 @@ static void print_rest(int process)
     }
 }
 
+static int print_begin(int process, bool shows)
+{
+    struct printer *printer = malloc(sizeof *printer);
+    if (printer == NULL)
+        return PvmNoMem;
+    *printer = (struct printer){printers, process, file};
+    printers = printer;
+    if (shows)
+        fprintf(file, "[t%x] BEGIN\n", (unsigned)pvmi_tid(process));
+    return PvmOk;
+}
+
+static void print_end(int process, bool shows)
+{
+    struct printer **at = find(process), *printer = *at;
+    print_rest(process);
+    if (shows)
+        fprintf(file_of(process), "[t%x] EOF\n", (unsigned)pvmi_tid(process));
+    (void)fflush(file_of(process));
+    if (printer != NULL)
+        *at = printer->next;
+    free(printer);
+}
+
 static int print(int process, int what, const char *text, size_t length)
 {
     const bool shows = pvm_getopt(PvmShowTids) != 0;
-    printing += (what == EARL_PRINTED_BEGIN) - (what == EARL_PRINTED_END);
     int code = PvmOk;
-    if (what == EARL_PRINTED_END) {
-        print_rest(process);
-        if (shows)
-            fprintf(file, "[t%x] EOF\n", (unsigned)pvmi_tid(process));
-    } else if (what == EARL_PRINTED_BEGIN) {
-        if (shows)
-            fprintf(file, "[t%x] BEGIN\n", (unsigned)pvmi_tid(process));
-    } else if (shows) {
+    if (what == EARL_PRINTED_BEGIN)
+        code = print_begin(process, shows);
+    else if (what == EARL_PRINTED_END)
+        print_end(process, shows);
+    else if (shows)
         code = print_lines(process, what, text, length);
-    } else {
-        (void)fwrite(text, 1, length, file);
-    }
-    (void)fflush(file);
+    else
+        (void)fwrite(text, 1, length, file_of(process));
+    (void)fflush(file_of(process));
     return code;
 }
 
@@ -217,7 +258,7 @@ int pvmi_output_serve(void)
 void pvmi_output_finish(void)
 {
     int code = pvmi_output_serve();
-    while (code >= 0 && is_catching && printing > 0) {
+    while (code >= 0 && is_catching && printers != NULL) {
         code = serve_one(true);
         if (code == 0)
             break; /* EXEC has ended */

@@ -28,7 +28,10 @@ static int post_rank(void)
 
 int pvmi_begin(void)
 {
-    if (earl_exec_begin("pvm") < 0)
+    int begun = pvmi_enter();
+    if (begun == EARL_E_NONE)
+        begun = earl_exec_begin("pvm");
+    if (begun < 0)
         return PvmSysErr;
     (void)earl_words("tag", "task");
     pvmi_process.self = earl_process();
@@ -150,12 +153,4 @@ static int parent(void)
 int pvm_parent(void)
 {
     return pvmi_told("parent", parent());
-}
-
-/* ---- the virtual machine ---- */
-
-int pvm_start_pvmd(int argc, char **argv, int block)
-{
-    (void)argc, (void)argv, (void)block;
-    return pvmi_told("start_pvmd", pvmi_process.has_begun ? PvmDupHost : pvmi_begin());
 }

@@ -2,7 +2,8 @@
 /* pvm3.h -- PVM 3.4, the Parallel Virtual Machine, on Earl: what a task calls.
  *
  * docs/pvm.md has what each routine is here and what differs. A program that is
- * started from the shell is the first task of a new virtual machine, or by enl
+ * started from the shell enters the user's virtual machine, if there is one that stays
+ * (bcr-pvm(1)); else it is the first task of a new virtual machine. Or it is by enl
  * -n N one of N tasks that have been started together, and know each other by
  * pvm_siblings. Tasks spawn others. The virtual machine ends with its last
  * task.
@@ -274,12 +275,15 @@ int pvm_mstat(const char *host);
  * Errors: PvmBadParam: no event, tag, count, task or host; PvmNotImpl: of routes */
 int pvm_notify(int what, int msgtag, int cnt, const int *tids);
 
-/* pvm_halt -- send SIGTERM to all tasks, the caller last; if that is ignored,
- * leave as pvm_exit does. */
+/* pvm_halt -- end the virtual machine: send SIGTERM to all tasks, the caller last, and SIGKILL to those that have not ended within three
+ * seconds. If the caller ignores SIGTERM, it leaves as pvm_exit does. */
 int pvm_halt(void);
 
-/* pvm_start_pvmd -- begin a virtual machine; the arguments change nothing.
- * Errors: PvmDupHost: the process is in one */
+/* pvm_start_pvmd -- begin a virtual machine that stays without tasks, until pvm_halt, and enter it. Tasks of this user that are started from
+ * the shell on its hosts enter it, too, as long as it is there (bcr-pvm(1)). What stands in argv and begins with no '-' is a file that
+ * names hosts, one a line, which are added; block changes nothing, as they are there when this returns.
+ * Errors: PvmDupHost: the process is in a virtual machine, or enters one that is there; PvmCantStart, as stderr says; PvmNoFile; those of
+ * pvm_addhosts */
 int pvm_start_pvmd(int argc, char **argv, int block);
 
 /* pvm_addhosts -- add hosts to the virtual machine, one after the other. Each is a line as in a hosts file of enl(1), a name and what may
@@ -572,7 +576,8 @@ int pvm_getopt(int what);
  *   [t40002] BEGIN
  *   [t40002] a line
  *   [t40002] EOF
- * NULL: tasks that are spawned from now on print where this task's output goes, and pvm_exit does not wait for others. What
+ * Lines of a task go to the ff that was given when it was
+ * spawned. NULL: tasks that are spawned from now on print where this task's output goes, and pvm_exit does not wait for others. What
  * is not printed for long is kept by EXEC, up to EARL_MEMORY. Returns: PvmOk */
 int pvm_catchout(FILE *ff);
 

@@ -13,14 +13,17 @@
 #include <earl_exec.h>
 #include <pvm3.h>
 
+#include "console/machine.h"
+
 enum {
-    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks; of hosts; of what tasks print. The context C of a program is
+    /* Contexts of Earl's: of what this library itself sends; of groups; of ends of tasks; of hosts; of what tasks print; of ends at a halt. The context C of a program is
      * PVMI_CONTEXT + C. */
     PVMI_OWN_CONTEXT = 1,
     PVMI_GROUP_CONTEXT = 2,
     PVMI_END_CONTEXT = 3,
     PVMI_HOST_CONTEXT = 4,
     PVMI_OUTPUT_CONTEXT = 5,
+    PVMI_HALT_CONTEXT = 6,
     PVMI_CONTEXT = 16,
     /* A task's tid is this + its process. A daemon's, which names a host, is that host's place + PVMI_HOSTS in the high bits. */
     PVMI_TASKS = 0x40000,
@@ -86,6 +89,21 @@ static inline int pvmi_host_of(int dtid)
 #define PVMI_OUTPUT_VARIABLE "PVM_OUTPUT"
 /* The tag, in PVMI_OWN_CONTEXT, of the message that tells spawned tasks who was spawned with them. */
 enum { PVMI_SIBLINGS = 1 };
+
+/* ---- hold.c ---- */
+
+/* The name of the user's virtual machine that tasks from the shell enter: PvmBadParam: PVM_VMID is too long. */
+int pvmi_machine_name(char *name, size_t room);
+/* Enters it: EARL_OK; EARL_E_NONE: there is none; or another code. A process that is in a program stays there. */
+int pvmi_enter(void);
+/* Begins one that stays: PvmOk, PvmCantStart, which stderr explains. */
+int pvmi_hold(void);
+
+/* ---- lock.c ---- */
+
+/* Waits until no other of this user's processes begins a virtual machine. A descriptor for pvmi_unlock; below 0: there is no lock. */
+int pvmi_lock(void);
+void pvmi_unlock(int fd);
 
 /* ---- cards.c ---- */
 

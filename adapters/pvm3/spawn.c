@@ -303,17 +303,3 @@ int pvm_kill(int tid)
         return pvmi_told("kill", PvmBadParam);
     return pvmi_told("kill", code < 0 ? code : send_signal(tid, SIGTERM));
 }
-
-int pvm_halt(void)
-{
-    struct pvmtaskinfo *tasks;
-    int count;
-    const int code = pvm_tasks(0, &count, &tasks);
-    if (code < 0)
-        return code;
-    for (int i = 0; i < count; i++)
-        if (tasks[i].ti_tid != pvmi_tid(pvmi_process.self))
-            (void)send_signal(tasks[i].ti_tid, SIGTERM);
-    (void)raise(SIGTERM);
-    return pvm_exit();
-}

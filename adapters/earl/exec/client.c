@@ -73,6 +73,16 @@ int earl_exec_signal(int process, int signal)
     return earl_question_end(&question, earl_question_ask(&question, EARL_ASK_SIGNAL));
 }
 
+int earl_exec_hold(int holds)
+{
+    struct earl_question question;
+    const int code = earl_question_begin(&question);
+    if (code != EARL_OK)
+        return code;
+    earl_put_int(&question.fields, holds);
+    return earl_question_end(&question, earl_question_ask(&question, EARL_ASK_HOLD));
+}
+
 static void get_process(struct earl_fields *fields, struct earl_exec_process *told)
 {
     *told = (struct earl_exec_process){.process = earl_get_int(fields)};

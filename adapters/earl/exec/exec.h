@@ -32,8 +32,9 @@ void ask_process(struct asker asker, struct earl_fields *fields);
 void ask_list(struct asker asker, struct earl_fields *fields);
 void ask_await(struct asker asker, struct earl_fields *fields);
 void starts_ended(int process);
-/* Whether there is a process beside EXEC. */
-bool any_lives(void);
+void ask_hold(struct asker asker, struct earl_fields *fields);
+/* Whether there is a process beside EXEC, or one has wanted that EXEC stays. */
+bool exec_stays(void);
 
 /* ---- hosts.c ---- */
 

@@ -17,9 +17,9 @@ static question *const questions[EARL_ASK_KINDS] = {
     [EARL_ASK_START] = ask_start,     [EARL_ASK_SIGNAL] = ask_signal,   [EARL_ASK_PROCESS] = ask_process,
     [EARL_ASK_LIST] = ask_list,       [EARL_ASK_AWAIT] = ask_await,     [EARL_ASK_HOST] = ask_host,
     [EARL_ASK_MACHINE] = ask_machine, [EARL_ASK_CHANGED] = ask_changed, [EARL_ASK_HOSTWATCH] = ask_hostwatch,
-    [EARL_ASK_JOIN] = ask_join,       [EARL_ASK_LEAVE] = ask_leave,     [EARL_ASK_MEMBERS] = ask_members,
-    [EARL_ASK_BARRIER] = ask_barrier, [EARL_ASK_POST] = ask_post,       [EARL_ASK_FETCH] = ask_fetch,
-    [EARL_ASK_DROP] = ask_drop,       [EARL_ASK_BOXES] = ask_boxes,
+    [EARL_ASK_HOLD] = ask_hold,       [EARL_ASK_JOIN] = ask_join,       [EARL_ASK_LEAVE] = ask_leave,
+    [EARL_ASK_MEMBERS] = ask_members, [EARL_ASK_BARRIER] = ask_barrier, [EARL_ASK_POST] = ask_post,
+    [EARL_ASK_FETCH] = ask_fetch,     [EARL_ASK_DROP] = ask_drop,       [EARL_ASK_BOXES] = ask_boxes,
 };
 
 /* ---- answers ---- */
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
             read_question(buffer, &envelope);
         earl_do_buffer_free(&exec, buffer);
         hosts_serve();
-    } while (any_lives());
+    } while (exec_stays());
     earl_process_end(&exec);
     return 0;
 }

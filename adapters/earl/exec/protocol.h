@@ -32,6 +32,7 @@ enum earl_exec_operation {
     EARL_ASK_FETCH,     /* text, index, flags -> the index is the code; items */
     EARL_ASK_DROP,      /* text, index */
     EARL_ASK_BOXES,     /* text ("": all) -> count, and of each index, owner, flags, text */
+    EARL_ASK_HOLD,      /* whether EXEC stays */
     EARL_ASK_PRINTED, /* not asked: a process has printed (targets/directory.c): a byte, its stream, and text; none: that is closed */
     EARL_ASK_KINDS
 };

@@ -15,6 +15,7 @@ struct waiting {
 };
 
 static struct waiting *waitings;
+static bool is_held; /* EXEC stays without processes */
 
 /* ---- starts ---- */
 
@@ -120,9 +121,17 @@ static int count_living(void)
     return living;
 }
 
-bool any_lives(void)
+bool exec_stays(void)
 {
-    return count_living() > 0;
+    return is_held || count_living() > 0;
+}
+
+void ask_hold(struct asker asker, struct earl_fields *fields)
+{
+    const int wanted = earl_get_int(fields);
+    if (fields->code == EARL_OK)
+        is_held = wanted != 0;
+    answer(asker, fields->code);
 }
 
 void ask_list(struct asker asker, struct earl_fields *fields)

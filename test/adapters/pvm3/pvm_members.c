@@ -54,6 +54,11 @@ static const struct {
     {"places", places},
     {"spawned", spawned},
     {"notices", notices},
+    {"puts_number", puts_number},
+    {"finds_number", finds_number},
+    {"misses_number", misses_number},
+    {"ignores_terms", ignores_terms},
+    {"halts_machine", halts_machine},
     {"speaks", speaks},
     {"murmurs", murmurs},
     {"catches", catches},
@@ -98,6 +103,8 @@ static const struct {
 int main(int argc, char **argv)
 {
     number = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
+    if (argc > 1 && strcmp(argv[1], "starts_machine") == 0)
+        return starts_machine();
     for (size_t i = 0; argc > 1 && i < sizeof scenarios / sizeof scenarios[0]; i++) {
         if (strcmp(argv[1], scenarios[i].name) != 0)
             continue;
