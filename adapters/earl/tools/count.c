@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* count.c -- the example of a tool: at the end each process prints how often it has called each operation, how many messages and
- * bytes it got, from whom most, and how long its calls took.
+/* count.c -- the example of a tool: at the end each process prints how often it has called each
+ * operation and how long that took, how many messages and bytes it got, and how many messages from whom.
  *
  *   cc -shared -fPIC $(pkg-config --cflags bcr-earl) count.c -o count.so
  *   EARL_TOOLS=$PWD/count.so enl -n 4 ./program */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "earl_tool.h"
 
@@ -17,20 +18,35 @@ static const char *const names[EARL_TOOL_WHATS] = {
 };
 
 struct counts {
-    int process, processes;
+    int process;
     unsigned long called[EARL_TOOL_WHATS];
     unsigned long long spent[EARL_TOOL_WHATS], begun;
     unsigned long long bytes;
-    unsigned long *from;
+    /* Messages of each process below `known`, which grows, as processes may come and go; and of others, in a
+     * signal handler, where there is no memory to be had. */
+    unsigned long *from, strange;
+    int known;
 };
+
+static void must_know(struct counts *counts, int peer)
+{
+    if (peer < counts->known)
+        return;
+    const int known = 2 * peer + 16;
+    counts->from = realloc(counts->from, (size_t)known * sizeof *counts->from);
+    if (counts->from == NULL)
+        abort();
+    memset(counts->from + counts->known, 0, (size_t)(known - counts->known) * sizeof *counts->from);
+    counts->known = known;
+}
 
 static void *begin(int process, int processes)
 {
     struct counts *counts = calloc(1, sizeof *counts);
-    if (counts == NULL || (counts->from = calloc((size_t)processes, sizeof *counts->from)) == NULL)
+    if (counts == NULL)
         abort();
     counts->process = process;
-    counts->processes = processes;
+    must_know(counts, processes);
     return counts;
 }
 
@@ -40,7 +56,12 @@ static void event(void *self, const struct earl_tool_event *event)
     if (event->what == EARL_TOOL_MATCH) {
         counts->called[EARL_TOOL_MATCH]++;
         counts->bytes += (unsigned long long)event->length;
-        counts->from[event->peer]++;
+        if (!event->in_signal)
+            must_know(counts, event->peer);
+        if (event->peer < counts->known)
+            counts->from[event->peer]++;
+        else
+            counts->strange++;
     } else if (!event->is_after) {
         counts->called[event->what]++;
         counts->begun = event->nsec;
@@ -49,21 +70,32 @@ static void event(void *self, const struct earl_tool_event *event)
     }
 }
 
+/* One write, so that lines of several processes do not mix. */
 static void end(void *self)
 {
     struct counts *counts = self;
-    int most = 0;
-    char text[4096];
-    int length = snprintf(text, sizeof text, "count: process %d:", counts->process);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *line = open_memstream(&text, &length);
+    if (line == NULL)
+        abort();
+    fprintf(line, "count: process %d:", counts->process);
     for (int i = EARL_TOOL_SEND; i < EARL_TOOL_MATCH; i++)
-        if (counts->called[i] != 0 && length < (int)sizeof text)
-            length += snprintf(text + length, sizeof text - (size_t)length, " %s %lu (%.3f ms)", names[i],
-                               counts->called[i], (double)counts->spent[i] / 1e6);
-    for (int i = 0; i < counts->processes; i++)
-        if (counts->from[i] > counts->from[most])
-            most = i;
-    fprintf(stderr, "%s; %lu messages came, of %llu bytes, most from %d\n", text,
-            counts->called[EARL_TOOL_MATCH], counts->bytes, most);
+        if (counts->called[i] != 0)
+            fprintf(line, " %s %lu (%.3f ms)", names[i], counts->called[i], (double)counts->spent[i] / 1e6);
+    fprintf(line, "; %lu messages came, of %llu bytes", counts->called[EARL_TOOL_MATCH], counts->bytes);
+    const char *between = ":";
+    for (int i = 0; i < counts->known; i++)
+        if (counts->from[i] != 0) {
+            fprintf(line, "%s %lu from %d", between, counts->from[i], i);
+            between = ",";
+        }
+    if (counts->strange != 0)
+        fprintf(line, "%s %lu from others", between, counts->strange);
+    fprintf(line, "\n");
+    if (fclose(line) == 0)
+        fputs(text, stderr);
+    free(text);
     free(counts->from);
     free(counts);
 }
