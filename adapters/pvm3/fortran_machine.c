@@ -116,6 +116,32 @@ void pvmfdelinfo_(const char *name, integer *index, integer *flags, int *info, s
     WITH_NAME(name, length, "delinfo", info, pvm_delinfo(text, *index, *flags));
 }
 
+/* The next entry at each call, and PvmNotFound behind the last; an info of -1 begins anew. */
+void pvmfgetmboxinfo_(const char *pattern, char *name, int *nclasses, int *nentries, int *index, int *owner,
+                      int *flags, int *info, size_t length, size_t room)
+{
+    static int next;
+    struct pvmmboxinfo *boxes = NULL;
+    if (*info == -1)
+        next = 0;
+    WITH_NAME(pattern, length, "getmboxinfo", info, pvm_getmboxinfo(text, nclasses, &boxes));
+    if (*info < 0)
+        return;
+    int box = 0, entry = next++;
+    while (box < *nclasses && entry >= boxes[box].mi_nentries)
+        entry -= boxes[box++].mi_nentries;
+    if (box == *nclasses) {
+        next = 0;
+        *info = PvmNotFound;
+        return;
+    }
+    pvmi_blank_padded(name, room, boxes[box].mi_name, strlen(boxes[box].mi_name));
+    *nentries = boxes[box].mi_nentries;
+    *index = boxes[box].mi_indices[entry];
+    *owner = boxes[box].mi_owners[entry];
+    *flags = boxes[box].mi_flags[entry];
+}
+
 /* ---- groups ---- */
 
 void pvmfjoingroup_(const char *group, int *inum, size_t length)

@@ -192,6 +192,16 @@
       call pvmfrecvinfo('box', 0, PVMMBOXDEFAULT, b)
       call pvmfunpack(INTEGER4, got, 1, 1, info)
       if (b .le. 0 .or. info .ne. 0 .or. got(1) .ne. 42) stop 73
+      info = -1
+      call pvmfgetmboxinfo('bo*x', name, b, c, d, e, f, info)
+      if (info .ne. 0 .or. name .ne. 'box' .or. b .ne. 1) stop 90
+      if (c .ne. 1 .or. d .ne. 0 .or. f .ne. PVMMBOXDEFAULT) stop 91
+      call pvmfgettid('all', 0, other)
+      if (e .ne. other) stop 92
+      call pvmfgetmboxinfo('bo*x', name, b, c, d, e, f, info)
+      if (info .ne. PvmNotFound) stop 93
+      call pvmfgetmboxinfo('bo*x', name, b, c, d, e, f, info)
+      if (info .ne. 0 .or. e .ne. other) stop 94
       call pvmfbarrier('all', n, info)
       call pvmfdelinfo('box', 0, 0, info)
       if (a .eq. 0 .and. info .ne. 0) stop 74
@@ -206,6 +216,22 @@
       if (info .ne. 0) stop 77
       call pvmflvgroup('all', info)
       if (info .ne. 0) stop 78
+      if (a .eq. 0) then
+        call pvmfaddhost('more ep=/opt local', info)
+        if (info .ne. 1) stop 95
+        call pvmfdelhost('more', info)
+        if (info .ne. 1) stop 97
+        call pvmfdelhost('more', info)
+        if (info .ne. PvmNoHost) stop 98
+        call pvmfcatchout(1, info)
+        call pvmfgetopt(PVMOUTPUTTID, old)
+        if (info .ne. 0 .or. old .ne. tid) stop 99
+        call pvmfcatchout(0, info)
+        call pvmfgetopt(PVMOUTPUTTID, old)
+        if (info .ne. 0 .or. old .ne. 0) stop 100
+      end if
+      call pvmfstartpvmd('-d0 ', 1, info)
+      if (info .ne. PvmDupHost) stop 101
       call pvmfspawn('no such', PVMHOST, 'nowhere', 1, got, b)
       if (b .ne. PvmNoHost) stop 79
       call pvmfpstat(tid, info)

@@ -26,6 +26,30 @@ void misses_number(void)
     FAILS(pvm_lookup("held", 0, &data), PvmNotFound);
 }
 
+static int find_host(const char *name)
+{
+    int hosts, tid = 0;
+    struct pvmhostinfo *host;
+    IS(pvm_config(&hosts, NULL, &host), PvmOk);
+    for (int i = 0; i < hosts; i++)
+        if (strcmp(host[i].hi_name, name) == 0)
+            tid = host[i].hi_tid;
+    return tid;
+}
+
+/* Waits until host n3 is lost, of which a notice tells. */
+void sees_loss(void)
+{
+    int host = find_host("n3");
+    MUST(host > 0);
+    IS(pvm_notify(PvmHostDelete, 5, 1, &host), PvmOk);
+    puts("watching");
+    fflush(stdout);
+    MUST(pvm_recv(-1, 5) > 0);
+    IS(next_int(), host);
+    IS(find_host("n3"), 0);
+}
+
 /* It is ended by SIGKILL alone. */
 void ignores_terms(void)
 {

@@ -57,6 +57,7 @@ static const struct {
     {"puts_number", puts_number},
     {"finds_number", finds_number},
     {"misses_number", misses_number},
+    {"sees_loss", sees_loss},
     {"ignores_terms", ignores_terms},
     {"halts_machine", halts_machine},
     {"speaks", speaks},

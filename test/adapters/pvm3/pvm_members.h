@@ -58,6 +58,7 @@ void notices(void);
 void puts_number(void);
 void finds_number(void);
 void misses_number(void);
+void sees_loss(void);
 void ignores_terms(void);
 void halts_machine(void);
 int starts_machine(void);
