@@ -4,8 +4,8 @@
  *   enl -n 2 bench_earl [ROUNDS]
  *
  * 8 bytes one way, beside a new region of 24 bytes handed over; the same in windows; 64 KiB and 1 MiB that both sides copy, beside the
- * same copied whole into a region, and out of it. Then four that reduce, if there are as many. Medians in ns of TURNS turns, their
- * ratio, and the median of the ratios of turns. */
+ * same copied whole into a region, and out of it. Then all that there are reduce 8 bytes, beside regions from all to the first and
+ * back. Medians in ns of TURNS turns and lower quartiles, the medians' ratio, and the median of the ratios of turns. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +109,14 @@ static double median(double *values)
     return values[TURNS / 2];
 }
 
+static void show(const char *name, double *bare, double *earl, double *ratio)
+{
+    const double below = median(bare), own = median(earl);
+    printf("%-12s bare %10.0f (%.0f)  earl %10.0f (%.0f)  ratio %.2f  by turns %.2f\n", name, below,
+           bare[TURNS / 4], own, earl[TURNS / 4], own / below, median(ratio));
+    fflush(stdout);
+}
+
 static void by_turns(const char *name, size_t bytes, unsigned many,
                      double (*measure)(void (*)(int), void (*)(void), unsigned))
 {
@@ -125,10 +133,7 @@ static void by_turns(const char *name, size_t bytes, unsigned many,
     }
     if (earl_process() != 0)
         return;
-    const double below = median(bare), own = median(earl);
-    printf("%-12s bare %10.0f  earl %10.0f  ratio %.2f  by turns %.2f\n", name, below, own, own / below,
-           median(ratio));
-    fflush(stdout);
+    show(name, bare, earl, ratio);
 }
 
 static void add(void *into, const void *from, void *argument)
@@ -137,19 +142,46 @@ static void add(void *into, const void *from, void *argument)
     *(double *)into += *(const double *)from;
 }
 
-static void reduce(void)
+static double reduce(unsigned many)
 {
-    double spent[TURNS], value = 1;
-    const unsigned many = rounds / 20 + 1;
+    double value = 1;
+    const double begun = now_ns();
+    for (unsigned i = 0; i < many; i++)
+        if (earl_reduce(NULL, &value, sizeof value, add, NULL) != EARL_OK)
+            fail("earl_reduce");
+    return (now_ns() - begun) / many;
+}
+
+/* The same by regions: all to the first, and its own to all. */
+static double gather(unsigned many)
+{
+    const double begun = now_ns();
+    for (unsigned i = 0; i < many; i++)
+        if (earl_process() != 0) {
+            give(0);
+            take();
+        } else {
+            for (int rank = 1; rank < earl_processes(); rank++)
+                take();
+            for (int rank = 1; rank < earl_processes(); rank++)
+                give(rank);
+        }
+    return (now_ns() - begun) / many;
+}
+
+static void together(void)
+{
+    double bare[TURNS], earl[TURNS], ratio[TURNS];
+    length = sizeof(double);
     for (int turn = 0; turn < TURNS; turn++) {
-        const double begun = now_ns();
-        for (unsigned i = 0; i < many; i++)
-            if (earl_reduce(NULL, &value, sizeof value, add, NULL) != EARL_OK)
-                fail("earl_reduce");
-        spent[turn] = (now_ns() - begun) / many;
+        if (bcr_teamsync(bcr_BLOCK) != 0)
+            fail("bcr_teamsync");
+        bare[turn] = gather(rounds / 20 + 1);
+        earl[turn] = reduce(rounds / 20 + 1);
+        ratio[turn] = earl[turn] / bare[turn];
     }
     if (earl_process() == 0)
-        printf("%-12s %d processes, 8 bytes: %.0f\n", "reduce", earl_processes(), median(spent));
+        show("reduce", bare, earl, ratio);
 }
 
 int main(int argc, char **argv)
@@ -169,7 +201,7 @@ int main(int argc, char **argv)
         by_turns("64K", 64 << 10, rounds / 20 + 1, pong);
         by_turns("1M", 1 << 20, rounds / 200 + 1, pong);
     }
-    reduce();
+    together();
     free(buffer);
     return 0;
 }
