@@ -214,6 +214,8 @@ int main(int argc, char **argv)
     case ENL_KILL: return options.all ? enl_command_kill_all() : enl_command_kill(argv[options.first]);
     case ENL_AUDIT: return shown(enl_command_audit(options.first < argc ? argv[options.first] : NULL), 2);
     case ENL_LOGS: return enl_command_logs(&options, argv + options.first);
+    case ENL_USAGE:
+        return shown(enl_command_usage(options.json, options.first < argc ? argv[options.first] : NULL), 2);
     case ENL_HOSTS:
         return shown(enl_command_hosts(&options, options.first < argc ? argv[options.first] : NULL), 2);
     case ENL_HOST_FACTS: return enl_host_facts();

@@ -42,8 +42,9 @@ struct enl_roster {
     bool is_cyclic;
     const char *await; /* the key under which the members come by themselves; NULL: they are started */
     /* A job. */
-    bool is_quiet;    /* no line for each rank at the end */
-    bool tells_times; /* of each step */
+    bool is_quiet;                /* no line for each rank at the end */
+    bool tells_times;             /* of each step */
+    bool tells_usage, tells_each; /* what all have used at the end, and each of them */
 
     size_t count;
     struct enl_roster_line *lines;

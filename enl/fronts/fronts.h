@@ -76,6 +76,7 @@ struct enl_scrun {
     uint32_t hosts, per_host; /* so many on each of so many hosts; 0: of all */
     const char *file;         /* a hosts file; NULL: not given */
     bool is_quiet, is_never_idle, wants_help;
+    bool tells_usage, tells_each;
     int first;      /* index in argv of the first program */
     char *variable; /* SCORE_OPTIONS=..., for the programs */
 };

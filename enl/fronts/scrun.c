@@ -20,6 +20,7 @@ static const char help[] =
     "  file=FILE         a hosts file\n"
     "  message=concise|quiet  say less\n"
     "  noidle            do not look for deadlocks\n"
+    "  stat[=all]        what the job has used; with a value also what each process has\n"
     "  debug[=N|ddt]     debuggers for processes that ask for one\n"
     "Other keys are the program's, which asks by score_get_opt. More come from SCORE_OPTIONS; the leftmost "
     "of two counts.\n"
@@ -93,6 +94,15 @@ static int take_noidle(struct enl_scrun *scrun, const char *value, char *error, 
     return value[0] == '\0' ? 0 : bcri_refuse(error, error_size, -1, "noidle has no value");
 }
 
+static int take_usage(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    scrun->tells_usage = true;
+    scrun->tells_each = value[0] != '\0';
+    return value[0] == '\0' || strcmp(value, "all") == 0 || strcmp(value, "detail") == 0
+               ? 0
+               : bcri_refuse(error, error_size, -1, "stat=%.60s is neither all nor detail", value);
+}
+
 static int take_debug(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
 {
     uint32_t count = 4;
@@ -123,8 +133,8 @@ static const struct {
             {"network", refuse_missing},
             {"group", refuse_missing},
             {"heterogeneous", refuse_missing},
-            {"stat", refuse_missing},
-            {"statistics", refuse_missing},
+            {"stat", take_usage},
+            {"statistics", take_usage},
             {"cpulimit", refuse_missing},
             {"memorylimit", refuse_missing},
             {"disklimit", refuse_missing},
@@ -316,6 +326,8 @@ struct enl_roster *enl_scrun_roster(const struct enl_scrun *scrun, char **argv, 
     roster->hosts = scrun->hosts;
     roster->per_host = scrun->per_host;
     roster->is_quiet = scrun->is_quiet;
+    roster->tells_usage = scrun->tells_usage;
+    roster->tells_each = scrun->tells_each;
     for (char **word = argv; failed == 0 && word != NULL;)
         failed = take_team(roster, scrun, &stage, pipes, &word, &pipes, error, error_size);
     char **variables = failed == 0 ? enl_roster_words(roster, 1, 0) : NULL;

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -414,7 +415,7 @@ static void forget_handshake(struct enl_cce *cce)
     enl_cce_handshake_closed(cce, NULL);
 }
 
-void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
+void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status, const struct rusage *usage)
 {
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &here->all, entry) {
@@ -424,6 +425,9 @@ void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status)
         if (cce->process == pid) {
             cce->process = 0;
             cce->wait_status = wait_status;
+            cce->cpu_us = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
+                          (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+            cce->rss_kib = (uint64_t)usage->ru_maxrss;
         }
         if (!was_cce && cce->life == ENL_STARTED && cce->process == 0 && enl_cce_is_of_job(cce))
             forget_handshake(cce); /* which ends its life, unless it has said hello */

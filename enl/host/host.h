@@ -216,6 +216,8 @@ enum {
     ENL_OF_SCORE_JOB = 1 << 28 /* beside it: a signal that kills it ends the job */
 };
 
+struct rusage;
+
 struct enl_cce {
     struct enl_here *here;
     TAILQ_ENTRY(enl_cce) entry; /* here->all */
@@ -259,8 +261,10 @@ struct enl_cce {
     bool has_status;              /* a member of its team has ended it with `status`, by bcr_end */
     int status;
     uint8_t how, number; /* enum bcr_how, and what goes with it, when it has ended; 0: that is not known */
-    bool never_up;       /* it has ended without becoming a CCE; else the record says how */
-    bool tells_starter;  /* its end is told to its enlistor (bcr_STARTED) */
+    uint64_t cpu_us,
+        rss_kib;        /* what its process and those that it has waited for have used, if that is known */
+    bool never_up;      /* it has ended without becoming a CCE; else the record says how */
+    bool tells_starter; /* its end is told to its enlistor (bcr_STARTED) */
     struct enl_watchers watches;     /* of it, of others */
     LIST_HEAD(, enl_started) starts; /* CCEs elsewhere that it has started, and that live (starts.c) */
     struct {                         /* in a team */
@@ -375,7 +379,7 @@ void enl_death_of_pid(void *data);
 /* A child with this pid has ended and is still in the process table. */
 void enl_cce_look_at_dead(struct enl_here *here, pid_t pid);
 /* A child with this pid has ended; it need not belong to a known CCE. */
-void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status);
+void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status, const struct rusage *usage);
 /* Its inherited socket has ended: no process holds it any more, or what came was not understood: `wrong`. */
 void enl_cce_handshake_closed(struct enl_cce *cce, const char *wrong);
 /* Its private socket has ended, or the daemon has ended it. */

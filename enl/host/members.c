@@ -67,14 +67,18 @@ static void tell_of_member(const struct enl_cce *cce, enum bcri_member_state sta
         .type = BCRI_MSG_member,
         .present = BCRI_HAS(team) | BCRI_HAS(rank) | BCRI_HAS(state) | BCRI_HAS(enlistor) |
                    BCRI_HAS(generation) |
-                   (state == BCRI_MEMBER_OVER && cce->how != 0 ? BCRI_HAS(kind) | BCRI_HAS(status) : 0),
+                   (state == BCRI_MEMBER_OVER && cce->how != 0
+                        ? BCRI_HAS(kind) | BCRI_HAS(status) | BCRI_HAS(clock) | BCRI_HAS(size)
+                        : 0),
         .team = cce->team.members->team,
         .rank = cce->team.rank,
         .state = state,
         .enlistor = {(const char *)cce->record->id.identity, BCRI_IDENTITY_BYTES},
         .generation = cce->team.rounds - cce->team.is_late,
         .kind = cce->how,
-        .status = cce->number};
+        .status = cce->number,
+        .clock = cce->cpu_us,
+        .size = cce->rss_kib};
     tell_root(cce->here, &message);
 }
 

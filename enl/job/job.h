@@ -331,14 +331,28 @@ enum enl_step {
 /* False: no memory. */
 bool enl_summary_begin(struct enl_jobs *jobs);
 void enl_summary_step(struct enl_jobs *jobs, enum enl_step step);
-/* A member of a launched team has ended: how is an enum bcr_how, number goes with it. The first that is told of it counts. */
-void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, int how, int number);
+/* How a member has ended: an enum bcr_how, and what goes with it; and what it has used. */
+struct enl_ended {
+    uint8_t how, number;
+    uint64_t cpu_us, rss_kib;
+};
+/* A member of a launched team has ended. The first that is told of it counts. */
+void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, const struct enl_ended *ended);
 /* A member of that team has ended it by bcr_end. */
 void enl_summary_finish(struct enl_jobs *jobs, uint32_t team, int status);
 /* Whether all members of a job have been let go. */
 bool enl_summary_is_open(const struct enl_jobs *jobs);
 /* The job is over: prints what is wanted, and decides the exit status, unless it is decided. */
 void enl_summary_print(struct enl_jobs *jobs);
+
+/* usage.c -- What a job has used: a line in the user's file. */
+
+struct enl_usage {
+    uint64_t cpu_us, rss_kib; /* of all members; of the largest */
+    uint64_t lasted_ns;
+    uint32_t hosts;
+};
+void enl_usage_log(struct enl_jobs *jobs, const struct enl_usage *usage, int status);
 
 /* feed.c -- In the root's daemon: the user's standard input goes to the first member of a job. */
 

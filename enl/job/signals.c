@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +50,8 @@ bool enl_signals_reap(struct enl_jobs *jobs)
         if (pid == 0)
             return false;
         enl_cce_look_at_dead(jobs->here, pid);
-        waitpid(pid, &wait_status, 0);
+        struct rusage usage = {0};
+        wait4(pid, &wait_status, 0, &usage);
         if (jobs->ops->reaped(jobs->self->program, pid, wait_status)) {
             ; /* another host's daemon, or the command that reaches it; or a helper; or what serves a session */
         } else if (pid == jobs->script) {
@@ -62,7 +64,7 @@ bool enl_signals_reap(struct enl_jobs *jobs)
                            WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
             jobs->script_done(jobs->self->program);
         } else {
-            enl_cce_reaped(jobs->here, pid, wait_status);
+            enl_cce_reaped(jobs->here, pid, wait_status, &usage);
         }
     }
 }

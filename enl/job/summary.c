@@ -16,7 +16,7 @@ struct enl_summary {
     uint64_t steps[ENL_STEPS]; /* when each was over, in nanoseconds of the loop's clock; 0: it is not */
     struct {
         bool is_told;
-        uint8_t how, number; /* enum bcr_how */
+        struct enl_ended how;
     } ends[];
 };
 
@@ -31,14 +31,25 @@ bool enl_summary_begin(struct enl_jobs *jobs)
     return true;
 }
 
+/* On how many hosts the first members run; without memory for that, as if each were on one of its own. */
+static uint32_t hosts_of(const struct enl_roster_plan *plan, uint32_t members)
+{
+    bool *seen = calloc(plan->hosts, sizeof *seen);
+    uint32_t hosts = seen != NULL ? 0 : members;
+    for (uint32_t i = 0; i < members && seen != NULL; i++) {
+        hosts += !seen[plan->host_of[i]];
+        seen[plan->host_of[i]] = true;
+    }
+    free(seen);
+    return hosts != 0 ? hosts : 1;
+}
+
 /* As SCore has it: how many nodes, on how many hosts. */
 static void say_ready(struct enl_jobs *jobs)
 {
     const struct enl_roster_plan *plan = jobs->plan;
     const uint32_t members = plan->teams[0].members;
-    uint32_t hosts = 1;
-    for (uint32_t i = 1; i < members; i++) /* the members of a host stand together */
-        hosts += plan->host_of[i] != plan->host_of[i - 1];
+    const uint32_t hosts = hosts_of(plan, members);
     if (members % hosts == 0)
         enl_report_shown(jobs->self, "SCORE: %u nodes (%ux%u) ready.\n", members, hosts, members / hosts);
     else
@@ -54,15 +65,14 @@ void enl_summary_step(struct enl_jobs *jobs, enum enl_step step)
         say_ready(jobs);
 }
 
-void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, int how, int number)
+void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, const struct enl_ended *ended)
 {
     struct enl_summary *summary = jobs->summary;
     uint32_t member;
     if (summary == NULL || !enl_roster_member(jobs, team, rank, &member) || summary->ends[member].is_told)
         return;
     summary->ends[member].is_told = true;
-    summary->ends[member].how = (uint8_t)how;
-    summary->ends[member].number = (uint8_t)number;
+    summary->ends[member].how = *ended;
 }
 
 static const struct enl_planned_team *last_team(const struct enl_jobs *jobs)
@@ -85,20 +95,20 @@ static int status_of(const struct enl_summary *summary, uint32_t rank)
 {
     if (!summary->ends[rank].is_told)
         return 0; /* it was ended with the job, whose status tells */
-    switch (summary->ends[rank].how) {
-    case bcr_EXITED: return summary->ends[rank].number;
-    case bcr_KILLED: return 128 + summary->ends[rank].number;
+    switch (summary->ends[rank].how.how) {
+    case bcr_EXITED: return summary->ends[rank].how.number;
+    case bcr_KILLED: return 128 + summary->ends[rank].how.number;
     default: return 1;
     }
 }
 
 static const char *text_of(const struct enl_summary *summary, uint32_t rank, char text[64])
 {
-    const int number = summary->ends[rank].number;
+    const int number = summary->ends[rank].how.number;
     const char *name = sigabbrev_np(number);
     if (!summary->ends[rank].is_told)
         return "ended with the job";
-    switch (summary->ends[rank].how) {
+    switch (summary->ends[rank].how.how) {
     case bcr_EXITED: snprintf(text, 64, "exit code %d", number); return text;
     case bcr_KILLED:
         if (name != NULL)
@@ -148,12 +158,45 @@ static int end_of_scrun(const struct enl_jobs *jobs)
                                         : status_of(jobs->summary, last_team(jobs)->first);
 }
 
+static struct enl_usage usage_of(const struct enl_jobs *jobs)
+{
+    struct enl_usage usage = {0};
+    for (uint32_t member = 0; member < jobs->plan->members; member++) {
+        const struct enl_ended *ended = &jobs->summary->ends[member].how;
+        usage.cpu_us += ended->cpu_us;
+        if (ended->rss_kib > usage.rss_kib)
+            usage.rss_kib = ended->rss_kib;
+    }
+    usage.lasted_ns = jobs->summary->steps[ENL_STEP_OVER] - jobs->summary->steps[ENL_STEP_BEGUN];
+    usage.hosts = hosts_of(jobs->plan, jobs->plan->members);
+    return usage;
+}
+
+/* SCore's stat: what all have used, and with `each` each node. */
+static void say_usage(struct enl_jobs *jobs, const struct enl_usage *usage, bool each)
+{
+    for (uint32_t member = 0; each && member < jobs->plan->members; member++) {
+        const struct enl_ended *ended = &jobs->summary->ends[member].how;
+        enl_report_shown(jobs->self, "SCORE: process %u on %s: %.3f s of processors, %.1f MB\n", member,
+                         enl_roster_host(jobs, member), (double)ended->cpu_us / 1e6,
+                         (double)ended->rss_kib / 1024);
+    }
+    enl_report_shown(jobs->self,
+                     "SCORE: %u processes in %.3f s: %.3f s of processors, at most %.1f MB each\n",
+                     jobs->plan->members, (double)usage->lasted_ns / 1e9, (double)usage->cpu_us / 1e6,
+                     (double)usage->rss_kib / 1024);
+}
+
 void enl_summary_print(struct enl_jobs *jobs)
 {
     if (jobs->summary == NULL)
         return;
     enl_summary_step(jobs, ENL_STEP_OVER);
     enl_jobs_decide(jobs, jobs->roster->front == ENL_FRONT_YOD ? end_of_yod(jobs) : end_of_scrun(jobs), true);
+    const struct enl_usage usage = usage_of(jobs);
+    if (jobs->roster->tells_usage)
+        say_usage(jobs, &usage, jobs->roster->tells_each);
+    enl_usage_log(jobs, &usage, jobs->status);
     free(jobs->summary);
     jobs->summary = NULL;
 }

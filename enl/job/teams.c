@@ -315,12 +315,12 @@ static bool set_never(struct enl_team *team, uint32_t rank)
     return true;
 }
 
-static void set_over(struct enl_team *team, uint32_t rank, uint32_t rounds, int how, int number)
+static void set_over(struct enl_team *team, uint32_t rank, uint32_t rounds, const struct enl_ended *ended)
 {
     if (team->states[rank] != STARTED && team->states[rank] != CAME)
         return;
     if (is_launched(team))
-        enl_summary_end(team->jobs, team->number, rank, how, number);
+        enl_summary_end(team->jobs, team->number, rank, ended);
     team->absent -= team->states[rank] == STARTED;
     team->living--;
     team->states[rank] = OVER;
@@ -361,7 +361,9 @@ static const char *take_member(struct enl_team *team, uint32_t host, const struc
     case BCRI_MEMBER_OVER:
         if (!is_it)
             return "a member ended that was not started";
-        set_over(team, rank, message->generation, (int)message->kind, (int)message->status);
+        set_over(team, rank, message->generation,
+                 &(struct enl_ended){(uint8_t)message->kind, (uint8_t)message->status, message->clock,
+                                     message->size});
         break;
     default:
         (void)set_never(team, rank);
@@ -482,7 +484,7 @@ static void lose_members(struct enl_team *team, uint32_t host)
     for (uint32_t rank = 0; rank < team->size; rank++)
         if ((team->states[rank] == STARTED || team->states[rank] == CAME) &&
             bcri_identity_host(identity_of(team, rank)) == host)
-            set_over(team, rank, rounds, bcr_HOSTLOST, 0);
+            set_over(team, rank, rounds, &(struct enl_ended){.how = bcr_HOSTLOST});
     if (!is_launched(team) && bcri_identity_host(team->creator) == host)
         cut(team);
     else

@@ -24,6 +24,7 @@ static const char usage[] =
     "                                             rates, and why it waits; enl why also --dot and --svg\n"
     "       enl hosts [--json] [FILE]             ask the machines of a hosts file what they are, and what "
     "they lack\n"
+    "       enl usage [--json] [FILE]             what jobs of bcr-yod and bcr-scrun have used\n"
     "       enl top [NAME]                        all of that on one screen, live\n"
     "       enl logs [--json] [DIR|FILE ...]      the logs of all hosts of a program as one, by one clock\n"
     "       enl metrics SOCKET [NAME]             the same for Prometheus, at a Unix socket or "

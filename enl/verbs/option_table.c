@@ -86,7 +86,7 @@ const struct enl_option enl_option_table[ENL_OPTION_ROWS] = {
     /* Of commands. */
     {"--json", NULL, LOOKS, FLAG(json), .help = "as one JSON object, with all numbers"},
     {"--json", NULL, OF(LOGS), FLAG(json), .help = "a JSON object for each line"},
-    {"--json", NULL, OF(HOSTS), FLAG(json), .help = "as one JSON object"},
+    {"--json", NULL, OF(HOSTS) | OF(USAGE), FLAG(json), .help = "as one JSON object"},
     {"--watch", NULL, LOOKS, FLAG(watch), .help = "again each second"},
     {"--dot", NULL, OF(WHY), FLAG(dot), .help = "as a graph in Graphviz's language"},
     {"--svg", NULL, OF(WHY), FLAG(svg), .help = "as a picture, if dot is installed"},
@@ -145,6 +145,9 @@ static const struct enl_command commands[] = {
      "Asks the machines of a hosts file, or those that a program would have with these options, what they "
      "are and what they\n"
      "lack.\n"},
+    {"usage", ENL_USAGE, 0, 1, false, NULL,
+     "usage: enl usage [--json] [FILE]\n"
+     "Adds up what jobs of bcr-yod and bcr-scrun have used, from the usage log.\n"},
     {"attach", ENL_ATTACH, 1, INT_MAX, false,
      "attach to which program? usage: enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]; enl ps lists them",
      "usage: enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]\n"

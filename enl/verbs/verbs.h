@@ -33,6 +33,7 @@ enum enl_action {
     ENL_TOP,
     ENL_METRICS,     /* of program argv[first + 1], or the only one, at socket argv[first] */
     ENL_LOGS,        /* merge the logs argv[first] ... */
+    ENL_USAGE,       /* what the jobs in file argv[first], or of usagelog, have used */
     ENL_HOSTS,       /* what the machines of file argv[first] are, or of the program's own list */
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
@@ -167,6 +168,11 @@ int enl_explain(int count, char **words);
 
 /* `words`: files and directories, up to NULL; none: logdir, or tempdir. Returns the exit status. */
 int enl_command_logs(const struct enl_options *options, char **words);
+
+/* usage.c -- enl usage [FILE] */
+
+/* `file` NULL: the one of usagelog. Returns the exit status: 0, 2 if there is no such file. */
+int enl_command_usage(bool json, const char *file);
 
 /* hosts/hosts_command.c -- enl hosts [FILE] */
 

@@ -65,6 +65,7 @@
     X(timestamp, CHOICE, "no", "no|yes", "whether lines of CCEs begin with the time")                     \
     X(outputdir, FILE, "*", NULL, "directory that gets files with what each CCE prints")                  \
     X(logdir, FILE, "*", NULL, "directory that gets the logs of all hosts when the program ends")         \
+    X(usagelog, FILE, "~/.local/state/bcr/usage.log", NULL, "file that gets a line about each job")       \
     X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")           \
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")      \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")       \

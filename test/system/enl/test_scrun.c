@@ -187,3 +187,39 @@ TEST(programs_of_bcr_are_teams_with_ranks_from_0)
         CHECK_INT(run_count(run.text, line), 2);
     }
 }
+
+/* Two processors' seconds of one process, its members, its status; a second job fails; a third one writes nowhere. */
+TEST(a_job_is_a_line_in_the_usage_log_and_enl_usage_adds_them_up)
+{
+    char text[4096];
+    two_hosts();
+    run_start(&run, scrun(), "-nodes=2x1,stat=all,message=quiet", "sh", "-c",
+              "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 3", "::", "true");
+    ends(0);
+    CHECK_INT(run_count_lines(run.error, "SCORE: process 3 on b: "), 1);
+    CHECK_INT(run_count_lines(run.error, "SCORE: 4 processes in "), 1);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "false");
+    ends(1);
+    setenv("BCR_USAGELOG", "*", 1);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "false");
+    ends(1);
+    unsetenv("BCR_USAGELOG");
+    text[run_read_file(run_in_folder(".local/state/bcr/usage.log"), text, sizeof text - 1)] = '\0';
+    CHECK_INT(run_count_lines(text, "{\"job\":\""), 2);
+    CHECK_INT(run_count(text, "\"front\":\"scrun\""), 2);
+    CHECK_INT(run_count(text, "\"hosts\":2,\"members\":4,\"program\":\"sh\",\"cpu_s\":"), 1);
+    CHECK_INT(run_count(text, "\"status\":1}\n"), 1);
+    run_start(&run, run_enl(), "usage", "--json");
+    ends(0);
+    CHECK_INT(run_count(run.text, "\"front\":\"scrun\",\"jobs\":2,\"failed\":1,\"members\":5,\"cpu_s\":"), 1);
+    CHECK(strstr(run.text, "\"cpu_s\":0.000") == NULL && strstr(run.text, "\"not_understood\":0}") != NULL);
+    run_write_file("other", "{\"user\":\"x\"}\nno line\n", 21, 0600);
+    run_start(&run, run_enl(), "usage", "other");
+    ends(0);
+    CHECK(strstr(run.text, "2 lines are not understood\n") != NULL);
+    run_start(&run, run_enl(), "usage", "nowhere");
+    run_ends(&run, 2, "enl: nowhere cannot be read: No such file");
+    setenv("BCR_USAGELOG", "/dev/full", 1);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "true");
+    run_ends(&run, 0, "/dev/full takes no line about this job");
+}

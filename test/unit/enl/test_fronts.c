@@ -241,6 +241,8 @@ TEST(options_of_scrun_say_how_many_nodes_on_how_many_hosts)
         {"-nodes=2,message", "message=quiet", "2 0x0"},
         {"-debug=10,nodes=1", NULL, "1 0x0"},
         {"-debug=ddt", NULL, "0 0x0"},
+        {"-stat,nodes=2", NULL, "2 0x0"},
+        {"-statistics=detail", NULL, "0 0x0"},
         {"-noidle,file=/f", NULL, "0 0x0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -290,8 +292,8 @@ TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
         {"-network=agent-udp", NULL, "network is an option of scrun that is not there"},
         {"-group=pcc", NULL, "group is an option"},
         {"-heterogeneous", NULL, "heterogeneous is an option"},
-        {"-stat=all", NULL, "stat is an option"},
-        {"-statistics", NULL, "statistics is an option"},
+        {"-stat=some", NULL, "stat=some is neither all nor detail"},
+        {"-statistics=1", NULL, "neither all nor detail"},
         {"-cpulimit=4", NULL, "cpulimit is an option"},
         {"-memorylimit=4", NULL, "memorylimit is an option"},
         {"-disklimit=4", NULL, "disklimit is an option"},

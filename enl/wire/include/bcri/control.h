@@ -186,7 +186,8 @@
     X(team_new, K(id) | K(count), K(enlistor), 0)                                                          \
     X(team_cut, K(team), K(enlistor), 0)                                                                   \
     X(team_sync, K(id) | K(size), 0, 0)                                                                    \
-    X(member, K(team) | K(rank) | K(state), K(enlistor) | K(generation) | K(kind) | K(status), 0)          \
+    X(member, K(team) | K(rank) | K(state),                                                                \
+      K(enlistor) | K(generation) | K(kind) | K(status) | K(clock) | K(size), 0)                           \
     X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                            \
     X(team_open, K(team), 0, 0)                                                                            \
     X(input, K(team), K(bytes), 0)                                                                         \
@@ -321,7 +322,7 @@ enum {
 };
 
 /* The state in a member: what has become of a rank of a team. NEVER: no CCE was started for it. CAME: it waits in bcr_init, or
- * before its program is executed. OVER: `kind` and `status` say how it has ended (enum bcr_how), if that is known. */
+ * before its program is executed. OVER: `kind` and `status` say how it has ended (enum bcr_how), `clock` and `size` how many microseconds of processors and KiB of memory it has used, if that is known. */
 enum bcri_member_state {
     BCRI_MEMBER_STARTED = 1,
     BCRI_MEMBER_NEVER,
