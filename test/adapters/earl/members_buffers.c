@@ -59,7 +59,7 @@ static void unpack_all(earl_buffer *buffer)
     MUST(earl_unpack(buffer, EARL_COMPLEX, complex_items, 2, 1) == EARL_OK && complex_items[1] == -2 &&
          complex_items[2] == 0.25f && complex_items[3] == 8);
     MUST(earl_unpack(buffer, EARL_DCOMPLEX, double_items, 2, 1) == EARL_OK && double_items[0] == 1.5 &&
-         double_items[2] == 1e300);
+         double_items[2] == (double)1e300);
     MUST(earl_unpack(buffer, EARL_INT, text, 3, 1) == EARL_E_END);
     MUST(earl_unpack(buffer, EARL_BYTE, text, 11, 1) == EARL_OK && strcmp(text, "some bytes") == 0);
     MUST(earl_unpack(buffer, EARL_BYTE, text, 1, 1) == EARL_E_END);
