@@ -37,6 +37,7 @@ compiles() {
 says() { # COUNT PATTERN
     local said
     said=$("$enl" -n "$1" ./program 2>&1) || fail "status $? of the program: $said"
+    said=${said% in * s} # how long it took
     [[ $said == "$2" ]] || fail "it says \"$said\", not \"$2\""
 }
 
