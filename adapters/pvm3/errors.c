@@ -107,6 +107,11 @@ static int set_option(int what, int value)
         const int code = pvmi_output_set(value);
         return code < 0 ? code : before;
     }
+    if (what == PvmNoReset && (value == 0 || value == 1) && value != before) {
+        const int code = pvmi_need() < 0 ? PvmSysErr : pvmi_spare(value != 0);
+        if (code < 0)
+            return code;
+    }
     if (value < options[what].least || (value > options[what].most && value != before))
         return PvmBadParam;
     options[what].value = value;

@@ -127,10 +127,11 @@ void pvmfgetmboxinfo_(const char *pattern, char *name, int *nclasses, int *nentr
     WITH_NAME(pattern, length, "getmboxinfo", info, pvm_getmboxinfo(text, nclasses, &boxes));
     if (*info < 0)
         return;
+    const int many = boxes == NULL ? 0 : *nclasses;
     int box = 0, entry = next++;
-    while (box < *nclasses && entry >= boxes[box].mi_nentries)
+    while (box < many && entry >= boxes[box].mi_nentries)
         entry -= boxes[box++].mi_nentries;
-    if (box == *nclasses) {
+    if (box == many || boxes == NULL) {
         next = 0;
         *info = PvmNotFound;
         return;

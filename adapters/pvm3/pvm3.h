@@ -97,7 +97,7 @@ extern "C" {
 #define PvmTraceContext      22
 #define PvmSelfOutputContext 23
 #define PvmSelfTraceContext  24
-#define PvmNoReset           25
+#define PvmNoReset           25 /* 1: the console's reset spares this task */
 
 #define PvmBaseContext 0
 

@@ -105,6 +105,11 @@ int pvmi_hold(void);
 int pvmi_lock(void);
 void pvmi_unlock(int fd);
 
+/* ---- halt.c ---- */
+
+/* Whether a reset of the console spares this task. */
+int pvmi_spare(bool is_spared);
+
 /* ---- cards.c ---- */
 
 /* What a task tells of itself, in a box of EXEC's, when it begins. */

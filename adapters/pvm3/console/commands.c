@@ -30,7 +30,7 @@ static const struct {
     {"ps", command_ps, 0, 1, "[-a]", "list tasks; -a: this console, too"},
     {"pstat", command_pstat, 1, -1, "TID...", "tell whether tasks run"},
     {"quit", command_quit, 0, 0, "", "end the console; the virtual machine stays"},
-    {"reset", command_reset, 0, 0, "", "end all tasks but the console"},
+    {"reset", command_reset, 0, 0, "", "end all tasks but the console, and those that have set PvmNoReset"},
     {"setenv", command_setenv, 0, 2, "[NAME [VALUE]]", "set a variable, or print it, or all"},
     {"sig", command_sig, 2, -1, "SIGNUM TID...", "send a signal to tasks"},
     {"spawn", command_spawn, 1, -1, "[-N] [-HOST|-ARCH] [-?] [->[>][FILE]] PROGRAM [ARGUMENT...]",

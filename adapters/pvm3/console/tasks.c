@@ -82,7 +82,7 @@ bool command_pstat(int count, char **words)
 bool command_reset(int count, char **words)
 {
     (void)count, (void)words;
-    return pvmi_end_others() == PvmOk || complain("reset: %s", pvm_strerror());
+    return pvmi_end_others(true) == PvmOk || complain("reset: %s", pvm_strerror());
 }
 
 bool command_halt(int count, char **words)

@@ -50,6 +50,18 @@ void sees_loss(void)
     IS(find_host("n3"), 0);
 }
 
+/* A reset spares it. */
+void stays_on(void)
+{
+    IS(pvm_setopt(PvmNoReset, 1), 0);
+    IS(pvm_setopt(PvmNoReset, 0), 1);
+    IS(pvm_setopt(PvmNoReset, 1), 0);
+    puts("spared");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
 /* It is ended by SIGKILL alone. */
 void ignores_terms(void)
 {

@@ -59,6 +59,7 @@ static const struct {
     {"misses_number", misses_number},
     {"sees_loss", sees_loss},
     {"ignores_terms", ignores_terms},
+    {"stays_on", stays_on},
     {"halts_machine", halts_machine},
     {"speaks", speaks},
     {"murmurs", murmurs},

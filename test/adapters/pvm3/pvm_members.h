@@ -60,6 +60,7 @@ void finds_number(void);
 void misses_number(void);
 void sees_loss(void);
 void ignores_terms(void);
+void stays_on(void);
 void halts_machine(void);
 int starts_machine(void);
 void speaks(void);

@@ -147,11 +147,14 @@ spawn -> "$PVM_MEMBERS" ignores_terms
 spawn "$PVM_MEMBERS" spawned 2
 quit
 C
+mkfifo "$folder/spared"
+"$PVM_MEMBERS" stays_on >"$folder/spared" 2>&1 &
+read -r _ <"$folder/spared"
 console 0 <<'C'
 reset
 ps
 C
-silent pvm_members
+[ "$(grep -c pvm_members "$folder/said")" = 1 ] || fail "not one task is left"
 console 0 <<C
 spawn "$PVM_MEMBERS" ignores_terms
 halt

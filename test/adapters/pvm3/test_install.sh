@@ -57,6 +57,11 @@ for libraries in "-lpvm3" "-lgpvm3 -lpvm3" "-lfpvm3 -lpvm3 -lgpvm3"; do
 done
 echo "ok a PVM_ROOT"
 
+pvm=$scratch/moved/bin/bcr-pvm
+said=$(PVM_VMID=install$$ BCR_ENLISTPATH=$enl BCR_LOGDIR=$scratch "$pvm" <<<$'id\nhalt' 2>&1) || fail "status $? of bcr-pvm: $said"
+[ "$said" = t40002 ] || fail "bcr-pvm says \"$said\""
+echo "ok the console"
+
 cat >old.c <<'C'
 #include <pvm3.h>
 main()
