@@ -66,7 +66,7 @@ arm64_short="test_items test_foreign test_reverse test_returns test_copier test_
 short_selection() {
     case $machine-$1 in
     s390x-unit) echo '(test_(link_limits|area|putm|wild_writes|handler_wild_writes|malformed|reference|idle|earl_matching|heap|lookup|reclaim|blocking_many|handlers_program|count|check|log|config|config_files)|layout_changes)' ;;
-    s390x-system) echo 'test_enl_.*|test_earl|test_earl_exec|test_earl_generic|test_earl_tools|test_earl_trio|test_earl_over_ssh|test_(lfc|pm|pvm|score|nx|handlers_program|watchers|hosts_seen|outdone|tempdir|crash_report|logs).*|test_json|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*|test_debug_.*|test_nomalloc|example_ring_hosts' ;;
+    s390x-system) echo 'test_enl_.*|test_earl|test_earl_exec|test_earl_generic|test_earl_tools|test_earl_trio|test_earl_retold|test_earl_over_ssh|test_(lfc|pm|pvm|score|nx|handlers_program|watchers|hosts_seen|outdone|tempdir|crash_report|logs).*|test_json|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*|test_debug_.*|test_nomalloc|example_ring_hosts' ;;
     s390x-behaviour) echo 'behaviour_(put|putm|region|get|cell|message|bound|pending|lock|handler|ended|far|program|room|wake|sim_(get|put|bound|pending|putm|lock|handler|ended))' ;; # those of a simulated host run
     s390x-crash) echo 'test_kill' ;;
     s390x-model) echo 'test_history' ;;

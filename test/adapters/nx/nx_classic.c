@@ -2,13 +2,14 @@
 /* nx_classic.c -- programs of that time, retold: nx_classic ring|matrix|puzzle|fft|cholesky [NUMBER]. Node 0 prints a result that does not depend on
  * the number of nodes. */
 #include "nx_classic.h"
+#include "retold.h"
 
 long me, nodes;
 int number;
 
 void *memory(size_t bytes)
 {
-    void *block = malloc(bytes > 0 ? bytes : 1);
+    void *block = calloc(bytes + 1, 1);
     if (block == NULL)
         exit(3);
     return block;
@@ -45,8 +46,8 @@ static void matrix(void)
     const long first = (number * me) / nodes, rows = rows_of(me);
     for (long i = 0; i < rows; i++)
         for (long k = 0; k < number; k++) {
-            a[i * number + k] = (double)((first + i + k) % 7);
-            b[i * number + k] = (double)((first + i) * k % 5); /* column first + i of B */
+            a[i * number + k] = product_left(first + i, k);
+            b[i * number + k] = product_right(k, first + i);
         }
     for (long step = 0; step < nodes; step++) {
         const long owner = (me + step) % nodes, columns = rows_of(owner), start = (number * owner) / nodes;
@@ -79,54 +80,6 @@ static void matrix(void)
 
 /* The puzzle of eight tiles, level by level: how many positions are 0, 1, 2, ... moves away. A position belongs to one node, which
  * gets it from those that reach it. */
-enum { POSITIONS = 362880, MOVES_MAX = 4 };
-
-static int rank_of(const int *tiles)
-{
-    int rank = 0;
-    for (int i = 0; i < 9; i++) {
-        int smaller = 0;
-        for (int j = i + 1; j < 9; j++)
-            smaller += tiles[j] < tiles[i];
-        rank = rank * (9 - i) + smaller;
-    }
-    return rank;
-}
-
-static void unrank(int rank, int *tiles)
-{
-    int digits[9], left[9];
-    for (int i = 8; i >= 0; i--) {
-        digits[i] = rank % (9 - i);
-        rank /= 9 - i;
-        left[i] = i;
-    }
-    for (int i = 0; i < 9; i++) {
-        tiles[i] = left[digits[i]];
-        memmove(&left[digits[i]], &left[digits[i] + 1], (size_t)(8 - digits[i]) * sizeof left[0]);
-    }
-}
-
-static int neighbours(int position, int *next)
-{
-    static const int steps[4] = {-3, 3, -1, 1};
-    int tiles[9], blank = 0, count = 0;
-    unrank(position, tiles);
-    while (tiles[blank] != 0)
-        blank++;
-    for (int i = 0; i < 4; i++) {
-        const int to = blank + steps[i];
-        if (to < 0 || to > 8 || (i >= 2 && to / 3 != blank / 3))
-            continue;
-        tiles[blank] = tiles[to];
-        tiles[to] = 0;
-        next[count++] = rank_of(tiles);
-        tiles[to] = tiles[blank];
-        tiles[blank] = 0;
-    }
-    return count;
-}
-
 struct level {
     int *positions;
     long count;
@@ -152,8 +105,7 @@ static void puzzle(void)
     for (long node = 0; node < nodes; node++)
         out[node] = memory((size_t)most * MOVES_MAX * sizeof(int));
     if (me == 0) {
-        const int solved[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-        add(&now, known, rank_of(solved)); /* its rank is 0, so it is node 0's */
+        add(&now, known, 0); /* it is node 0's */
         printf("puzzle:");
     }
     for (int level = 0;; level++) {
@@ -166,7 +118,7 @@ static void puzzle(void)
         memset(lengths, 0, (size_t)nodes * sizeof *lengths);
         for (long i = 0; i < now.count; i++) {
             int reached[MOVES_MAX];
-            const int count = neighbours(now.positions[i], reached);
+            const int count = puzzle_neighbours(now.positions[i], reached);
             for (int k = 0; k < count; k++)
                 out[reached[k] % nodes][lengths[reached[k] % nodes]++] = reached[k];
         }

@@ -4,33 +4,7 @@
 #include <math.h>
 
 #include "nx_classic.h"
-
-static double input(long index)
-{
-    return (double)(index * index % 17 - 8);
-}
-
-static complex double root(long index, long length)
-{
-    return cexp(-2 * acos(-1) * I * (double)index / (double)length);
-}
-
-/* By its definition. */
-static complex double transformed(long frequency)
-{
-    complex double sum = 0;
-    for (long i = 0; i < number; i++)
-        sum += input(i) * root(i * frequency % number, number);
-    return sum;
-}
-
-static long reversed(long index)
-{
-    long result = 0;
-    for (long bit = 1; bit < number; bit *= 2, index /= 2)
-        result = result * 2 + index % 2;
-    return result;
-}
+#include "retold.h"
 
 /* `number` points, a power of 2; so are the nodes. Each has a block; in each step of the first it exchanges that with the node whose number
  * differs in one bit. */
@@ -40,25 +14,26 @@ void fft(void)
     complex double *x = memory((size_t)own * sizeof *x), *other = memory((size_t)own * sizeof *other);
     const long bytes = own * (long)sizeof *x;
     for (long i = 0; i < own; i++)
-        x[i] = input(first + i);
+        x[i] = fourier_input(first + i);
     for (long half = number / 2; half >= own; half /= 2) {
         const long partner = me ^ half / own;
         if (csendrecv(half, x, bytes, partner, mypid(), half, other, bytes) != bytes || infonode() != partner)
             exit(3);
         for (long i = 0; i < own; i++)
-            x[i] = me < partner ? x[i] + other[i] : (other[i] - x[i]) * root((first + i) % half, 2 * half);
+            x[i] = me < partner ? x[i] + other[i]
+                                : (other[i] - x[i]) * fourier_root((first + i) % half, 2 * half);
     }
     for (long half = own / 2; half >= 1; half /= 2)
         for (long i = 0; i < own; i++)
             if ((i & half) == 0) {
                 const complex double a = x[i], b = x[i + half];
                 x[i] = a + b;
-                x[i + half] = (a - b) * root(i % half, 2 * half);
+                x[i + half] = (a - b) * fourier_root(i % half, 2 * half);
             }
     double error = 0, energy = 0, work;
     for (long i = 0; i < own; i++) {
         energy += creal(x[i] * conj(x[i])) / number;
-        error = fmax(error, cabs(x[i] - transformed(reversed(first + i))));
+        error = fmax(error, cabs(x[i] - fourier_defined(fourier_reversed(first + i, number), number)));
     }
     gdhigh(&error, 1, &work);
     gdsum(&energy, 1, &work);
@@ -68,12 +43,6 @@ void fft(void)
     free(other);
 }
 
-/* The factor that is to be found. */
-static double factor(long i, long j)
-{
-    return i < j ? 0 : i == j ? (double)(number + i % 3) : (double)((i * 3 + j * 5) % 7 - 3);
-}
-
 /* Of a symmetric matrix of `number` rows, whose columns go around the nodes: who has finished a column sends it to all. */
 void cholesky(void)
 {
@@ -81,11 +50,8 @@ void cholesky(void)
     double **columns = memory((size_t)number * sizeof *columns), *finished = memory(column_bytes), work;
     for (long j = me; j < number; j += nodes) {
         columns[j] = memory(column_bytes);
-        for (long i = 0; i < number; i++) {
-            columns[j][i] = 0;
-            for (long k = 0; k <= j && k <= i; k++)
-                columns[j][i] += factor(i, k) * factor(j, k);
-        }
+        for (long i = 0; i < number; i++)
+            columns[j][i] = cholesky_matrix(i, j, number);
     }
     for (long k = 0; k < number; k++) {
         if (k % nodes == me) {
@@ -103,7 +69,7 @@ void cholesky(void)
     double error = 0, sum = 0;
     for (long j = me; j < number; j += nodes) {
         for (long i = 0; i < number; i++) {
-            error = fmax(error, fabs(columns[j][i] - factor(i, j)));
+            error = fmax(error, fabs(columns[j][i] - cholesky_factor(i, j, number)));
             sum += columns[j][i];
         }
         free(columns[j]);
