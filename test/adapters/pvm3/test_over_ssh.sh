@@ -30,7 +30,9 @@ ps
 C
 grep -q '^4 hosts, 1 data format$' "$folder/said" || fail "there are not four hosts"
 [ "$(grep -cE '^\[t4[0-9a-f]+\] (one|two|three|rest)$' "$folder/said")" = 8 ] || fail "not all that tasks print has come"
-[ "$(grep -cE '^ +n[123] .*pvm_members$' "$folder/said")" = 3 ] || fail "not each host has a task"
+for host in n1 n2 n3; do # a task that has printed may be there still
+    grep -qE "^ +$host .*pvm_members\$" "$folder/said" || fail "there is no task on $host"
+done
 echo "ok hosts are added, and have tasks"
 
 "$PVM_MEMBERS" puts_number >"$folder/said" 2>&1 || fail "puts_number"
@@ -65,6 +67,8 @@ ps
 C
 grep -q '^3 hosts' "$folder/said" || fail "there are not three hosts"
 [ "$(grep -cE '^ +n2 ' "$folder/said")" = 0 ] || fail "n2 is there"
-[ "$(grep -cE '^ +n[13] .*pvm_members$' "$folder/said")" = 2 ] || fail "other tasks have ended"
+for host in n1 n3; do
+    grep -qE "^ +$host .*pvm_members\$" "$folder/said" || fail "the task on $host has ended"
+done
 console <<<halt
 echo "ok a host is taken away with its tasks"
