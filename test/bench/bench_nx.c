@@ -128,9 +128,10 @@ static void interrupts(int count)
         while (called <= i)
             work = work * 1.0000001;
     }
-    if (mynode() == 1)
-        printf("hrecv  %.0f (%.0f, most %.0f) us\n", sorted(taken, count, 2) / 1e3,
-               sorted(taken, count, 1) / 1e3, taken[count - 1] / 1e3);
+    if (mynode() == 0)
+        return;
+    const double middle = sorted(taken, count, 2), quartile = sorted(taken, count, 1);
+    printf("hrecv  %.0f (%.0f, most %.0f) us\n", middle / 1e3, quartile / 1e3, taken[count - 1] / 1e3);
 }
 
 int main(int argc, char **argv)

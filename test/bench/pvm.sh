@@ -44,6 +44,7 @@ mkdir -p "$root/bin/LINUX64"
 settings=("PVM_ROOT=$root" PVM_ARCH=LINUX64 "PVM_TMP=$work" PVM_ALLOW_ROOT=1 "HOME=$work" "LD_LIBRARY_PATH=$libraries")
 on_other() {
     local status=0
+    rm -f "$work/pvmd"
     env "${settings[@]}" "$root/lib/pvmd" >"$work/pvmd" 2>&1 &
     daemon=$!
     until [ -s "$work/pvmd" ]; do # it says where it listens
