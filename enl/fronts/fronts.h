@@ -23,7 +23,8 @@ struct enl_roster_team *enl_roster_begin(struct enl_roster *roster, uint32_t sta
 struct enl_roster_line *enl_roster_add(struct enl_roster *roster);
 /* Room for `count` words and a NULL behind them, and for `bytes` of their text behind that, freed with the roster. NULL: no memory. */
 char **enl_roster_words(struct enl_roster *roster, size_t count, size_t bytes);
-/* All lines are there: counts their members. Returns 0; -1: they are too many, as a sentence says. */
+/* All lines are there: counts their members. Returns 0; -1: they are too many, or a program's name is empty or longer than a path, as
+ * a sentence says. */
 int enl_roster_count(struct enl_roster *roster, char *error, size_t error_size);
 
 /* team.c -- enl -n N PROGRAM [arguments] [: -n N PROGRAM [arguments]]... */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* roster.c -- rosters: their memory, and how many members they have. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +65,24 @@ char **enl_roster_words(struct enl_roster *roster, size_t count, size_t bytes)
     return words->words;
 }
 
+/* No file has such a name, and no message to a host's daemon takes it. Returns 0, or -1 with a sentence. */
+static int check_name(const char *name, char *error, size_t error_size)
+{
+    const size_t length = strlen(name);
+    if (length == 0)
+        return bcri_refuse(error, error_size, -1, "which program? the name of one is empty");
+    if (length >= PATH_MAX)
+        return bcri_refuse(error, error_size, -1, "no program has a name of %zu bytes, as %.60s... is",
+                           length, name);
+    return 0;
+}
+
 int enl_roster_count(struct enl_roster *roster, char *error, size_t error_size)
 {
     uint64_t members = 0;
+    for (size_t i = 0; i < roster->count; i++)
+        if (check_name(roster->lines[i].argv[0], error, error_size) != 0)
+            return -1;
     for (size_t i = 0; i < roster->team_count; i++) {
         struct enl_roster_team *team = &roster->teams[i];
         uint64_t of_team = 0;

@@ -307,6 +307,8 @@ static bool set_never(struct enl_team *team, uint32_t rank)
 {
     if (team->states[rank] > ASKED)
         return false;
+    if (is_launched(team))
+        enl_summary_end(team->jobs, team->number, rank, &(struct enl_ended){.how = bcr_NEVERUP});
     team->states[rank] = NEVER;
     team->unknown--;
     team->absent--;

@@ -172,6 +172,18 @@ TEST(user_signals_reach_all_and_a_first_interrupt_asks_a_second_kills)
         run_gone(ends[i]);
 }
 
+TEST(a_rank_whose_program_is_missing_did_not_start_and_the_others_ended_with_the_job)
+{
+    run_folder();
+    hosts(THREE_HOSTS);
+    run_script("load", "-sz 2 sleep 100\n-l 5 no_such_program\n");
+    run_start(&run, yod(), "load");
+    ends(126);
+    said("yod: rank 0 on a: ended with the job");
+    said("yod: rank 1 on a: ended with the job");
+    said("yod: rank 2 on c: did not start");
+}
+
 TEST(who_heeds_the_first_interrupt_ends_as_it_likes)
 {
     run_folder();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Front ends: command lines read into rosters, and the nodes on which members run (fronts/, job/placement.c). */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -354,6 +355,21 @@ TEST(joints_that_make_no_sense_are_refused_by_a_sentence)
     refused(SCRUN("a", "=:", "x/f"), "a whole path, or a name alone");
     refused(SCRUN("a", ":=", ".."), "is no file");
     refused(SCRUN("a", ":=", "f", "g"), "nothing but an operator");
+}
+
+TEST(a_name_that_no_program_can_have_is_refused_before_anything_starts)
+{
+    const struct enl_team_options options = {.members = 2};
+    char *words[] = {"a", ":", "-n", "3", "", NULL};
+    static char path[PATH_MAX + 1], longest[PATH_MAX];
+    memset(path, 'p', PATH_MAX);
+    memset(longest, 'p', PATH_MAX - 1);
+    refused(YOD(""), "the name of one is empty");
+    refused(YOD(path), "no program has a name of 4096 bytes");
+    refused(SCRUN("a", "::", ""), "the name of one is empty");
+    refused(load("p\n\"\" x\n", NULL, NULL), "the name of one is empty");
+    refused(enl_team_lines(&options, words, sentence, sizeof sentence), "the name of one is empty");
+    CHECK_STR(placed(YOD(longest)), "0");
 }
 
 /* ---- enl -n ---- */
