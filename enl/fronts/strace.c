@@ -70,6 +70,7 @@ int enl_strace(struct enl_roster *roster, const char *folder, const char *option
                               .options = options != NULL ? options : "",
                               .option_count = bcri_words_count(options != NULL ? options : "")};
     uint32_t rank = 0;
+    bool is_any = false;
     int failed = 0;
     if (wish.option_count < 0)
         return bcri_refuse(error, error_size, -1,
@@ -82,8 +83,12 @@ int enl_strace(struct enl_roster *roster, const char *folder, const char *option
     for (size_t i = 0; i < roster->count && failed == 0; i++) {
         if (!split(parts, &roster->lines[i], &wish, ranks, rank))
             failed = bcri_refuse(error, error_size, -1, "no memory");
+        for (uint32_t k = 0; k < roster->lines[i].members; k++)
+            is_any = is_any || enl_number_list_has(ranks, rank + k);
         rank += roster->lines[i].members;
     }
+    if (failed == 0 && !is_any)
+        failed = bcri_refuse(error, error_size, -1, "-stracenodes %.60s names no rank of this job", ranks);
     if (failed == 0) { /* the lines change places; what both refer to stays */
         const struct enl_roster_line *const former = roster->lines;
         const size_t count = roster->count;

@@ -20,6 +20,8 @@
 #include "host/host.h"
 
 enum { REASON_MAX = 512 };
+/* A keeper that somebody has killed is followed by another one; one that cannot do its work is not, for ever. */
+enum { KEEPERS_MAX = 10 };
 
 static bool start_keeper(struct enl_here *here, char *reason)
 {
@@ -147,7 +149,8 @@ bool enl_tempdir_reaped(struct enl_here *here, pid_t pid)
     tempdir->keeper = 0;
     if (!tempdir->is_over)
         close(tempdir->pipe);
-    if (access(tempdir->path, F_OK) == 0 && !start_keeper(here, reason))
+    strcpy(reason, "one keeper after the other ends");
+    if (access(tempdir->path, F_OK) == 0 && (++tempdir->keepers > KEEPERS_MAX || !start_keeper(here, reason)))
         enl_report(here->self, BCRI_LOG_WARN, "the directory %s may be left behind: %s", tempdir->path,
                    reason);
     else if (tempdir->is_over && tempdir->keeper != 0)

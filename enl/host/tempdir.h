@@ -14,10 +14,11 @@ struct enl_here;
  * it once nobody holds the writing end of a pipe any more: that is this daemon's alone, so it does not matter how the
  * daemon ends. */
 struct enl_tempdir {
-    char *path;   /* NULL: there is none */
-    pid_t keeper; /* 0: none */
-    int pipe;     /* its writing end, while there is a keeper and the program has not ended here */
-    bool is_over; /* the keeper is to remove it */
+    char *path;       /* NULL: there is none */
+    pid_t keeper;     /* 0: none */
+    int pipe;         /* its writing end, while there is a keeper and the program has not ended here */
+    bool is_over;     /* the keeper is to remove it */
+    unsigned keepers; /* that have ended before their work was done */
 };
 
 /* A CCE asks. Returns NULL. */

@@ -95,6 +95,7 @@ TEST(options_of_yod_that_make_no_sense_are_refused_by_a_sentence)
     refused(YOD("-straceoptions", "-f", "p"), "needs -strace DIR");
     refused(YOD("-stracenodes", "1", "p"), "needs -strace DIR");
     refused(YOD("-strace", "/d", "-stracenodes", "1,", "p"), "-stracenodes takes ranks");
+    refused(YOD("-sz", "2", "-strace", "/d", "-stracenodes", "2-9", "p"), "2-9 names no rank of this job");
     refused(YOD("-strace", "", "p"), "takes the path of a directory");
     refused(YOD("-strace", "/d", "-straceoptions", "'", "p"), "a quote is not closed");
 }
