@@ -70,8 +70,8 @@ short_selection() {
     s390x-behaviour) echo 'behaviour_(put|putm|region|get|cell|message|bound|pending|lock|handler|ended|far|program|room|wake|sim_(get|put|bound|pending|putm|lock|handler|ended))' ;; # those of a simulated host run
     s390x-crash) echo 'test_kill' ;;
     s390x-model) echo 'test_history' ;;
-    i386-unit) echo '(test_(reference|reclaim|lookup|blocking_many)|layout_changes)' ;;
-    i386-system) echo 'test_earl|test_earl_exec|test_earl_generic|test_earl_tools|test_earl_over_ssh|test_(lfc|pm|score|nx|watchers|outdone|tempdir|slurm).*|test_enl_(segments|tree|early|stopped|refused|life|team|join|readers|introducer|await|enter|cell_lines|watch|startspec|starting_there|flags|passed|end|signal|wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends|debug|yod|scrun)|test_debug_.*|test_churn|test_scale|test_install' ;;
+    i386-unit) echo '(test_(reference|reclaim|lookup|blocking_many|count)|layout_changes)' ;;
+    i386-system) echo 'test_earl|test_earl_exec|test_earl_generic|test_earl_tools|test_earl_retold|test_earl_over_ssh|test_(lfc|pm|pvm|score|nx|watchers|outdone|tempdir|slurm).*|test_enl_(segments|tree|early|stopped|refused|life|team|join|readers|introducer|await|enter|cell_lines|watch|startspec|starting_there|flags|passed|end|signal|wrappers|why|deadlock|top|metrics|orphan|deep|relay|patience|host_ends|debug|launch|changes|yod|scrun)|test_debug_.*|test_churn|test_scale|test_install' ;;
     s390x-programs) echo 'sys_(start|segments|debug|again|ends|team|published|woken|enter|watch|lines|orphan|stopped|stops|early|unload|hello|socketed|shown|noptrace|crash)|(churn|watchers|scale|handlers)_cce' ;;
     i386-programs) echo 'sys_(debug|segments|early|stopped|team|enter|watch|lines|ends|orphan|socketed|shown|noptrace)|(churn|watchers|scale)_cce' ;;
     esac
