@@ -152,7 +152,7 @@ static const char *root_file(const struct enl_program *program)
 static int prepare_push(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_roster *roster = program->jobs.roster;
-    const bool is_job = roster != NULL && roster->front != ENL_FRONT_TEAM;
+    const bool is_job = enl_roster_is_job(roster);
     char path[PATH_MAX], reason[512];
     if (enl_push_begin(&program->carry, error, error_size) != 0 ||
         (!is_job && enl_push_program(&program->carry, root_file(program), error, error_size) != 0))
@@ -176,7 +176,7 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
         (program->jobs.plan = enl_roster_plan_new(program->jobs.roster, &program->self, &program->hosts,
                                                   error, error_size)) == NULL)
         return 2;
-    const bool is_job = program->jobs.roster != NULL && program->jobs.roster->front != ENL_FRONT_TEAM;
+    const bool is_job = enl_roster_is_job(program->jobs.roster);
     if (is_job)
         status = enl_roster_find(&program->jobs, error, error_size);
     else if (program->options.root_pid == 0 && !program->self.is_child)

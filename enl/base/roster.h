@@ -54,6 +54,12 @@ struct enl_roster {
     struct enl_roster_words *words; /* that the lines refer to, and that are freed with them */
 };
 
+/* Whether it is a job; NULL: nothing is launched but a root. */
+static inline bool enl_roster_is_job(const struct enl_roster *roster)
+{
+    return roster != NULL && roster->front != ENL_FRONT_TEAM;
+}
+
 struct enl_roster_words {
     struct enl_roster_words *next;
     char *words[];

@@ -40,7 +40,10 @@ struct enl_team_options {
 struct enl_roster *enl_team_lines(const struct enl_team_options *options, char **argv, char *error,
                                   size_t error_size);
 
-/* node_list.c -- Lists of nodes, such as 4,7..12. */
+/* node_list.c -- How many nodes, and lists of them, such as 4,7..12. */
+
+/* Takes a number of processes, from 1 to those that a program may have, off *at_io. False: there is none. */
+bool enl_take_count(const char **at_io, uint32_t *count_out);
 
 #define ENL_NODE_MAX 4294967294u
 

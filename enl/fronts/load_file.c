@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bcri/record.h"
 #include "bcri/refuse.h"
 #include "bcri/words.h"
 #include "fronts/fronts.h"
@@ -62,11 +61,9 @@ static int take_words(struct reading *reading, char **words)
         else if (is_size ? size != 0 : own.count != 0)
             failed = refuse(reading, is_size ? "-sz comes twice" : "-l comes twice");
         else if (is_size) {
-            char *end;
-            const unsigned long number = strtoul(words[1], &end, 10);
-            if (words[1][0] < '0' || words[1][0] > '9' || *end != '\0' || number < 1 || number > BCRI_CCE_MAX)
+            const char *at = words[1];
+            if (!enl_take_count(&at, &size) || at[0] != '\0')
                 failed = refuse(reading, "-sz takes a number from 1 to 65000");
-            size = (uint32_t)number;
         } else if (enl_node_list("-l", words[1], &own, sentence, sizeof sentence) != 0)
             failed = refuse(reading, sentence);
         if (failed != 0) {

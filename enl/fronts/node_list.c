@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_list.c -- lists of nodes, such as 4,7..12: numbers and ranges with commas between. */
+/* node_list.c -- how many nodes, and lists of them, such as 4,7..12: numbers and ranges with commas between. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,19 @@
 #include "bcri/record.h"
 #include "bcri/refuse.h"
 #include "fronts/fronts.h"
+
+bool enl_take_count(const char **at_io, uint32_t *count_out)
+{
+    uint32_t count = 0;
+    const char *at = *at_io;
+    for (; *at >= '0' && *at <= '9' && count <= BCRI_CCE_MAX; at++)
+        count = count * 10 + (uint32_t)(*at - '0');
+    if (at == *at_io || count < 1 || count > BCRI_CCE_MAX)
+        return false;
+    *at_io = at;
+    *count_out = count;
+    return true;
+}
 
 /* Takes a number off *at_io. */
 static bool take_number(const char **at_io, uint32_t *number_out)

@@ -34,29 +34,15 @@ void enl_scrun_help(FILE *out)
 
 /* ---- options ---- */
 
-/* Takes a number from 1 to 65,000 off *at_io. */
-static bool take_count(const char **at_io, uint32_t *count_out)
-{
-    uint32_t count = 0;
-    const char *at = *at_io;
-    for (; *at >= '0' && *at <= '9' && count <= BCRI_CCE_MAX; at++)
-        count = count * 10 + (uint32_t)(*at - '0');
-    if (at == *at_io || count < 1 || count > BCRI_CCE_MAX)
-        return false;
-    *at_io = at;
-    *count_out = count;
-    return true;
-}
-
 static int take_nodes(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
 {
     const char *at = value;
     uint32_t first = 0;
-    bool is_good = at[0] == 'x' || at[0] == '\0' || take_count(&at, &first);
+    bool is_good = at[0] == 'x' || at[0] == '\0' || enl_take_count(&at, &first);
     const bool has_each = is_good && at[0] == 'x';
     if (has_each) {
         at++;
-        is_good = take_count(&at, &scrun->per_host);
+        is_good = enl_take_count(&at, &scrun->per_host);
     }
     if (is_good && at[0] == '.')
         return bcri_refuse(error, error_size, -1, "nodes=%.60s: binary types are not known here", value);
@@ -109,7 +95,7 @@ static int take_debug(struct enl_scrun *scrun, const char *value, char *error, s
     const char *at = value;
     (void)scrun; /* sc_inspectme looks at it */
     if (value[0] == '\0' || strcmp(value, "ddt") == 0 ||
-        (take_count(&at, &count) && at[0] == '\0' && count <= 10))
+        (enl_take_count(&at, &count) && at[0] == '\0' && count <= 10))
         return 0;
     return bcri_refuse(error, error_size, -1, "debug=%.60s is neither a number from 1 to 10 nor ddt", value);
 }

@@ -39,13 +39,11 @@ void enl_yod_help(FILE *out)
 /* Takes -sz's value. */
 static int take_size(struct enl_yod *yod, const char *value, char *error, size_t error_size)
 {
-    char *end;
-    const unsigned long size = strtoul(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || size < 1 || size > BCRI_CCE_MAX)
-        return bcri_refuse(error, error_size, -1, "-sz takes a number of nodes from 1 to %u, not %.60s",
-                           BCRI_CCE_MAX, value);
-    yod->size = (uint32_t)size;
-    return 0;
+    const char *at = value;
+    if (enl_take_count(&at, &yod->size) && at[0] == '\0')
+        return 0;
+    return bcri_refuse(error, error_size, -1, "-sz takes a number of nodes from 1 to %u, not %.60s",
+                       BCRI_CCE_MAX, value);
 }
 
 /* Takes the option `word`, whose value would be `value`; NULL: no word follows. Returns how many words that were, or -1. */

@@ -87,12 +87,6 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
     return origin;
 }
 
-/* Whether its end harms no other, whatever onfail says. */
-static bool is_isolated(const struct enl_cce *cce)
-{
-    return (cce->flags & (bcr_isolate | ENL_OF_JOB)) != 0;
-}
-
 void enl_cce_of_job(struct enl_cce *cce, bool of_score)
 {
     cce->flags |= ENL_OF_JOB | (of_score ? ENL_OF_SCORE_JOB : 0);
@@ -168,11 +162,11 @@ static void welcome_if_ready(struct enl_cce *cce)
 static void accept_hello(struct enl_cce *cce, uint32_t flags)
 {
     struct enl_here *here = cce->here;
-    const bool was_isolated = is_isolated(cce);
+    const bool was_isolated = enl_cce_is_isolated(cce);
     cce->life = ENL_HELD;
     cce->flags =
         (cce->flags & (ENL_OF_JOB | ENL_OF_SCORE_JOB)) | ((int)flags & ~(ENL_OF_JOB | ENL_OF_SCORE_JOB));
-    if (is_isolated(cce) && !was_isolated) {
+    if (enl_cce_is_isolated(cce) && !was_isolated) {
         here->isolated++;
         if (here->self->upward != NULL)
             here->self->upward->alive(here->self->program);

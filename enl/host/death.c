@@ -138,7 +138,7 @@ static void finish_life(struct enl_cce *cce)
         return;
     cce->finished = true;
     here->alive--;
-    if ((cce->flags & (bcr_isolate | ENL_OF_JOB)) != 0)
+    if (enl_cce_is_isolated(cce))
         here->isolated--;
     enl_cores_give(&here->cores, cce->core);
     enl_cce_release(cce);

@@ -11,6 +11,8 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include <bcr.h>
+
 #include "base/self.h"
 #include "base/table.h"
 #include "bcri/channel.h"
@@ -295,6 +297,11 @@ void enl_cce_of_job(struct enl_cce *cce, bool of_score);
 static inline bool enl_cce_is_of_job(const struct enl_cce *cce)
 {
     return (cce->flags & ENL_OF_JOB) != 0;
+}
+/* Whether its end harms no other, whatever onfail says. */
+static inline bool enl_cce_is_isolated(const struct enl_cce *cce)
+{
+    return (cce->flags & (bcr_isolate | ENL_OF_JOB)) != 0;
 }
 /* Takes back a CCE for which no process could be started; the caller has reported why. */
 void enl_cce_drop(struct enl_cce *cce);

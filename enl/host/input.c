@@ -12,9 +12,10 @@
 struct enl_input {
     uv_pipe_t pipe;
     struct enl_here *here;
+    struct enl_cce
+        *cce; /* whose stdin it is; NULL: it is being closed, as that one is over, or reads no more */
     uint32_t team;
-    bool is_last;    /* no more comes */
-    bool is_closing; /* the member is over, or reads no more */
+    bool is_last; /* no more comes */
 };
 
 struct piece {
@@ -27,13 +28,6 @@ struct piece {
 static void on_closed(uv_handle_t *handle)
 {
     free(handle->data);
-}
-
-static void close_input(struct enl_input *input)
-{
-    if (!input->is_closing)
-        uv_close((uv_handle_t *)&input->pipe, on_closed);
-    input->is_closing = true;
 }
 
 int enl_input_open(struct enl_cce *cce, uint32_t team, int *in_out)
@@ -55,9 +49,10 @@ int enl_input_open(struct enl_cce *cce, uint32_t team, int *in_out)
     if (failed != 0) {
         close(pair[0]);
         close(pair[1]);
-        close_input(input);
+        uv_close((uv_handle_t *)&input->pipe, on_closed);
         return failed;
     }
+    input->cce = cce;
     cce->input = input;
     *in_out = pair[0];
     return 0;
@@ -65,9 +60,12 @@ int enl_input_open(struct enl_cce *cce, uint32_t team, int *in_out)
 
 void enl_input_close(struct enl_cce *cce)
 {
-    if (cce->input != NULL)
-        close_input(cce->input);
+    struct enl_input *input = cce->input;
+    if (input == NULL)
+        return;
     cce->input = NULL;
+    input->cce = NULL;
+    uv_close((uv_handle_t *)&input->pipe, on_closed);
 }
 
 static void tell_taken(const struct enl_input *input, uint32_t length)
@@ -87,14 +85,9 @@ static void on_written(uv_write_t *request, int status)
     (void)status;
     if (input->here->self->phase == ENL_RUNNING)
         tell_taken(input, piece->length);
-    if (input->is_last && uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0 &&
-        !input->is_closing) {
-        struct enl_cce *cce;
-        TAILQ_FOREACH (cce, &input->here->all, entry)
-            if (cce->input == input)
-                cce->input = NULL;
-        close_input(input);
-    }
+    if (input->is_last && input->cce != NULL &&
+        uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0)
+        enl_input_close(input->cce);
     free(piece);
 }
 

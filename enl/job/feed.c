@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/watch.h"
+#include "base/write_all.h"
 #include "job/job.h"
 #include "job/roster_plan.h"
 
@@ -26,20 +27,6 @@ struct enl_feed {
     bool is_paused;
 };
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        const ssize_t wrote = write(fd, bytes, length);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
-            return false;
-        bytes += wrote;
-        length -= (size_t)wrote;
-    }
-    return true;
-}
-
 /* In a background job's terminal read fails, since SIGTTIN is blocked here: such a job has no input. */
 static void *read_stdin(void *argument)
 {
@@ -49,7 +36,7 @@ static void *read_stdin(void *argument)
     free(argument);
     do {
         got = read(0, bytes, sizeof bytes);
-    } while ((got < 0 && errno == EINTR) || (got > 0 && write_all(out, bytes, (size_t)got)));
+    } while ((got < 0 && errno == EINTR) || (got > 0 && enl_write_all(out, bytes, (size_t)got) == 0));
     close(out);
     return NULL;
 }

@@ -49,7 +49,7 @@ void enl_jobs_left(struct enl_jobs *jobs, const uint8_t identity[BCRI_IDENTITY_B
 bool enl_jobs_start_root(struct enl_jobs *jobs, pid_t pid, int socket, char *reason, size_t reason_size)
 {
     struct enl_origin nobody = {{0}};
-    if (jobs->roster != NULL && jobs->roster->front != ENL_FRONT_TEAM) {
+    if (enl_roster_is_job(jobs->roster)) {
         if (jobs->roster->front == ENL_FRONT_YOD)
             jobs->signal_row = ENL_SIGNALS_YOD;
         else

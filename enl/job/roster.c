@@ -91,7 +91,7 @@ static uint32_t flags_of(const struct enl_roster *roster, size_t team)
 {
     const struct enl_roster_team *teams = roster->teams;
     const bool is_read = team + 1 < roster->team_count && teams[team + 1].reads_pipe;
-    if (roster->front == ENL_FRONT_TEAM)
+    if (!enl_roster_is_job(roster))
         return 0;
     return (uint32_t)BCRI_ENLIST_JOB | (teams[team].reads_pipe ? (uint32_t)BCRI_ENLIST_READS_PIPE : 0) |
            (is_read ? (uint32_t)BCRI_ENLIST_WRITES_PIPE : 0) |

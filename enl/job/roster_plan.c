@@ -173,8 +173,8 @@ struct enl_roster_plan *enl_roster_plan_new(const struct enl_roster *roster, con
         (plan->of_line = calloc(roster->count + 1, sizeof *plan->of_line)) == NULL ||
         (plan->teams = calloc(roster->team_count + 1, sizeof *plan->teams)) == NULL)
         bcri_refuse(error, error_size, 0, "no memory for what is to be launched");
-    else if ((roster->front == ENL_FRONT_TEAM ? fill_team : fill_job)(plan, roster, self, hosts, error,
-                                                                      error_size) == 0)
+    else if ((enl_roster_is_job(roster) ? fill_job : fill_team)(plan, roster, self, hosts, error,
+                                                                error_size) == 0)
         return plan;
     enl_roster_plan_free(plan);
     return NULL;

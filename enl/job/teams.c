@@ -427,11 +427,12 @@ void enl_teams_pass(struct enl_jobs *jobs, uint32_t number, const struct bcri_co
     struct enl_team *team = team_of(jobs, number);
     if (team == NULL || jobs->self->phase != ENL_RUNNING)
         return;
-    if (message->type == BCRI_MSG_finish && is_launched(team) && jobs->summary != NULL)
-        enl_summary_finish(jobs, number, (int)message->status);
-    else if (message->type == BCRI_MSG_finish &&
-             is_launched(team)) /* also if member 0 has ended well before */
-        enl_jobs_decide(jobs, (int)message->status, true);
+    if (message->type == BCRI_MSG_finish && is_launched(team)) {
+        if (jobs->summary != NULL)
+            enl_summary_finish(jobs, number, (int)message->status);
+        else /* also if member 0 has ended well before */
+            enl_jobs_decide(jobs, (int)message->status, true);
+    }
     tell_hosts(team, message);
 }
 

@@ -5,30 +5,12 @@
  * Source: gather(6) of "SCore and PM" (PC Cluster Consortium). */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sc.h"
 #include "score.h"
 #include "stream.h"
-
-/* From where this node's part comes; -1: it has none. */
-static int open_part(int node, const char *file)
-{
-    char path[PATH_MAX];
-    if (node >= 0 && score_self_node != node)
-        return -1;
-    if (file == NULL)
-        return STDIN_FILENO;
-    if (node < 0 && score_self_proc != 0) /* one file for each host */
-        return -1;
-    const char *name = stream_path(file, path, sizeof path);
-    const int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        stream_fail("%s cannot be read: %s", name, strerror(errno));
-    return fd;
-}
 
 int main(int argc, char **argv)
 {
@@ -40,7 +22,7 @@ int main(int argc, char **argv)
     stream_tool = "gather";
     score_initialize();
     stream_options(argv, &node, &file);
-    const int part = open_part(node, file);
+    const int part = stream_open(node, file, STDIN_FILENO, O_RDONLY, "read");
     if (score_self_node > 0) {
         (void)stream_receive(&turn);
         stream_taken(score_self_node - 1);

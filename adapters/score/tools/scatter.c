@@ -5,30 +5,12 @@
  * Source: scatter(6) of "SCore and PM" (PC Cluster Consortium). */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "score.h"
 #include "stream.h"
-
-/* Where this node's copy goes; -1: it has none. */
-static int open_copy(int node, const char *file)
-{
-    char path[PATH_MAX];
-    if (node >= 0 && score_self_node != node)
-        return -1;
-    if (file == NULL)
-        return STDOUT_FILENO;
-    if (node < 0 && score_self_proc != 0) /* one file for each host */
-        return -1;
-    const char *name = stream_path(file, path, sizeof path);
-    const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        stream_fail("%s cannot be written: %s", name, strerror(errno));
-    return fd;
-}
 
 int main(int argc, char **argv)
 {
@@ -42,7 +24,7 @@ int main(int argc, char **argv)
     stream_options(argv, &node, &file);
     signal(SIGPIPE, SIG_IGN); /* whoever reads this node's copy may end early, and the others read on */
     const int last = node >= 0 ? node : score_num_node - 1;
-    int copy = open_copy(node, file);
+    int copy = stream_open(node, file, STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC, "written");
     do {
         length = 0;
         if (score_self_node == 0)

@@ -4,6 +4,8 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -174,7 +176,7 @@ void stream_options(char **argv, int *node_out, const char **file_out)
     }
 }
 
-const char *stream_path(const char *file, char *path, size_t size)
+static const char *path_of(const char *file, char *path, size_t size)
 {
     const char *folder = getenv("BCR_JOB_DIR");
     if (file[0] == '/')
@@ -185,4 +187,20 @@ const char *stream_path(const char *file, char *path, size_t size)
         stream_fail("-file %.200s: a file has a whole path, or a name alone, which is in the job's directory",
                     file);
     return path;
+}
+
+int stream_open(int node, const char *file, int standard, int flags, const char *done)
+{
+    char path[PATH_MAX];
+    if (node >= 0 && score_self_node != node)
+        return -1;
+    if (file == NULL)
+        return standard;
+    if (node < 0 && score_self_proc != 0) /* one file for each host */
+        return -1;
+    const char *name = path_of(file, path, sizeof path);
+    const int fd = open(name, flags | O_CLOEXEC, 0600);
+    if (fd < 0)
+        stream_fail("%s cannot be %s: %s", name, done, strerror(errno));
+    return fd;
 }

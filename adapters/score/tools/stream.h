@@ -28,7 +28,9 @@ int stream_write(int fd, const char *bytes, size_t length);
 /* Takes the options -node N, of a node that there is, else *node_out is -1; and -file F, else *file_out is NULL. */
 void stream_options(char **argv, int *node_out, const char **file_out);
 
-/* The path of a file that has a whole one, or a name in the job's directory; then it lies in `path`. */
-const char *stream_path(const char *file, char *path, size_t size);
+/* What this node copies from or to: `standard`, or, if `file` is not NULL, that, which has a whole path or a name in the job's directory;
+ * of the nodes of a host the first has it. With a `node` only that one has anything. -1: this one has nothing. `done` is what the file
+ * should be, as "read", for a sentence. */
+int stream_open(int node, const char *file, int standard, int flags, const char *done);
 
 #endif
