@@ -2,28 +2,20 @@
 /* halt.c -- pvm_halt: the end of the virtual machine. */
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "pvm_private.h"
 
 /* So long a task may take to end after SIGTERM. */
 enum { GRACE_MS = 3000 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Waits until so many ends have come, or the time for that is over. */
 static void await_ends(int many)
 {
     const struct earl_wanted wanted = {PVMI_HALT_CONTEXT, EARL_ANY, EARL_ANY, NULL, NULL};
-    const int64_t end_ms = now_ms() + GRACE_MS;
+    const int64_t end_ms = pvmi_now_ms() + GRACE_MS;
     struct earl_envelope envelope;
     while (many > 0) {
-        const int64_t left = end_ms - now_ms();
+        const int64_t left = end_ms - pvmi_now_ms();
         if (left <= 0 || earl_await(1, &wanted, (int)left, &envelope) < 0)
             return;
         while (many > 0 && earl_probe(&wanted, 0, &envelope) == 1) {

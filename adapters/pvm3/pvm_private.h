@@ -209,6 +209,8 @@ int pvmi_unnest(earl_buffer *from);
 
 /* ---- receive.c ---- */
 
+/* The time by a clock that never jumps. */
+int64_t pvmi_now_ms(void);
 /* Takes a message of that tid and tag, -1: any, as a buffer that is not active. msec: how long it waits; -1: without limit.
  * Returns its ID, 0 if there is none, or an error. */
 int pvmi_take(int tid, int tag, int msec);

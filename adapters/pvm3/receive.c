@@ -48,7 +48,7 @@ static int check(int tid, int tag)
     return (tid != -1 && pvmi_process_of(tid) < 0) || tag < -1 ? PvmBadParam : PvmOk;
 }
 
-static int64_t now_ms(void)
+int64_t pvmi_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -104,8 +104,8 @@ static int take(int tid, int tag, int msec)
     const struct earl_wanted wanted = wanted_of(tid, tag);
     struct earl_wanted news = wanted;
     struct pvmi_buffer *seen = NULL;
-    const int64_t end_ms = msec > 0 ? now_ms() + msec + 1 : 0;
-    for (int left = msec;; left = msec > 0 ? (int)(end_ms - now_ms()) : msec) {
+    const int64_t end_ms = msec > 0 ? pvmi_now_ms() + msec + 1 : 0;
+    for (int left = msec;; left = msec > 0 ? (int)(end_ms - pvmi_now_ms()) : msec) {
         const bool is_plain = pvmi_chooser == NULL && !pvmi_has_kept() && pvmi_handlers() == 0;
         if (is_plain && msec < 0 && (code = receive(&wanted, true)) != 0)
             return code;

@@ -38,11 +38,17 @@ static void drop(struct alias **at)
     free(alias);
 }
 
+/* Its words from there on, as a line. */
+static void print(const struct alias *alias, int from)
+{
+    for (int i = from; i < alias->words.count; i++)
+        printf("%s%s", alias->words.words[i], i + 1 < alias->words.count ? " " : "\n");
+}
+
 static void list(void)
 {
     for (const struct alias *alias = aliases; alias != NULL; alias = alias->next)
-        for (int i = 0; i < alias->words.count; i++)
-            printf("%s%s", alias->words.words[i], i + 1 < alias->words.count ? " " : "\n");
+        print(alias, 0);
 }
 
 /* A copy in one block, with the strings behind the pointers. */
@@ -72,8 +78,7 @@ bool command_alias(int count, char **words)
         const struct alias *alias = *find(words[1]);
         if (alias == NULL)
             return complain("alias: %s stands for nothing", words[1]);
-        for (int i = 1; i < alias->words.count; i++)
-            printf("%s%s", alias->words.words[i], i + 1 < alias->words.count ? " " : "\n");
+        print(alias, 1);
         return true;
     }
     struct alias *alias = malloc(sizeof *alias), **former = find(words[1]);
