@@ -73,7 +73,7 @@ int enl_yod_options(int argc, char **argv, struct enl_yod *yod_out, char *error,
 struct enl_roster *enl_yod_roster(const struct enl_yod *yod, char **argv, char *error, size_t error_size);
 void enl_yod_help(FILE *out);
 
-/* scrun.c -- bcr-scrun, in the manner of SCore's scrun. */
+/* scrun_options.c, scrun.c -- bcr-scrun, in the manner of SCore's scrun. */
 
 struct enl_scrun {
     uint32_t nodes;           /* so many, which fill hosts; 0: not said so */
