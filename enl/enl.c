@@ -149,6 +149,18 @@ static int run_yod(int argc, char **argv)
     return run(&options, enl_yod_roster(&yod, words, error, sizeof error), words, "yod", error);
 }
 
+/* Shows what a roster's programs need; NULL: `error` says why there is none. */
+static int show_resource(const struct enl_scrun *scrun, struct enl_roster *roster, const char *error)
+{
+    if (roster == NULL) {
+        fprintf(stderr, "scrun: %s\n", error);
+        return 2;
+    }
+    const int status = enl_scrun_resource(scrun, roster, stdout);
+    enl_roster_free(roster);
+    return shown(status, 1);
+}
+
 static int run_scrun(int argc, char **argv)
 {
     char error[512];
@@ -164,11 +176,13 @@ static int run_scrun(int argc, char **argv)
         status = shown(0, 1);
     } else {
         char **const words = argv + scrun.first;
+        struct enl_roster *roster = enl_scrun_roster(&scrun, words, error, sizeof error);
         signal(SIGCHLD, SIG_DFL); /* as in main */
         options.first = scrun.first;
         options.hosts = scrun.file;
         options.ondeadlock = scrun.is_never_idle ? "ignore" : NULL;
-        status = run(&options, enl_scrun_roster(&scrun, words, error, sizeof error), words, "scrun", error);
+        status = scrun.shows_resource ? show_resource(&scrun, roster, error)
+                                      : run(&options, roster, words, "scrun", error);
     }
     enl_scrun_free(&scrun);
     return status;

@@ -181,6 +181,10 @@ int enl_program_prepare(struct enl_program *program, char *error, size_t error_s
         status = enl_roster_find(&program->jobs, error, error_size);
     else if (program->options.root_pid == 0 && !program->self.is_child)
         status = enl_object_find(program->jobs.root_argv[0], program->jobs.root_path, error, error_size);
+    if (status == 0 && is_job && !enl_roster_fits(&program->jobs)) {
+        error[0] = '\0'; /* it has said itself what is wrong */
+        return 1;
+    }
     if (status == 127 && !is_job && program->jobs.root_argv[0][0] != '\0' &&
         strchr(program->jobs.root_argv[0], '/') == NULL)
         snprintf(error + strlen(error), error_size - strlen(error),

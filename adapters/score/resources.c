@@ -6,6 +6,9 @@
 
 #include "score_private.h"
 
+/* A program's file that has no others says by this that it is one of SCore. */
+SCORE_RSRC_RECORD(SCORE_RSRC_KIND_PROGRAM, 0, 0, __COUNTER__);
+
 /* The linker makes these two where the program has such records. */
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
 extern const struct score_rsrc_record __start_score_rsrc[] __attribute__((weak, visibility("hidden")));

@@ -10,7 +10,7 @@
  *     SCORE_RSRC_HETERO_NODES;          the nodes may be machines of different architecture
  *     SCORE_RSRC_NOCKPT;                no checkpoints; there are none anyway
  *
- * Two records of one kind must agree. */
+ * Two records of one kind must agree. The library has one, too, by which a launcher knows a program of SCore. */
 #ifndef SCORE_RESOURCE_H
 #define SCORE_RESOURCE_H
 
@@ -31,7 +31,8 @@ enum score_rsrc_kind {
     SCORE_RSRC_KIND_NUM_NETS,      /* likewise */
     SCORE_RSRC_KIND_ZEROCOPY,
     SCORE_RSRC_KIND_HETERO_NODES,
-    SCORE_RSRC_KIND_NOCKPT
+    SCORE_RSRC_KIND_NOCKPT,
+    SCORE_RSRC_KIND_PROGRAM /* the library's own */
 };
 
 #define SCORE_RSRC_NUM_NODES(min, max) SCORE_RSRC_RECORD(SCORE_RSRC_KIND_NUM_NODES, (min), (max), __COUNTER__)

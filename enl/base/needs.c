@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* needs.c -- with which shared libraries a program is linked, as far as the program itself says. Its file is any user's: whatever
- * it holds, nothing outside of it is read, and nothing is allocated by what it says. */
+/* needs.c -- with which shared libraries a program is linked, as far as the program itself says; and what a section of it holds. Its
+ * file is any user's: whatever it holds, nothing outside of it is read, and nothing is allocated by what it says. */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -12,7 +12,7 @@
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 #define OWN_DATA  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
-enum { PARTS_MAX = 256, ENTRIES_MAX = 4096 };
+enum { PARTS_MAX = 256, ENTRIES_MAX = 4096, SECTIONS_MAX = 4096 };
 
 struct file {
     int fd;
@@ -60,20 +60,68 @@ static bool has_needed(const struct file *file, uint64_t at, uint64_t bytes, con
     return false;
 }
 
+/* Opens a program of enl's own architecture. False: it is none, and nothing is to be closed. */
+static bool open_program(struct file *file, const char *path)
+{
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0)
+        return false;
+    if (read_at(file, 0, &file->head, sizeof file->head) &&
+        memcmp(file->head.e_ident, ELFMAG, SELFMAG) == 0 && file->head.e_ident[EI_CLASS] == OWN_CLASS &&
+        file->head.e_ident[EI_DATA] == OWN_DATA)
+        return true;
+    close(file->fd);
+    return false;
+}
+
 bool enl_object_needs(const char *path, const char *library)
 {
-    struct file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct file file;
     ElfW(Phdr) part;
     bool needs = false;
-    if (file.fd < 0)
+    if (!open_program(&file, path))
         return false;
-    const bool is_elf = read_at(&file, 0, &file.head, sizeof file.head) &&
-                        memcmp(file.head.e_ident, ELFMAG, SELFMAG) == 0 &&
-                        file.head.e_ident[EI_CLASS] == OWN_CLASS && file.head.e_ident[EI_DATA] == OWN_DATA &&
-                        file.head.e_phentsize == sizeof part;
-    for (unsigned i = 0; is_elf && !needs && i < file.head.e_phnum && i < PARTS_MAX; i++)
-        if (read_part(&file, i, &part) && part.p_type == PT_DYNAMIC)
+    for (unsigned i = 0; file.head.e_phentsize == sizeof part && !needs && i < file.head.e_phnum &&
+                         i < PARTS_MAX && read_part(&file, i, &part);
+         i++)
+        if (part.p_type == PT_DYNAMIC)
             needs = has_needed(&file, part.p_offset, part.p_filesz, library);
     close(file.fd);
     return needs;
+}
+
+static bool read_section(const struct file *file, unsigned i, ElfW(Shdr) * section_out)
+{
+    return read_at(file, file->head.e_shoff + (uint64_t)i * sizeof *section_out, section_out,
+                   sizeof *section_out);
+}
+
+/* Whether the name of a section, which is at `at` in the file, is that one. */
+static bool is_named(const struct file *file, uint64_t at, const char *name)
+{
+    char found[64];
+    const size_t length = strlen(name) + 1;
+    return length <= sizeof found && read_at(file, at, found, length) && memcmp(found, name, length) == 0;
+}
+
+size_t enl_object_section(const char *path, const char *name, void *bytes_out, size_t size)
+{
+    struct file file;
+    ElfW(Shdr) names, section;
+    size_t length = 0;
+    if (!open_program(&file, path))
+        return 0;
+    const bool has_names = file.head.e_shentsize == sizeof section &&
+                           file.head.e_shstrndx < file.head.e_shnum &&
+                           read_section(&file, file.head.e_shstrndx, &names);
+    for (unsigned i = 0; has_names && length == 0 && i < file.head.e_shnum && i < SECTIONS_MAX &&
+                         read_section(&file, i, &section);
+         i++)
+        if (section.sh_type == SHT_PROGBITS &&
+            is_named(&file, (uint64_t)names.sh_offset + section.sh_name, name)) {
+            length = section.sh_size < size ? (size_t)section.sh_size : size;
+            length = read_at(&file, section.sh_offset, bytes_out, length) ? length : 0;
+        }
+    close(file.fd);
+    return length;
 }

@@ -17,6 +17,8 @@ int enl_object_find_in(const char *folders, const char *home, const char *name, 
                        size_t error_size);
 /* Whether that file is a program of enl's own architecture that is linked with a shared library whose name begins so. */
 bool enl_object_needs(const char *path, const char *library);
+/* Reads the section of that name of such a program, the first `size` bytes of it. Returns how many that were; 0: there is none. */
+size_t enl_object_section(const char *path, const char *name, void *bytes_out, size_t size);
 /* Whether that file is a program for another architecture than enl's own. */
 bool enl_object_is_foreign(const char *path);
 

@@ -81,8 +81,9 @@ struct enl_scrun {
     const char *file;         /* a hosts file; NULL: not given */
     bool is_quiet, is_never_idle, wants_help;
     bool tells_usage, tells_each;
-    int first;      /* index in argv of the first program */
-    char *variable; /* SCORE_OPTIONS=..., for the programs */
+    bool shows_resource; /* options, and what programs need, in place of running them */
+    int first;           /* index in argv of the first program */
+    char *variable;      /* SCORE_OPTIONS=..., for the programs */
 };
 /* Reads the options, and those of `given`, the value of SCORE_OPTIONS (NULL: there is none). Returns 0, and enl_scrun_free is due;
  * or -1 with a sentence. */
@@ -94,6 +95,12 @@ void enl_scrun_free(struct enl_scrun *scrun);
 struct enl_roster *enl_scrun_roster(const struct enl_scrun *scrun, char **argv, char *error,
                                     size_t error_size);
 void enl_scrun_help(FILE *out);
+
+/* scrun_resource.c -- The option resource. */
+
+/* Prints the options, and of each program its file and what it needs. Returns 0, or the exit status that a shell would use, if one is
+ * not found on this machine. */
+int enl_scrun_resource(const struct enl_scrun *scrun, const struct enl_roster *roster, FILE *out);
 
 /* load_file.c -- A load file: a line is [-sz N] [-l LIST] PROGRAM [arguments], or a comment behind #. */
 

@@ -17,6 +17,7 @@ static const char help[] =
     "  noidle            do not look for deadlocks\n"
     "  stat[=all]        what the job has used; with a value also what each process has\n"
     "  debug[=N|ddt]     debuggers for processes that ask for one\n"
+    "  resource          show the options, and what the programs need; run nothing\n"
     "Other keys are the program's, which asks by score_get_opt. More come from SCORE_OPTIONS; the leftmost "
     "of two counts.\n"
     "Operators: a == b (pipes), a :: b (one after the other), a := FILE, a =: FILE, a =:: FILE, a :=: "
@@ -73,6 +74,12 @@ static int take_noidle(struct enl_scrun *scrun, const char *value, char *error, 
     return value[0] == '\0' ? 0 : bcri_refuse(error, error_size, -1, "noidle has no value");
 }
 
+static int take_resource(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    scrun->shows_resource = true;
+    return value[0] == '\0' ? 0 : bcri_refuse(error, error_size, -1, "resource has no value");
+}
+
 static int take_usage(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
 {
     scrun->tells_usage = true;
@@ -117,7 +124,7 @@ static const struct {
             {"cpulimit", refuse_missing},
             {"memorylimit", refuse_missing},
             {"disklimit", refuse_missing},
-            {"resource", refuse_missing},
+            {"resource", take_resource},
             {"scored", refuse_missing},
             {"wait", refuse_missing},
             {"priority", refuse_missing},

@@ -390,6 +390,11 @@ const char *enl_roster_host(const struct enl_jobs *jobs, uint32_t member);
 /* Which member that rank of a team is. False: that team was not launched. */
 bool enl_roster_member(const struct enl_jobs *jobs, uint32_t team, uint32_t rank, uint32_t *member_out);
 
+/* roster_needs.c -- What programs of SCore say of the nodes that they can run on. */
+
+/* Whether those of a job fit the plan. Each need that is not met is reported. */
+bool enl_roster_fits(const struct enl_jobs *jobs);
+
 /* placement.c -- Which host a member runs on. */
 
 /* Members are given to hosts: `slots` says how many each may have. By blocks each host gets as many as it may have, in turn;

@@ -15,6 +15,10 @@
 
 #include "sc.h"
 #include "score.h"
+#include "score_resource.h"
+
+/* Bytes are passed on as they are. */
+SCORE_RSRC_HETERO_NODES;
 
 enum kind { DATA = 'd', TAKEN = 't' };
 enum { WINDOW = 8, ACKNOWLEDGED = 4 };

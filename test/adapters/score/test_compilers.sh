@@ -53,6 +53,9 @@ said=$("$bin/scorecc" -Wall -Werror tiny.c -o tiny 2>&1) || fail "scorecc: $said
 [ -z "$said" ] || fail "scorecc says $said"
 is_static tiny || fail "scorecc links by itself not statically"
 runs tiny
+"$bin/scrun" -resource ./tiny | tr '\n' ' ' | grep -q '/tiny   SCORE_RSRC_NUM_NODES 1 8 $' || fail "scrun does not see what tiny needs"
+"$bin/scrun" -nodes=9 ./tiny 2>said && fail "scrun starts tiny on nine nodes"
+grep -q 'tiny runs on 1 to 8 nodes (SCORE_RSRC_NUM_NODES), not on 9' said || fail "$(cat said)"
 for standard in gnu89 c99 c11 gnu17 gnu2x; do
     for source in tiny void; do
         "$bin/scorecc" -std=$standard $source.c -o one || fail "$source.c with -std=$standard"

@@ -246,6 +246,7 @@ TEST(options_of_scrun_say_how_many_nodes_on_how_many_hosts)
         {"-stat,nodes=2", NULL, "2 0x0"},
         {"-statistics=detail", NULL, "0 0x0"},
         {"-noidle,file=/f", NULL, "0 0x0"},
+        {"-resource,nodes=2", NULL, "2 0x0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *words[] = {"scrun", (char *)(uintptr_t)cases[i].options, "p", NULL};
@@ -299,7 +300,7 @@ TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
         {"-cpulimit=4", NULL, "cpulimit is an option"},
         {"-memorylimit=4", NULL, "memorylimit is an option"},
         {"-disklimit=4", NULL, "disklimit is an option"},
-        {"-resource", NULL, "resource is an option"},
+        {"-resource=all", NULL, "resource has no value"},
         {"-scored=h", NULL, "scored is an option"},
         {"-wait", NULL, "wait is an option"},
         {"-priority=1", NULL, "priority is an option"},
