@@ -13,6 +13,7 @@
 #   wide    the same, all by the first machine
 #   there1  nothing is pushed to one host, which has all of it
 #   there   nothing is pushed to HOSTS hosts
+# HOSTS_SSH= BCR_SSHD= in the environment: daemons are started without ssh, unless sshd is installed.
 # Printed are the medians, in ms, with the least and the most.
 set -euo pipefail
 
@@ -22,10 +23,10 @@ build=$(cd "$build" && pwd)
 shift
 [ "${1-}" != --tiny ] || set -- 2 1 1gbit 1
 hosts=${1:-16} megabytes=${2:-6} rate=${3:-0} rounds=${4:-9}
-export BCR_ENL=$build/enl/enl CABLE=$build/test/system/hosts/cable BCR_SSHD=$build/sshd/usr/sbin
+export BCR_ENL=$build/enl/enl CABLE=$build/test/system/hosts/cable BCR_SSHD=${BCR_SSHD-$build/sshd/usr/sbin}
 if [ -z "${HOSTS_IN-}" ]; then
     names=$(seq -s, -f 'n%g' "$hosts")
-    HOSTS_TEST=push.sh HOSTS_SSH=needed exec "$here/../system/hosts/with_hosts.sh" "$names" \
+    HOSTS_TEST=push.sh HOSTS_SSH=${HOSTS_SSH-needed} exec "$here/../system/hosts/with_hosts.sh" "$names" \
         bash "$0" "$build" "$hosts" "$megabytes" "$rate" "$rounds"
 fi
 

@@ -9,6 +9,7 @@
 # Each round runs, one after the other:
 #   all     enl --start-hosts all: CCES on each of HOSTS
 #   use     the same with hosts that are started when they are first used
+#   job     bcr-yod -quiet: as many processes as a job, which begin together
 #   near    as many hosts and CCES as hosts of this machine (--local): what is not ssh's own
 #   mpich   mpiexec.hydra with as many processes, which call MPI_Init and MPI_Finalize
 #   ssh     one login to each host, that many at a time as enl makes (8)
@@ -34,9 +35,13 @@ trap 'rm -rf "$work"' EXIT
 export BCR_TEMPDIR=$work BCR_CONNECTTIMEOUT=120000 BCR_HOSTTIMEOUT=60000
 program=$build/test/bench/bench_start
 names=$(seq -s, -f 'n%g' "$hosts")
-what="all use near ssh sshs"
+what="all job use near ssh sshs"
+ln -s "$BCR_ENL" "$work/bcr-yod"
+sed "s/\$/ slots=$cces/" "$BCR_HOSTSFILE" > "$work/slots"
+chmod 600 "$work/slots"
 
 all() { "$BCR_ENL" --start-hosts all "$program" "$cces"; }
+job() { BCR_HOSTSFILE=$work/slots "$work/bcr-yod" -quiet -sz $((hosts * cces)) "$program" member; }
 use() { "$BCR_ENL" "$program" "$cces"; }
 near() { env -u BCR_HOSTSFILE "$BCR_ENL" --start-hosts all --local "$hosts" "$program" "$cces"; }
 ssh() { tr , '\n' <<< "$names" | xargs -P 8 -I{} "$BCR_RSHPATH" -T -x -oBatchMode=yes {} true; }

@@ -127,6 +127,20 @@ alone
 run 0 "$BCR_ENL" hosts
 for node in n1 n2; do grep -qE "^$node +[0-9.]+ +[a-z0-9_]+ .* 1500 " out || fail "enl hosts is without $node: $(cat out err)"; done
 
+echo "-- a job of bcr-yod has the nodes of Slurm's, and no more"
+ln -s "$BCR_ENL" bcr-yod
+ln -s "$BCR_ENL" bcr-scrun
+run 2 --ntasks-per-node=1 "$scratch/bcr-yod" -sz 3 "$SYS_CCE" out three
+has err "3 nodes are asked for, and there are 2"
+run 0 --ntasks-per-node=1 "$scratch/bcr-yod" -sz 2 echo two
+has err "yod: rank 1 on n2: exit code 0"
+[ "$(cat out)" = $'two\ntwo' ] || fail "not two words: $(cat out err)"
+run 2 --ntasks-per-node=2 "$scratch/bcr-scrun" -nodes=3x1 true
+has err "3 hosts are asked for, and there are 2"
+run 0 --ntasks-per-node=2 "$scratch/bcr-scrun" -nodes=4,message=quiet echo x == cat
+[ "$(cat out)" = $'x\nx\nx\nx' ] || fail "not four words: $(cat out err)"
+alone
+
 echo "-- nodes that are sent enl and the program through srun"
 BCR_PUSH=yes SYS_CHILD="out hello" run 0 "$BCR_ENL" --output "$SYS_CCE" at n1 enlist "$SYS_CCE" 2 at n2 from 5 enlist "$SYS_CCE" 1
 for ordinal in 1 2 5; do has out "[$ordinal] hello"; done
