@@ -190,10 +190,12 @@ static void start_root(struct enl_program *program)
         return;
     program->self.phase = ENL_RUNNING;
     if (program->self.is_child) {
-        if (enl_parent_open(program))
-            tell_no_log(program);
-        else
+        if (!enl_parent_open(program)) {
             enl_program_abort(program, 1);
+            return;
+        }
+        tell_no_log(program);
+        enl_pushed_tell(&program->carry);
         return;
     }
     tell_no_log(program);

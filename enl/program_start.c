@@ -161,6 +161,11 @@ static int prepare_push(struct enl_program *program, char *error, size_t error_s
         if (enl_object_find(roster->lines[i].argv[0], path, reason, sizeof reason) == 0 &&
             enl_push_program(&program->carry, path, error, error_size) != 0)
             return -1;
+    for (size_t i = 0; i < program->hosts.count; i++)
+        if (enl_push_takes(program->hosts.hosts[i])) {
+            enl_push_make_spare(&program->carry);
+            break;
+        }
     return enl_push_write_script(program->carry.push) ? 0 : bcri_refuse(error, error_size, -1, "no memory");
 }
 

@@ -166,6 +166,8 @@ struct enl_push {
     uint64_t bytes; /* of all files */
     char *script;
     size_t script_bytes;
+    char *spare;    /* a directory that hosts without room use; NULL: there is none */
+    int spare_kept; /* the descriptor whose end has it removed; -1: another daemon has that */
 };
 
 /* Prepares what is to be sent: enl first, then programs, each by its file. Two of one name are the same file. Each returns 0, or
@@ -177,6 +179,11 @@ void enl_push_end(struct enl_carry *carry);
 bool enl_push_takes(const struct enl_host *host);
 /* Whether that host gets it. */
 bool enl_push_is_for(const struct enl_carry *carry, const struct enl_host *host);
+/* spare.c: before the script is written, a copy of all that is sent in a file system that all hosts have, if the user or the machine
+ * names one. That there is none because it could not be made is reported. */
+void enl_push_make_spare(struct enl_carry *carry);
+/* Has it removed if it was made here. */
+void enl_push_end_spare(struct enl_push *push);
 /* What the login shell there is to run. */
 void enl_push_command(const struct enl_push *push, char *out, size_t size);
 /* Sends it all. `went_on` is called with `owner` when more of it is on its way, until the peer is
@@ -190,12 +197,16 @@ int enl_pushed_hold(void);
 /* Its CCEs find the program and its libraries, and further hosts get them: *programs, the folders where programs are
  * looked for (malloc, or NULL), begins with its own. False: no memory. */
 bool enl_pushed_use(struct enl_carry *carry, char **programs);
+/* When it can be told: that the directory is the spare one, if it is. */
+void enl_pushed_tell(const struct enl_carry *carry);
 /* The environment of a command that is not of the program, without those libraries: the caller frees it.
  * NULL: it is the program's, or there is no memory. */
 char **enl_pushed_outside(const struct enl_carry *carry);
 
 /* script.c: the script for these files. False: no memory. */
 bool enl_push_write_script(struct enl_push *push);
+/* Whether that is an absolute path that needs no quotes there. */
+bool enl_push_path_is_plain(const char *path);
 /* files.c: adds the shared libraries that a program is linked with. Returns 0, or -1 with a sentence. */
 int enl_push_add_libraries(struct enl_push *push, const char *path, char *error, size_t error_size);
 /* files.c: adds a file unless there is one of that name. The same. */

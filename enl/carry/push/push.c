@@ -24,6 +24,7 @@ int enl_push_begin(struct enl_carry *carry, char *error, size_t error_size)
     struct enl_push *push = carry->push = calloc(1, sizeof *push);
     if (push == NULL)
         return bcri_refuse(error, error_size, -1, "no memory");
+    push->spare_kept = -1;
     if (!enl_remote_own_path(own, sizeof own))
         return bcri_refuse(error, error_size, -1, "--push: /proc does not say where this enl is");
     return enl_push_add(push, "enl", "/proc/self/exe", error, error_size) == 0
@@ -62,6 +63,7 @@ void enl_push_end(struct enl_carry *carry)
         free(push->files[i].name);
     }
     if (push != NULL) {
+        enl_push_end_spare(push);
         free(push->files);
         free(push->script);
     }

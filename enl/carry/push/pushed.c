@@ -13,10 +13,13 @@
 #include "carry/carry.h"
 
 #define FOLDER_VARIABLE "BCRI_PUSHED"
+#define SPARE_VARIABLE  "BCRI_PUSHED_SPARE"
 #define SEARCH_VARIABLE "LD_LIBRARY_PATH"
 
-static char *folder; /* NULL: this daemon was not pushed */
-static char *search; /* where libraries are looked for but for those in it; NULL: nowhere else */
+static char *folder;  /* NULL: this daemon was not pushed */
+static char *spare;   /* the one for hosts without room, until it is passed on; NULL: there is none */
+static bool is_spare; /* it is this daemon's */
+static char *search;  /* where libraries are looked for but for those in it; NULL: nowhere else */
 
 int enl_pushed_hold(void)
 {
@@ -29,7 +32,12 @@ int enl_pushed_hold(void)
         S_ISFIFO(pipe.st_mode) && lstat(path + 1, &status) == 0 && S_ISDIR(status.st_mode) &&
         status.st_uid == geteuid() && (status.st_mode & 077) == 0 && (folder = strdup(path + 1)) != NULL)
         held = (int)fd;
+    const char *other = getenv(SPARE_VARIABLE);
+    if (held >= 0 && other != NULL && enl_push_path_is_plain(other))
+        spare = strdup(other);
+    is_spare = spare != NULL && folder != NULL && strcmp(spare, folder) == 0;
     unsetenv(FOLDER_VARIABLE);
+    unsetenv(SPARE_VARIABLE);
     return held;
 }
 
@@ -55,7 +63,11 @@ static bool send_on(struct enl_carry *carry)
 {
     char path[PATH_MAX], error[512];
     carry->push = calloc(1, sizeof *carry->push);
-    if (carry->push == NULL || (size_t)snprintf(path, sizeof path, "%s/enl", folder) >= sizeof path)
+    if (carry->push == NULL)
+        return false;
+    carry->push->spare_kept = -1;
+    carry->push->spare = spare; /* taken */
+    if ((size_t)snprintf(path, sizeof path, "%s/enl", folder) >= sizeof path)
         return false;
     return enl_push_add(carry->push, "enl", path, error, sizeof error) == 0 &&
            add_files(carry->push, "bin") && add_files(carry->push, "lib") &&
@@ -96,4 +108,12 @@ bool enl_pushed_use(struct enl_carry *carry, char **programs)
     free(*programs);
     *programs = folders;
     return send_on(carry) && extend_search(carry);
+}
+
+void enl_pushed_tell(const struct enl_carry *carry)
+{
+    if (is_spare)
+        enl_report(carry->self, BCRI_LOG_INFO,
+                   "%s has no room for what is pushed: the copy in %s is used there", carry->self->hostname,
+                   folder);
 }

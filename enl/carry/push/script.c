@@ -17,15 +17,27 @@
 #include "bcri/frames.h"
 #include "carry/carry.h"
 
-/* $d: the directory. */
+/* $d: the directory; $n: 1 if it is new, and not $s, which is for hosts without room: then nothing is written there, and nothing
+ * removed. */
 static const char head[] =
     "umask 077\n"
     "fail() {\n"
     "    echo \"enl: $*\" >&2\n"
     "    exit 92\n"
     "}\n"
+    "drop() {\n"
+    "    [ -z \"$n\" ] || rm -rf \"$d\"\n"
+    "}\n"
+    /* Its owner is looked at before anything of it is executed. */
+    "spare() {\n"
+    "    [ -n \"$s\" ] || return\n"
+    "    [ -n \"$(find \"$s\" -prune -type d -user \"$(id -u)\" -perm 700 2>/dev/null)\" ] &&\n"
+    "        LD_LIBRARY_PATH=$s/lib \"$s/enl\" --version </dev/null >/dev/null 2>&1 && return\n"
+    "    w=\"$w; $s is not this user's alone here, or no program may be run there\"\n"
+    "    return 1\n"
+    "}\n"
     "choose() {\n"
-    "    d= w=\n"
+    "    d= w= n=1\n"
     "    for t in \"${TMPDIR:-}\" /var/tmp /tmp /dev/shm; do\n"
     "        case $t in\n"
     "        '') continue ;;\n"
@@ -48,20 +60,23 @@ static const char head[] =
     "        rm -rf \"$d\"\n"
     "        d=\n"
     "    done\n"
+    "    spare && d=$s n= && return\n"
     "    fail \"--push needs a directory there with $k KiB of room where programs may be run${w}; set TMPDIR "
     "there to "
     "one, or install BCR there\"\n"
     "}\n"
     "cannot() {\n"
-    "    rm -rf \"$d\"\n"
+    "    drop\n"
     "    fail \"--push could not write $2 ($1 bytes): make room there, or set TMPDIR there to another "
     "directory\"\n"
     "}\n"
     "take() {\n"
+    "    [ -n \"$n\" ] || set -- \"$1\" /dev/null\n"
     "    dd bs=\"$1\" count=1 iflag=fullblock of=\"$2\" 2>/dev/null || cannot \"$@\"\n"
     "}\n"
     /* One that ends early ends all that follow: the last has its length if all have. */
     "took() {\n"
+    "    [ -n \"$n\" ] || return 0\n"
     "    [ \"$(wc -c <\"$2\")\" -eq \"$1\" ] && chmod 700 \"$d\"/bin/* || cannot \"$@\"\n"
     "}\n"
     "work() {\n"
@@ -73,13 +88,14 @@ static const char head[] =
     "hosts file\" ;;\n"
     "    esac\n"
     "    choose\n"
-    "    mkdir \"$d/bin\" \"$d/lib\" || fail \"--push cannot write $d\"\n";
+    "    [ -z \"$n\" ] || mkdir \"$d/bin\" \"$d/lib\" || fail \"--push cannot write $d\"\n";
 
 static const char tail[] =
-    "    BCRI_PUSHED=9:$d LD_LIBRARY_PATH=$d/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \"$d/enl\" --child\n"
-    "    s=$?\n"
-    "    rm -rf \"$d\"\n"
-    "    exit $s\n"
+    "    BCRI_PUSHED=9:$d BCRI_PUSHED_SPARE=$s LD_LIBRARY_PATH=$d/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "
+    "\"$d/enl\" --child\n"
+    "    r=$?\n"
+    "    drop\n"
+    "    exit $r\n"
     "}\n"
     "c='trap \"\" HUP INT TERM QUIT; while read -r d; do set -- \"$@\" \"$d\"; done; exec rm -rf \"$@\"'\n"
     "o=\n"
@@ -98,6 +114,12 @@ static void put_step(FILE *out, const char *step, const struct enl_push_file *fi
     fprintf(out, "    %s %" PRIu64 " \"$d\"/%s\n", step, file->bytes, quoted);
 }
 
+bool enl_push_path_is_plain(const char *path)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._+@%,=-";
+    return path[0] == '/' && path[strspn(path, letters)] == '\0' && strlen(path) < PATH_MAX;
+}
+
 bool enl_push_write_script(struct enl_push *push)
 {
     uint64_t chance[2] = {0};
@@ -107,8 +129,9 @@ bool enl_push_write_script(struct enl_push *push)
             fclose(out);
         return false;
     }
-    fprintf(out, "a=%s k=%" PRIu64 " p=bcr-push-%016" PRIx64 "%016" PRIx64 "\n%s", enl_abi(),
-            push->bytes / 1024 + 4 * push->count + 64, chance[0], chance[1], head);
+    fprintf(out, "a=%s s=%s k=%" PRIu64 " p=bcr-push-%016" PRIx64 "%016" PRIx64 "\n%s", enl_abi(),
+            push->spare != NULL ? push->spare : "", push->bytes / 1024 + 4 * push->count + 64, chance[0],
+            chance[1], head);
     for (size_t i = 0; i < push->count; i++)
         put_step(out, "take", &push->files[i]);
     if (push->count != 0)

@@ -32,6 +32,9 @@ for name in $(compgen -v BCR_ | grep -vx 'BCR_ENL\|BCR_CONNECTTIMEOUT'); do unse
 mkdir there here none tools ask
 mount -t tmpfs none there
 mkdir there/up
+mount -t tmpfs none /mnt # for all machines
+mkdir -m 700 /mnt/kept /mnt/shared /mnt/open /mnt/small
+chmod 777 /mnt/open
 export HOME="$scratch" BCR_TEMPDIR="$scratch/here" BCR_RSHPATH="$scratch/rsh-here" SYS_TELL="$scratch/tell"
 mkfifo tell
 exec 8<> tell
@@ -46,7 +49,15 @@ PATH=/usr/bin:/bin
 case \$1 in
     noexec) mount -t tmpfs -o noexec none /mnt; TMPDIR=/mnt ;;
     nowhere) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o noexec none \$t; done; unset TMPDIR ;;
-    full) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o size=600k none \$t; done; unset TMPDIR ;;
+    full*)
+        mount --bind $scratch /mnt/kept
+        for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o size=600k none \$t; done
+        mkdir -p $scratch
+        mount --bind /mnt/kept $scratch # what reaches others
+        unset TMPDIR
+        ;;
+    taken) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o size=600k none \$t; done; unset TMPDIR; chown 1 /mnt/shared/* ;;
+    apart) for t in /var/tmp /tmp /dev/shm; do mount -t tmpfs -o size=600k none \$t; done; unset TMPDIR; mount -t tmpfs none /mnt ;;
     odd) mkdir '/var/tmp/a b' 2> /dev/null; TMPDIR='/var/tmp/a b' ;;
     limited) ulimit -f 100 ;;
     other) PATH=$scratch/tools:\$PATH ;;
@@ -61,7 +72,7 @@ cat > rsh-here << end
 exec env -i PATH=/usr/bin:/bin HOME=/ unshare -n -m /bin/sh -c '. "$scratch/machine"; cd /; exec /bin/sh -c "\$2"' sh "\$1" "\$2"
 end
 chmod 700 rsh-here tools/uname
-printf 'n1\nn2\nn3\nn4\nn5\nodd\nnoexec\nnowhere\nfull\nlimited\nother\nbare\nnamed enl=/there/is/none\nforeign abi=riscv64\n' > machines
+printf 'n1\nn2\nn3\nn4\nn5\nodd\nnoexec\nnowhere\nfull\nfull2\ntaken\napart\nlimited\nother\nbare\nnamed enl=/there/is/none\nforeign abi=riscv64\n' > machines
 chmod 600 machines
 
 run() { # its status, and what it prints on both, are wanted
@@ -126,6 +137,59 @@ echo "-- hosts that cannot take it: each is one sentence"
 cannot nowhere "--push needs a directory there with "
 has err "; no program may be run in /tmp (noexec); no program may be run in /dev/shm (noexec); set TMPDIR there to one, or install BCR there"
 cannot full "KiB of room where programs may be run; /var/tmp has "
+echo "-- with a file system that all have, one copy there is used where there is no room"
+export PARALLEL_FILE_SYSTEM="/mnt/shared"
+unused() { # the copy is removed, too
+    for _ in $(seq 600); do
+        [ -n "$(ls -A /mnt/shared)" ] || return 0
+        sleep 0.1
+    done
+    fail "left after $1: $(ls -lR /mnt/shared)"
+}
+SYS_CHILD="out hello" run 0 at full enlist "a program" 1 at full2 from 5 enlist "a program" 1 at n1 from 9 enlist "a program" 1
+for ordinal in 1 5 9; do has out "[$ordinal] hello"; done
+[ "$(grep -c "has no room for what is pushed: the copy in /mnt/shared/bcr-push-[0-9a-f]* is used there" err)" = 2 ] || fail "not two sentences: $(cat err)"
+[ "$(grep -o '/mnt/shared/bcr-push-[0-9a-f]*' err | sort -u | wc -l)" = 1 ] || fail "more than one copy: $(cat err)"
+unused "an end"
+BCR_FANOUT=1 SYS_CHILD="out hello" run 0 at full enlist "a program" 1 at full2 from 5 enlist "a program" 1
+for ordinal in 1 5; do has out "[$ordinal] hello"; done
+grep -q "host full2 is number 2, started by host full" "$(ls -t here/bcr.*.log | head -n 1)" || fail "the root has started both: $(cat here/*.log)"
+unused "an end of a host that another has started"
+run 0 at n1 enlist "a program" 1
+[ ! -s err ] || fail "said: $(cat err)"
+cannot taken "/bcr-push-"
+has err " is not this user's alone here, or no program may be run there; set TMPDIR"
+cannot apart " is not this user's alone here, or no program may be run there; set TMPDIR"
+unused "a host that does not see it"
+PARALLEL_FILE_SYSTEM=/mnt/open run 0 at full enlist "a program" 1
+has err "no copy of what is pushed could be made in /mnt/open: other users could replace what is in it; hosts that have no room"
+has err "KiB of room where programs may be run; /var/tmp has "
+PARALLEL_FILE_SYSTEM="$scratch/a b" run 0 at n1 enlist "a program" 1
+has err "could be made in $scratch/a b: its path is not absolute, or has other letters"
+PARALLEL_FILE_SYSTEM=/nowhere run 0 at n1 enlist "a program" 1
+has err "could be made in /nowhere: No such file or directory"
+mount -t tmpfs -o size=600k none /mnt/small
+PARALLEL_FILE_SYSTEM=/mnt/small run 0 at n1 enlist "a program" 1
+has err "could be made in /mnt/small: No space left on device"
+umount -l /mnt/small
+echo "-- step 8 of a launch: so do jobs"
+ln -s "$BCR_ENL" bcr-yod
+printf 'n1\nfull\nfull2\n' > nodes
+chmod 600 nodes
+BCR_HOSTSFILE=$scratch/nodes BCR_PUSH=yes timeout 300 ./bcr-yod -sz 3 "./a program" out hello > out 2> err || fail "status $? of yod: $(cat out err)"
+[ "$(grep -c hello out)" = 3 ] || fail "not from three: $(cat out err)"
+[ "$(grep -c "the copy in /mnt/shared/" err)" = 2 ] || fail "not two sentences: $(cat err)"
+unused "a job"
+echo "-- nothing is left of a copy when the root is killed"
+forget_told
+SYS_CHILD="tell parent pause" "$BCR_ENL" --push --hosts machines "./a program" at full enlist "a program" 1 pause 2> err &
+root=$!
+wait_for_cces 1
+[ -n "$(ls -A /mnt/shared)" ] || fail "there is no copy while it is used"
+kill -9 "$root"
+wait "$root" 2> /dev/null || :
+unused "kill -9 of the root"
+PARALLEL_FILE_SYSTEM=
 cannot limited "bytes): make room there, or set TMPDIR there to another directory"
 cannot other "this machine is sparc64, and what --push sends is for "
 cannot bare "--push needs sh, and dd with iflag=fullblock: install BCR there"
