@@ -2,7 +2,8 @@
 /* addresses.c -- which processes are meant by component and instance, or by node and process ID.
  *
  * EXEC knows who is in a component. What it has said is kept, and asked for again only if an instance is not there, or its process has ended:
- * else each message would cost a question. */
+ * else each message would cost a question. A process that takes the place of one that has left, and lives on, is known once it has sent
+ * a message, as each says who it is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,13 @@ int earl_generic_instance(const char *component, int process)
         if (found->members[i] == process)
             return i;
     return code == EARL_OK ? EARL_E_NONE : code;
+}
+
+void earl_generic_learn(const char *component, int instance, int process)
+{
+    struct component *found = component_of(component);
+    if (found != NULL && instance >= 0 && instance < found->count)
+        found->members[instance] = process;
 }
 
 void earl_generic_place(int process, long *node, long *pid)

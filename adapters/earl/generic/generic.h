@@ -61,6 +61,8 @@ int earl_generic_find(struct generic_to *to, const char *component, long inst, l
 void earl_generic_to_free(struct generic_to *to);
 /* The instance of a process in a component: EARL_E_NONE if it is in none of that name. */
 int earl_generic_instance(const char *component, int process);
+/* A process has said that it is that instance: answers to it must not go to one that was it before. */
+void earl_generic_learn(const char *component, int instance, int process);
 /* The node and process ID of a process; -1 for both: it is not in the caller's cube. */
 void earl_generic_place(int process, long *node, long *pid);
 /* The current cube: 1; 0: there is none; or a code. */

@@ -67,7 +67,7 @@ int earl_generic_introduce(int process)
 }
 
 /* What does not look like a name is none. */
-static void read_name(earl_buffer *buffer, struct known *from)
+static void read_name(earl_buffer *buffer, int process, struct known *from)
 {
     int instance, length;
     char name[EARL_COMPONENT];
@@ -82,6 +82,7 @@ static void read_name(earl_buffer *buffer, struct known *from)
     free(from->component);
     from->component = copy;
     from->instance = instance;
+    earl_generic_learn(copy, instance, process);
 }
 
 void earl_generic_name_of(int process, const char **component, int *instance)
@@ -96,7 +97,7 @@ void earl_generic_name_of(int process, const char **component, int *instance)
     /* The first has come; it may have told another name since. */
     while (earl_buffer_receive(&wanted, !from->has_told, &buffer, NULL) == 1) {
         from->has_told = true;
-        read_name(buffer, from);
+        read_name(buffer, process, from);
         earl_buffer_free(buffer);
     }
     if (from->component != NULL) {

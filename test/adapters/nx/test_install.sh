@@ -42,6 +42,20 @@ compiles "$CC" "$scratch/moved/share/bcr/examples/nx/pi.c" -Wall -Wextra -Werror
 says 3 'pi is 3.14159265*, by 3 nodes in *'
 echo "ok the example"
 
+# A makefile of that time, of which only the variables are ours.
+cp "$scratch/moved/share/bcr/examples/nx/pi.c" .
+cat >makefile <<'M'
+CC = icc
+CFLAGS = -O
+LIBS = -lm -node
+pi: pi.o
+	$(CC) $(CFLAGS) -o pi pi.o $(LIBS)
+M
+make CC="$CC" CFLAGS="-O $cflags" LIBS="-lm $libs" >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "make"; }
+mv pi program
+says 2 'pi is 3.14159265*, by 2 nodes in *'
+echo "ok a makefile"
+
 cat >both.c <<'C'
 #include <cube.h>
 #include <stdio.h>

@@ -171,6 +171,36 @@ static void have_come(int first, int last)
     }
 }
 
+/* One that has left lives on, and another one has its place: that one is meant from then on. */
+static void places(void)
+{
+    static const struct {
+        int of, instance;
+        const char *as;
+        int place;
+    } moves[] = {{0, 1, "again", 0}, {0, 0, "again", 1}, {1, 0, "away", 0}, {1, 1, "again", 0}};
+    char component[33];
+    int instance;
+    begin(2);
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        MUST_BE(initsend(), 0);
+        MUST_BE(putstring(moves[i].as), 0);
+        MUST_BE(snd(moves[i].of == 0 ? WORKER : "again", moves[i].instance, LEAVE), 0);
+        MUST_BE(rcv(ANSWER), ANSWER);
+        MUST_BE(rcvinfo(NULL, NULL, component, &instance), 0);
+        MUST(strcmp(component, moves[i].as) == 0 && instance == moves[i].place);
+    }
+    MUST_BE(initsend(), 0);
+    MUST_BE(putstring("who is there"), 0);
+    MUST_BE(snd("again", 0, STRING), 0);
+    MUST_BE(rcv(ANSWER), ANSWER);
+    MUST_BE(rcvinfo(NULL, NULL, component, &instance), 0);
+    MUST(strcmp(component, "again") == 0 && instance == 0);
+    MUST_BE(initsend(), 0);
+    MUST_BE(snd("again", 0, QUIT), 0);
+    MUST_BE(snd("away", 0, QUIT), 0);
+}
+
 static void ends(void)
 {
     char component[33];
@@ -183,8 +213,7 @@ static void ends(void)
     MUST_BE(status("nothing", -1), 0);
     MUST_BE(status("pvm2_master", 0), 1);
     MUST_BE(status("pvm2_master", -1), 1);
-    MUST_BE(initsend(), 0);
-    tell(1, LEAVE);
+    tell_text(1, LEAVE, "again");
     MUST_BE(rcv(ANSWER), ANSWER);
     MUST_BE(rcvinfo(NULL, NULL, component, &instance), 0);
     MUST(strcmp(component, "again") == 0 && instance == 0);
@@ -362,8 +391,8 @@ static const struct {
     const char *name;
     void (*routine)(void);
 } scenarios[] = {
-    {"messages", messages}, {"selections", selections}, {"ends", ends},    {"synchronizes", synchronizes},
-    {"mismatch", mismatch}, {"elsewhere", elsewhere},   {"errors", errors}};
+    {"messages", messages}, {"selections", selections}, {"ends", ends},     {"synchronizes", synchronizes},
+    {"mismatch", mismatch}, {"elsewhere", elsewhere},   {"errors", errors}, {"places", places}};
 
 int main(int argc, char **argv)
 {

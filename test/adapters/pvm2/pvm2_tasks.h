@@ -17,7 +17,7 @@ enum {
     WAIT,     /* an event: ANSWER, and again when it has occurred */
     READY,    /* an event */
     PASS,     /* component, instance, type, number: sends there the number and 1 */
-    LEAVE,    /* leaves, enrolls as "again", and answers */
+    LEAVE,    /* a name: leaves, enrolls as that, and answers */
     QUIT,
     ANSWER = 100
 };

@@ -67,9 +67,10 @@ static void obey(void)
         MUST_BE(ready(text), 0);
         break;
     case LEAVE:
+        MUST_BE(getstring(text), 0);
         MUST_BE(leave(), 0);
         MUST_BE(leave(), PvmSysErr);
-        MUST_BE(enroll("again"), 0);
+        MUST(enroll(text) >= 0);
         answer_nothing();
         break;
     default: MUST(type == QUIT);

@@ -63,6 +63,21 @@ grep -q "implicit declaration of function .enroll" "$scratch/log" || fail "the c
 says 'slave 0 says 21'
 echo "ok a master, and a slave without the header"
 
+# A makefile of that time, of which only the variables are ours.
+cp "$scratch/moved/share/bcr/examples/pvm2/primes.c" .
+cat >makefile <<'M'
+CC = cc
+PVM = $(HOME)/pvm
+CFLAGS = -O -I$(PVM)/include
+LIBS = -L$(PVM)/lib -lpvm
+primes: primes.o
+	$(CC) $(CFLAGS) -o primes primes.o $(LIBS)
+M
+make CC="$CC" CFLAGS="-O -Wall -Wextra -Werror $cflags" LIBS="$libs" >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "make"; }
+said=$(./primes 20000 2 2>&1) || fail "status $? of primes: $said"
+[ "$said" = "2262 primes below 20000, by 2 helpers" ] || fail "primes says \"$said\""
+echo "ok the example, by a makefile"
+
 cat >cxx.cc <<'C'
 #include <cstdio>
 #include <pvmuser.h>

@@ -70,6 +70,11 @@ TEST_TIMEOUT(instances_end_leave_and_are_given_again, LIMIT)
     runs("ends");
 }
 
+TEST_TIMEOUT(the_place_of_one_that_has_left_and_lives_is_anothers, LIMIT)
+{
+    runs("places");
+}
+
 TEST_TIMEOUT(programs_are_started_on_named_hosts, LIMIT)
 {
     runs("elsewhere");
