@@ -222,6 +222,11 @@ static bool on_reaped(struct enl_program *program, pid_t pid, int wait_status)
            enl_session_reaped(&program->session, pid, wait_status);
 }
 
+static void show_crash(struct enl_program *program, uint32_t ordinal)
+{
+    enl_crash_show(&program->crashes, ordinal);
+}
+
 static bool is_spared(const struct enl_program *program, pid_t pid)
 {
     return enl_branch_is_left(pid) || pid == program->here.tempdir.keeper;
@@ -239,6 +244,7 @@ static const struct enl_jobs_ops jobs_ops = {.way = enl_tree_enlist,
                                              .cut = enl_tree_cut,
                                              .drain_others = enl_tree_drain,
                                              .others_are_drained = enl_tree_is_drained,
+                                             .show_crash = show_crash,
                                              .reaped = on_reaped,
                                              .is_spared = is_spared};
 

@@ -259,6 +259,7 @@ int enl_program_open(struct enl_program *program, char *error, size_t error_size
     if ((failed = enl_jobs_start(&program->jobs)) == 0 && (failed = enl_conns_listen(&program->conns)) == 0 &&
         (failed = enl_here_start(&program->here)) == 0 && (failed = start_writers(program)) == 0) {
         enl_crash_start(&program->crashes);
+        program->crashes.holds = enl_summary_tells_ranks(&program->jobs);
         enl_deadlock_start(&program->deadlock);
         return enl_session_start(&program->session, program->jobs.root_path, error, error_size) == 0 ? 0 : 1;
     }

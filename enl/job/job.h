@@ -176,6 +176,9 @@ struct enl_jobs_ops {
     void (*drain_others)(struct enl_program *program, uint32_t number);
     bool (*others_are_drained)(const struct enl_program *program);
 
+    /* Shows the crash reports that were held back of the member with that ordinal; UINT32_MAX: of all. */
+    void (*show_crash)(struct enl_program *program, uint32_t ordinal);
+
     /* ---- ends ---- */
     /* A child of the daemon's has ended. False: it was not of those that the owner has started. */
     bool (*reaped)(struct enl_program *program, pid_t pid, int wait_status);
@@ -340,6 +343,8 @@ struct enl_ended {
 void enl_summary_end(struct enl_jobs *jobs, uint32_t team, uint32_t rank, const struct enl_ended *ended);
 /* A member of that team has ended it by bcr_end. */
 void enl_summary_finish(struct enl_jobs *jobs, uint32_t team, int status);
+/* Whether the summary has a line for each member, behind which its crash is shown. */
+bool enl_summary_tells_ranks(const struct enl_jobs *jobs);
 /* Whether all members of a job have been let go. */
 bool enl_summary_is_open(const struct enl_jobs *jobs);
 /* The job is over: prints what is wanted, and decides the exit status, unless it is decided. */

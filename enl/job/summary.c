@@ -134,18 +134,26 @@ static void print_times(struct enl_jobs *jobs)
                              (double)(steps[step] - steps[ENL_STEP_BEGUN]) / 1e6, names[step]);
 }
 
-/* A line for each rank; the status of the lowest that has failed. */
+bool enl_summary_tells_ranks(const struct enl_jobs *jobs)
+{
+    return jobs->roster != NULL && jobs->roster->front == ENL_FRONT_YOD && !jobs->roster->is_quiet;
+}
+
+/* A line for each rank, and behind it how it has crashed; the status of the lowest that has failed. */
 static int end_of_yod(struct enl_jobs *jobs)
 {
     char text[64];
     int status = 0;
     for (uint32_t rank = 0; rank < jobs->plan->members; rank++) {
-        if (!jobs->roster->is_quiet)
+        if (!jobs->roster->is_quiet) {
             enl_report_shown(jobs->self, "yod: rank %u on %s: %s\n", rank, enl_roster_host(jobs, rank),
                              text_of(jobs->summary, rank, text));
+            jobs->ops->show_crash(jobs->self->program, rank);
+        }
         if (status == 0)
             status = status_of(jobs->summary, rank);
     }
+    jobs->ops->show_crash(jobs->self->program, UINT32_MAX); /* of CCEs that members have enlisted */
     if (jobs->roster->tells_times)
         print_times(jobs);
     return status;

@@ -32,6 +32,7 @@ void enl_crash_init(struct enl_crashes *crashes, struct enl_self *self, struct e
     crashes->here = here;
     TAILQ_INIT(&crashes->open);
     STAILQ_INIT(&crashes->reports);
+    STAILQ_INIT(&crashes->held);
     STAILQ_INIT(&crashes->parts);
 }
 

@@ -65,10 +65,13 @@ struct enl_crashes {
     unsigned tracers;                        /* that run */
     STAILQ_HEAD(, enl_crash_report) reports; /* that are not shown, the oldest first */
     unsigned kinds, left_out;                /* reports there are; CCEs for whose there was no room */
-    STAILQ_HEAD(, enl_crash_report) parts;   /* of reports of other hosts, whose rest has not come */
-    uv_timer_t look;                         /* while a crash is open, or the program's end is deferred */
-    uv_timer_t gather;                       /* while there are reports that are not shown */
-    bool defers, deferred;                   /* the program's end waits; has waited */
+    bool holds;                              /* they are shown when enl_crash_show says so */
+    STAILQ_HEAD(, enl_crash_report) held;
+    unsigned held_count;
+    STAILQ_HEAD(, enl_crash_report) parts; /* of reports of other hosts, whose rest has not come */
+    uv_timer_t look;                       /* while a crash is open, or the program's end is deferred */
+    uv_timer_t gather;                     /* while there are reports that are not shown */
+    bool defers, deferred;                 /* the program's end waits; has waited */
     uint64_t defers_until_ns;
 };
 
@@ -93,8 +96,10 @@ void enl_crash_reaped(struct enl_crashes *crashes, pid_t pid);
 /* Whether the end of the program waits: self->ops->end_is_due is called when it need not any more. */
 bool enl_crash_defers_end(struct enl_crashes *crashes);
 
-/* Shows, or sends up, all reports there are. */
+/* Shows, sends up, or holds back all reports there are. Of those that are held there are 64 at most; more are shown. */
 void enl_crash_flush(struct enl_crashes *crashes);
+/* Shows the reports that are held of the CCE with that ordinal; UINT32_MAX: of all. */
+void enl_crash_show(struct enl_crashes *crashes, uint32_t ordinal);
 /* died: another host's report, or a part of it. Returns NULL or why it is none. */
 const char *enl_crash_of_host(struct enl_crashes *crashes, uint32_t host, const struct bcri_control *message);
 

@@ -10,7 +10,7 @@
 #include "inspect/crash/crash_private.h"
 
 /* KINDS_MAX different ones at a time: a program whose CCEs crash in more ways at once is told so. */
-enum { KINDS_MAX = 64, GATHER_MSEC = 400, PART_BYTES = 2048, LINE_MAX_BYTES = 512 };
+enum { KINDS_MAX = 64, HELD_MAX = 64, GATHER_MSEC = 400, PART_BYTES = 2048, LINE_MAX_BYTES = 512 };
 
 static void free_report(struct enl_crash_report *report)
 {
@@ -99,14 +99,34 @@ void enl_crash_flush(struct enl_crashes *crashes)
     uv_timer_stop(&crashes->gather);
     while ((report = STAILQ_FIRST(&crashes->reports)) != NULL) {
         STAILQ_REMOVE_HEAD(&crashes->reports, entry);
-        if (!send_report_up(crashes, report))
+        if (!send_report_up(crashes, report)) {
+            if (crashes->holds && crashes->held_count < HELD_MAX) {
+                STAILQ_INSERT_TAIL(&crashes->held, report, entry);
+                crashes->held_count++;
+                continue;
+            }
             show_report(crashes->self, report);
+        }
         free_report(report);
     }
     if (crashes->left_out != 0)
         enl_report(crashes->self, BCRI_LOG_ERROR, "%u more CCEs crashed at that time, in other ways, on %s",
                    crashes->left_out, crashes->self->hostname);
     crashes->kinds = crashes->left_out = 0;
+}
+
+void enl_crash_show(struct enl_crashes *crashes, uint32_t ordinal)
+{
+    struct enl_crash_report *report, *next;
+    for (report = STAILQ_FIRST(&crashes->held); report != NULL; report = next) {
+        next = STAILQ_NEXT(report, entry);
+        if (ordinal != UINT32_MAX && report->ordinal != ordinal)
+            continue;
+        STAILQ_REMOVE(&crashes->held, report, enl_crash_report, entry);
+        crashes->held_count--;
+        show_report(crashes->self, report);
+        free_report(report);
+    }
 }
 
 static void on_gather(uv_timer_t *timer)
@@ -182,6 +202,7 @@ void enl_crash_reports_fini(struct enl_crashes *crashes)
 {
     struct enl_crash_report *report;
     STAILQ_CONCAT(&crashes->reports, &crashes->parts);
+    STAILQ_CONCAT(&crashes->reports, &crashes->held);
     while ((report = STAILQ_FIRST(&crashes->reports)) != NULL) {
         STAILQ_REMOVE_HEAD(&crashes->reports, entry);
         free_report(report);

@@ -281,6 +281,35 @@ TEST(a_crash_has_its_stack_with_g_and_none_without)
     CHECK_INT(run_count(run.error, "\n"), 1);
 }
 
+/* Ranks 0 and 2 crash, on two hosts, and each stack is behind its rank's line, whichever came first. */
+TEST(with_g_a_stack_is_behind_the_line_of_its_rank)
+{
+    char text[4096];
+    run_folder();
+    hosts("a local\nb local\nc local\n");
+    snprintf(text, sizeof text, "%s kill 11\n%s exit 0\n%s kill 6\n", getenv("SYS_CCE"), getenv("SYS_CCE"),
+             getenv("SYS_CCE"));
+    run_write_file("load", text, strlen(text), 0600);
+    run_start(&run, yod(), "-g", run_in_folder("load"));
+    run_end(&run);
+    static const char *const order[] = {
+        "yod: rank 0 on a: SIGSEGV\nenl: crash: CCE 0 ",
+        ", signal 11 (",
+        "\n  [0] ",
+        "yod: rank 1 on b: exit code 0\nyod: rank 2 on c: SIGABRT\nenl: crash: CCE 2 ",
+        ", signal 6 (",
+        "\n  [2] "};
+    const char *at = run.error;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if ((at = strstr(at, order[i])) == NULL)
+            FAIL("no \"%s\" at its place in %s", order[i], run.error);
+    CHECK_INT(run_count(run.error, "crash: "), 2);
+    run_start(&run, yod(), "-g", "-quiet", run_in_folder("load"));
+    run_end(&run);
+    CHECK_INT(run_count(run.error, "crash: "), 2);
+    CHECK(strstr(run.error, "yod: rank") == NULL);
+}
+
 TEST(of_a_batch_systems_nodes_no_more_are_had_than_it_has_given)
 {
     run_folder();
