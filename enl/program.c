@@ -86,6 +86,19 @@ static void end(struct enl_program *program)
     enl_script_run(&program->jobs, program->self.config.endscript, 1, endscript_done);
 }
 
+/* Processes that CCEs have left become children of the daemon, which is their subreaper, and are killed with all other children, if the
+ * program is ended, or is a job. SIGCHLD tells of the end of each, by which the next ones may become children. Whether none is left but
+ * those that are spared. */
+static bool no_child_is_left(const struct enl_program *program)
+{
+    if (program->self.phase == ENL_RUNNING && !program->here.has_job)
+        return true;
+    const int others = enl_signals_kill_children(&program->jobs);
+    const bool are_spared = enl_branches_are_left() || program->here.tempdir.keeper != 0;
+    return others < 0 || (others == 0 && are_spared) ||
+           (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD);
+}
+
 void enl_program_check_end(struct enl_program *program)
 {
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
@@ -104,19 +117,9 @@ void enl_program_check_end(struct enl_program *program)
         return; /* a person looks at what is left */
     if (!enl_session_over(&program->session))
         return; /* its windows are being closed */
-    if (program->self.phase == ENL_RUNNING) {
-        if (enl_tempdir_over(&program->here))
-            end(program);
-    } else if (program->self.phase == ENL_ENDING) {
-        /* Processes that CCEs left have become children of the daemon, which is their subreaper.
-         * SIGCHLD tells of the end of each. */
-        const int others = enl_signals_kill_children(&program->jobs);
-        const bool are_spared = enl_branches_are_left() || program->here.tempdir.keeper != 0;
-        if ((others < 0 || (others == 0 && are_spared) ||
-             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)) &&
-            enl_tempdir_over(&program->here))
-            end(program);
-    }
+    if ((program->self.phase == ENL_RUNNING || program->self.phase == ENL_ENDING) &&
+        no_child_is_left(program) && enl_tempdir_over(&program->here))
+        end(program);
 }
 
 /* They may be stopped, or wait in bcr_init. */
@@ -228,7 +231,8 @@ static void free_all(struct enl_program *program)
     enl_hosts_free(&program->hosts);
     free(program->self.environment);
     free(program->here.folder);
-    free(program->here.tempdir.path);
+    enl_group_forget(&program->here);
+    enl_tempdir_free(&program->here);
     free(program->jobs.programs);
     enl_push_end(&program->carry);
 }

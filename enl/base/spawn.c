@@ -68,6 +68,15 @@ static void fresh_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static bool enter_group(const char *procs)
+{
+    const int fd = open(procs, O_WRONLY | O_CLOEXEC);
+    const bool is_in = fd >= 0 && write(fd, "0", 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    return is_in;
+}
+
 /* Runs in the child, until exec. */
 static _Noreturn void become_program(const struct enl_spawn *spawn, int tell)
 {
@@ -79,6 +88,9 @@ static _Noreturn void become_program(const struct enl_spawn *spawn, int tell)
         goto failed;
     if (spawn->die_with_parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+    step = ENL_SPAWN_ENTERS;
+    if (spawn->group != NULL && !enter_group(spawn->group))
+        goto failed;
     if (spawn->no_core_file)
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     step = "set up its standard files";

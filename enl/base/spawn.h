@@ -30,8 +30,13 @@ struct enl_spawn {
     bool own_terminal;    /* and its stdin becomes that session's terminal */
     bool die_with_parent; /* the child gets SIGKILL when the daemon ends */
     bool no_core_file;    /* the child leaves none: secrets go through its memory */
+    const char
+        *group; /* a cgroup.procs: the child enters that control group; NULL: it stays in the daemon's */
     const struct enl_inherited *inherited;
 };
+
+/* The step of a child that cannot enter `group`. */
+#define ENL_SPAWN_ENTERS "enter the control group of its job"
 
 /* Starts the process, without blocked or ignored signals but for an ignored SIGHUP. When this returns, exec is done. Returns the pid, or -errno with `*step_out`
  * naming the step that failed. */

@@ -90,6 +90,7 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
 void enl_cce_of_job(struct enl_cce *cce, bool of_score)
 {
     cce->flags |= ENL_OF_JOB | (of_score ? ENL_OF_SCORE_JOB : 0);
+    cce->here->has_job = true;
     cce->here->isolated++;
 }
 

@@ -22,6 +22,7 @@
 #include "bcri/notice.h"
 #include "bcri/ref.h"
 #include "host/drain.h"
+#include "host/group.h"
 #include "host/output.h"
 #include "host/tempdir.h"
 #include "wire/wire.h"
@@ -153,6 +154,8 @@ struct enl_here {
     struct enl_lines lines;
     struct enl_drain drain;
     struct enl_tempdir tempdir;
+    struct enl_group group;
+    bool has_job; /* members of one were started here: at its end nothing that they have started is left */
     struct table watches;            /* all, by who is watched (watches.c) */
     struct enl_watchers far_watches; /* those by CCEs of other hosts */
     struct table starts;             /* CCEs elsewhere that ones here have started (starts.c) */

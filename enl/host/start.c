@@ -139,6 +139,18 @@ static char **put_gate_before(struct enl_spawn *spawn)
     return words;
 }
 
+/* In the job's control group, if there is one. Returns the pid, or -errno with the step that failed. */
+static pid_t start_in_group(struct enl_here *here, struct enl_spawn *spawn, const char **step_out)
+{
+    spawn->group = here->group.procs;
+    const pid_t pid = enl_spawn(spawn, step_out);
+    if (pid > 0 || spawn->group == NULL || strcmp(*step_out, ENL_SPAWN_ENTERS) != 0)
+        return pid;
+    enl_group_give_up(here, -pid);
+    spawn->group = NULL;
+    return enl_spawn(spawn, step_out);
+}
+
 int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, char *error, size_t error_size)
 {
     struct enl_here *here = cce->here;
@@ -188,8 +200,9 @@ int enl_cce_start(struct enl_cce *cce, const struct enl_cce_command *command, ch
         pid = open_files(cce, command, &spawn, &step);
     if (code == 0 && pid == 0 && debugged)
         code = here->ops->dress(here->self->session, cce, &spawn, &words, error, error_size);
-    if (code == 0 && pid == 0)
-        pid = enl_spawn(&spawn, &step);
+    if (code == 0 && pid == 0) {
+        pid = start_in_group(here, &spawn, &step);
+    }
     if (words != NULL)
         here->ops->debugger_started(here->self->session, cce, pid);
     free(words);

@@ -26,7 +26,7 @@ enum { KEEPERS_MAX = 10 };
 static bool start_keeper(struct enl_here *here, char *reason)
 {
     struct enl_tempdir *tempdir = &here->tempdir;
-    const char *const words[] = {"enl", "--keep-tempdir", tempdir->path, NULL};
+    const char *const words[] = {"enl", "--keep-tempdir", tempdir->path, tempdir->group, NULL};
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0) {
         snprintf(reason, REASON_MAX, "no pipe for its keeper: %s", strerror(errno));
@@ -45,16 +45,18 @@ static bool start_keeper(struct enl_here *here, char *reason)
     return true;
 }
 
-/* Nobody can guess the name, so nothing else has it. */
-static char *choose_path(const struct enl_self *self)
+/* Nobody can guess the name, so nothing else has it. NULL: no memory, or it is too long. */
+static char *choose_path(const struct enl_self *self, const char *folder)
 {
     uint64_t chance[2];
     char *path = NULL;
     if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance ||
-        asprintf(&path, "%s/bcr-%s-%016" PRIx64 "%016" PRIx64, self->config.tempdir, self->name, chance[0],
-                 chance[1]) < 0)
+        asprintf(&path, "%s/bcr-%s-%016" PRIx64 "%016" PRIx64, folder, self->name, chance[0], chance[1]) < 0)
         return NULL;
-    return path;
+    if (strlen(path) < PATH_MAX)
+        return path;
+    free(path);
+    return NULL;
 }
 
 /* Whether the directory may be made in another place, or by another user, rather than later. */
@@ -64,46 +66,52 @@ static bool is_forbidden(int error)
            error == ENAMETOOLONG || error == ELOOP;
 }
 
-/* Returns 0, or a bcrE_ code with the reason. What a keeper is told of that is not made after all it does not find. */
+void enl_tempdir_free(struct enl_here *here)
+{
+    free(here->tempdir.path);
+    free(here->tempdir.group);
+    here->tempdir = (struct enl_tempdir){0};
+}
+
+/* Has a keeper, which does not find what is not made after all. `parent`: of a control group; NULL: there is none yet. Returns 0, or a
+ * bcrE_ code with the reason. */
+static int keep(struct enl_here *here, const char *parent, char *reason)
+{
+    struct enl_tempdir *tempdir = &here->tempdir;
+    if (tempdir->is_over) /* the program has not ended after all: a process has entered it */
+        enl_tempdir_free(here);
+    if (tempdir->path != NULL)
+        return 0;
+    strcpy(reason, "no memory, or its path is too long");
+    if ((tempdir->path = choose_path(here->self, here->self->config.tempdir)) != NULL &&
+        (parent == NULL || (tempdir->group = choose_path(here->self, parent)) != NULL) &&
+        start_keeper(here, reason))
+        return 0;
+    enl_tempdir_free(here);
+    return bcrE_NOMEM;
+}
+
+/* The same for the directory. */
 static int make(struct enl_here *here, char *reason)
 {
     struct enl_tempdir *tempdir = &here->tempdir;
-    int code = bcrE_NOMEM;
-    strcpy(reason, "no memory");
-    if ((tempdir->path = choose_path(here->self)) == NULL)
+    const int code = keep(here, NULL, reason);
+    if (code != 0 || tempdir->is_made)
         return code;
-    if (strlen(tempdir->path) >= PATH_MAX) {
-        strcpy(reason, "its path is too long");
-        code = bcrE_NODIR;
-    } else if (start_keeper(here, reason)) {
-        if (mkdir(tempdir->path, 0700) == 0 && chmod(tempdir->path, 0700) == 0)
-            return 0;
-        snprintf(reason, REASON_MAX, "%s", strerror(errno));
-        code = is_forbidden(errno) ? bcrE_NODIR : bcrE_NOMEM;
-        close(tempdir->pipe);
-        tempdir->keeper = 0;
-    }
-    free(tempdir->path);
-    tempdir->path = NULL;
-    return code;
-}
-
-/* The program has not ended after all: a process has entered it while the directory was being removed. */
-static void begin_anew(struct enl_tempdir *tempdir)
-{
-    free(tempdir->path);
-    *tempdir = (struct enl_tempdir){0};
+    tempdir->is_made = mkdir(tempdir->path, 0700) == 0 && chmod(tempdir->path, 0700) == 0;
+    if (tempdir->is_made)
+        return 0;
+    snprintf(reason, REASON_MAX, "%s", strerror(errno));
+    return is_forbidden(errno) ? bcrE_NODIR : bcrE_NOMEM;
 }
 
 /* Returns 0, or a bcrE_ code, of which the log tells. */
 static int have(struct enl_here *here)
 {
     char reason[REASON_MAX];
-    if (here->tempdir.is_over)
-        begin_anew(&here->tempdir);
     if (here->self->phase != ENL_RUNNING)
         return bcrE_ENLIST;
-    const int code = here->tempdir.path != NULL ? 0 : make(here, reason);
+    const int code = make(here, reason);
     if (code != 0)
         enl_log_often(here->self, ENL_OFTEN_NOTE, "no directory for the program could be made in %s: %s",
                       here->self->config.tempdir, reason);
@@ -113,6 +121,12 @@ static int have(struct enl_here *here)
 const char *enl_tempdir_path(struct enl_here *here)
 {
     return have(here) == 0 ? here->tempdir.path : NULL;
+}
+
+const char *enl_tempdir_keep_group(struct enl_here *here, const char *parent)
+{
+    char reason[REASON_MAX];
+    return keep(here, parent, reason) == 0 ? here->tempdir.group : NULL;
 }
 
 const char *enl_tempdir_ask(struct enl_conn *conn, const struct bcri_control *message)
@@ -139,6 +153,11 @@ bool enl_tempdir_over(struct enl_here *here)
     return tempdir->keeper == 0;
 }
 
+static bool has_work(const struct enl_tempdir *tempdir)
+{
+    return access(tempdir->path, F_OK) == 0 || (tempdir->group != NULL && access(tempdir->group, F_OK) == 0);
+}
+
 /* One that somebody has killed leaves its work to another. */
 bool enl_tempdir_reaped(struct enl_here *here, pid_t pid)
 {
@@ -150,8 +169,10 @@ bool enl_tempdir_reaped(struct enl_here *here, pid_t pid)
     if (!tempdir->is_over)
         close(tempdir->pipe);
     strcpy(reason, "one keeper after the other ends");
-    if (access(tempdir->path, F_OK) == 0 && (++tempdir->keepers > KEEPERS_MAX || !start_keeper(here, reason)))
-        enl_report(here->self, BCRI_LOG_WARN, "the directory %s may be left behind: %s", tempdir->path,
+    if (has_work(tempdir) && (++tempdir->keepers > KEEPERS_MAX || !start_keeper(here, reason)))
+        enl_report(here->self, BCRI_LOG_WARN, "the directory %s may be left behind: %s",
+                   access(tempdir->path, F_OK) == 0 || tempdir->group == NULL ? tempdir->path
+                                                                              : tempdir->group,
                    reason);
     else if (tempdir->is_over && tempdir->keeper != 0)
         close(tempdir->pipe);

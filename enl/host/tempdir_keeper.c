@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* enl --keep-tempdir: waits until the daemon has ended, in whatever way, and removes the directory of its program.
+/* enl --keep-tempdir: waits until the daemon has ended, in whatever way, kills what is in the control group of its job, and removes that
+ * and the directory of its program.
  *
  * A killed daemon's CCEs die at the same time, and may make a file yet. So the directory is looked through again as long
  * as anything in it could be removed, and some times more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +38,28 @@ static bool remove_once(char *path)
     return any;
 }
 
+/* What is in it may not have ended yet, or have made a group of its own below: the caller tries again. Returns whether anything was
+ * removed. */
+static bool end_group(char *path)
+{
+    char file[PATH_MAX];
+    const int kills = snprintf(file, sizeof file, "%s/cgroup.kill", path) < (int)sizeof file
+                          ? open(file, O_WRONLY | O_CLOEXEC)
+                          : -1;
+    if (kills < 0 || write(kills, "1", 1) != 1) {
+        if (kills >= 0)
+            close(kills);
+        return false;
+    }
+    close(kills);
+    return remove_once(path);
+}
+
+static bool is_there(const char *path)
+{
+    return path != NULL && access(path, F_OK) == 0;
+}
+
 /* Signals that reach the daemon's process group concern the daemon: its end is all that counts here. */
 static void detach(void)
 {
@@ -63,8 +87,11 @@ int enl_tempdir_keep(char **argv)
     while (read(STDIN_FILENO, &byte, 1) != 0)
         if (errno != EINTR)
             return 1;
-    for (int vain = 0; vain < VAIN_ROUNDS && access(argv[0], F_OK) == 0;)
-        if (!remove_once(argv[0]) && ++vain != VAIN_ROUNDS)
+    char *const path = argv[0], *const group = argv[1];
+    for (int vain = 0; vain < VAIN_ROUNDS && (is_there(group) || is_there(path));) {
+        const bool any_group = is_there(group) && end_group(group);
+        if (!(remove_once(path) || any_group) && ++vain != VAIN_ROUNDS)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-    return access(argv[0], F_OK) != 0 ? 0 : 1;
+    }
+    return is_there(path) || is_there(group) ? 1 : 0;
 }

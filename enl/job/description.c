@@ -81,8 +81,10 @@ static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_o
     const char *folder = strings != NULL ? enl_strings_list(strings, job->list + 1) : "";
     memmove(added, job->list + 1 + arguments, variables * sizeof *added);
     job->list[1 + arguments] = added[variables] = NULL;
-    if (job->is_job)
+    if (job->is_job) {
         take_files(job, added);
+        enl_group_open(jobs->here);
+    }
     if (job->is_score && !tell_of_folder(jobs, job, added))
         return false;
     job->command.argv = job->list;

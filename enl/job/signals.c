@@ -267,7 +267,7 @@ static void on_signal(void *data)
                 signal, strsignal(signal), jobs->self->name, jobs->self->name);
             break;
         case ENL_MEANS_REAP:
-            if (enl_signals_reap(jobs) || jobs->self->phase == ENL_ENDING)
+            if (enl_signals_reap(jobs) || jobs->self->phase == ENL_ENDING || jobs->here->has_job)
                 jobs->self->ops->something_ended(jobs->self->program);
             break;
         case ENL_MEANS_STOP: stop_all(jobs, signal, from_terminal); break;

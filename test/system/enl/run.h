@@ -76,6 +76,11 @@ void run_script(const char *name, const char *text);
 const char *run_in_folder(const char *name);
 size_t run_read_file(const char *path, char *text, size_t capacity);
 
+/* Where control groups are mounted (cgroup v2); "": nowhere. */
+const char *run_groups(void);
+/* Waits until no job of that enl has one here. Its keeper may be at work when enl has ended. */
+void run_groups_gone(pid_t enl);
+
 /* How often `part` is in the text; how many of its lines begin with `start`. */
 int run_count(const char *text, const char *part);
 int run_count_lines(const char *text, const char *start);

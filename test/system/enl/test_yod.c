@@ -226,6 +226,7 @@ TEST(a_host_that_is_lost_takes_its_own_ranks_and_no_others)
     run_go();
     run_ends(&run, 1, "its host was lost");
     CHECK_INT(run_count(run.error, ": exit code 0"), 1);
+    run_groups_gone(run.pid);
 }
 
 TEST(a_program_that_is_not_there_is_one_sentence_and_nothing_starts)
@@ -344,5 +345,6 @@ TEST(when_the_front_end_is_killed_nothing_is_left)
             run_go();
         while (count > 0)
             run_gone(ends[--count]);
+        run_groups_gone(run.pid);
     }
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* See group.h. Whatever goes wrong here means that there is no group. */
+#include "host/group.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/host.h"
+
+/* Where control groups are mounted. False: nowhere. */
+static bool find_mount(char path[PATH_MAX])
+{
+    char buffer[2 * PATH_MAX];
+    struct mntent entry;
+    bool is_found = false;
+    FILE *mounts = setmntent("/proc/self/mounts", "re");
+    while (mounts != NULL && !is_found && getmntent_r(mounts, &entry, buffer, sizeof buffer) != NULL)
+        if (strcmp(entry.mnt_type, "cgroup2") == 0)
+            is_found = snprintf(path, PATH_MAX, "%s", entry.mnt_dir) < PATH_MAX;
+    if (mounts != NULL)
+        endmntent(mounts);
+    return is_found;
+}
+
+/* The daemon's own group, as a path below the mount. False: it has none that can be seen. */
+static bool find_own(char path[PATH_MAX])
+{
+    char line[PATH_MAX + 8];
+    bool is_found = false;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file != NULL && !is_found && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        is_found = strncmp(line, "0::/", 4) == 0 && strncmp(line, "0::/..", 6) != 0 &&
+                   snprintf(path, PATH_MAX, "%s", line + 3) < PATH_MAX;
+    }
+    if (file != NULL)
+        fclose(file);
+    return is_found;
+}
+
+static bool join(char path[PATH_MAX], const char *folder, const char *name)
+{
+    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
+/* Returns NULL, or the step that failed, with errno. */
+static const char *make(struct enl_here *here)
+{
+    static char own[PATH_MAX];
+    char mount[PATH_MAX], parent[PATH_MAX], path[PATH_MAX];
+    struct enl_group *group = &here->group;
+    errno = ENOENT;
+    if (!find_mount(mount) || !find_own(own) || snprintf(parent, PATH_MAX, "%s%s", mount, own) >= PATH_MAX)
+        return "find its own (cgroup v2)";
+    if (!join(path, parent, "cgroup.procs") || access(parent, W_OK | X_OK) != 0 || access(path, W_OK) != 0)
+        return "make one below its own";
+    const char *kept = enl_tempdir_keep_group(here, parent);
+    if (kept == NULL)
+        return "have a keeper";
+    if (asprintf(&group->procs, "%s/cgroup.procs", kept) < 0) {
+        group->procs = NULL;
+        return "get memory";
+    }
+    if ((group->path = strdup(kept)) == NULL)
+        return "get memory";
+    if (mkdir(group->path, 0755) != 0)
+        return "make one below its own";
+    if (!join(path, group->path, "cgroup.kill") || access(path, W_OK) != 0)
+        return "kill what is in it (cgroup.kill, Linux 5.14)";
+    return NULL;
+}
+
+void enl_group_open(struct enl_here *here)
+{
+    if (here->group.is_tried)
+        return;
+    here->group.is_tried = true;
+    const char *failed = make(here);
+    if (failed == NULL) {
+        bcri_log_write(&here->self->log, BCRI_LOG_INFO, "the job's processes here are in control group %s",
+                       here->group.path);
+        return;
+    }
+    bcri_log_write(&here->self->log, BCRI_LOG_INFO,
+                   "the job's processes here are in no control group: enl could not %s: %s", failed,
+                   strerror(errno));
+    enl_group_forget(here);
+    here->group.is_tried = true;
+}
+
+void enl_group_give_up(struct enl_here *here, int error)
+{
+    bcri_log_write(&here->self->log, BCRI_LOG_WARN,
+                   "a process of the job could not enter control group %s: %s", here->group.path,
+                   strerror(error));
+    enl_group_forget(here);
+    here->group.is_tried = true;
+}
+
+void enl_group_forget(struct enl_here *here)
+{
+    free(here->group.path);
+    free(here->group.procs);
+    here->group = (struct enl_group){0};
+}

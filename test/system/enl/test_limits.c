@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The ends of all that its processes have started: in a control group (cgroup v2), and without one. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+/* enl by its other name, and two hosts. */
+static const char *scrun(void)
+{
+    static const char lines[] = "a local slots=2\nb local slots=2\n";
+    static char path[4096];
+    snprintf(path, sizeof path, "%s", run_in_folder("bcr-scrun"));
+    if (access(path, F_OK) != 0) {
+        CHECK_INT(symlink(run_enl(), path), 0);
+        run_write_file("hosts", lines, sizeof lines - 1, 0600);
+        setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+    }
+    return path;
+}
+
+static bool are_in_group(void)
+{
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "cat", "/proc/self/cgroup");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    return strstr(run.text, "/bcr-") != NULL;
+}
+
+/* Whether what follows is so on this machine. For jobs without a group what is mounted is hidden from them. */
+static bool have(bool group)
+{
+    if (!group && run_groups()[0] != '\0' && are_in_group() &&
+        (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+         mount("none", run_groups(), "tmpfs", MS_RDONLY, NULL) != 0)) {
+        printf("  control groups cannot be hidden here: %s\n", strerror(errno));
+        return false;
+    }
+    if (are_in_group() == group)
+        return true;
+    if (!group)
+        FAIL("a job is in a control group that it cannot see");
+    printf("  no control group can be made here\n");
+    return false;
+}
+
+/* A member that leaves a process of another session; ` then` follows. */
+static void write_member(const char *then)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "#!/bin/sh\nsetsid sleep 1000 &\necho $! $PPID $(sed -n s/^0:://p /proc/self/cgroup) "
+             ">\"$SYS_TELL\"\ndd bs=1 count=1 <\"$SYS_GO\" >/dev/null 2>&1\n%s",
+             then);
+    run_script("member", text);
+}
+
+TEST_TIMEOUT(nothing_that_a_job_has_started_outlives_it, 200)
+{
+    run_folder();
+    write_member("exit 3\n");
+    for (int group = 1; group >= 0; group--) {
+        if (!have(group != 0))
+            continue;
+        for (int i = 0; i < 2; i++) {
+            int left[2];
+            run_start(&run, scrun(), "-nodes=2x1,message=quiet", run_in_folder("member"));
+            for (int k = 0; k < 2; k++)
+                left[k] = run_watch((pid_t)strtol(run_told_by(&run), NULL, 10));
+            if (i == 0) {
+                run_go();
+                run_go();
+            } else {
+                kill(run.pid, SIGTERM);
+            }
+            run_end(&run);
+            CHECK_INT(run.status, i == 0 ? 3 : 128 + SIGTERM);
+            for (int k = 0; k < 2; k++)
+                run_gone(left[k]);
+        }
+    }
+}
+
+/* Without a group there would be nobody to end it. */
+TEST_TIMEOUT(in_a_control_group_it_is_gone_also_when_a_daemon_is_killed, 200)
+{
+    run_folder();
+    write_member("");
+    if (!have(true))
+        return;
+    for (int i = 0; i < 2; i++) {
+        char groups[2][4096], path[8192];
+        int left[2];
+        pid_t daemons[2];
+        run_start(&run, scrun(), "-nodes=2x1,message=quiet", run_in_folder("member"));
+        for (int k = 0; k < 2; k++) {
+            char *at;
+            left[k] = run_watch((pid_t)strtol(run_told_by(&run), &at, 10));
+            daemons[k] = (pid_t)strtol(at, &at, 10);
+            const char *const group = at + 1;
+            snprintf(groups[k], sizeof groups[k], "%s%s", run_groups(), group);
+            CHECK_INT(access(groups[k], F_OK), 0);
+            snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)daemons[k]);
+            char text[4096];
+            text[run_read_file(path, text, sizeof text - 1)] = '\0';
+            CHECK(text[0] != '\0' && strstr(text, group) == NULL); /* the daemon is outside */
+        }
+        kill(i == 0 ? run.pid : daemons[0], SIGKILL);
+        if (i == 1)
+            kill(daemons[1], SIGKILL);
+        for (int k = 0; k < 2; k++)
+            run_gone(left[k]);
+        run_end(&run);
+        run_groups_gone(run.pid);
+        for (int k = 0; k < 2; k++)
+            CHECK(access(groups[k], F_OK) != 0);
+    }
+}
