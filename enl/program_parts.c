@@ -59,6 +59,15 @@ static void tell_teams(struct enl_program *program, const struct bcri_control *m
         (void)enl_teams_take(&program->jobs, program->self.host_number, message);
 }
 
+/* The same about what a job may use. */
+static void tell_used(struct enl_program *program, const struct bcri_control *message)
+{
+    if (program->self.upward != NULL)
+        program->self.upward->send(program, message);
+    else if (!program->self.is_child)
+        (void)enl_limits_take(&program->jobs, program->self.host_number, program->self.hostname, message);
+}
+
 static void want_host(struct enl_program *program, uint32_t number)
 {
     if (enl_introduce_name(program, number) == NULL)
@@ -72,6 +81,7 @@ static const struct enl_here_ops here_ops = {.is_debugged = enl_session_wants,
                                              .outbox_made = enl_links_outbox,
                                              .left = cce_left,
                                              .tell_teams = tell_teams,
+                                             .tell_used = tell_used,
                                              .send_notice = enl_links_notice,
                                              .send_lines = enl_links_lines,
                                              .want_host = want_host,

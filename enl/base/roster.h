@@ -22,6 +22,11 @@ struct enl_roster_line {
     uint32_t *nodes;
 };
 
+/* What all processes of a job may use of processors, and those of each host of memory and of the job's directory; 0: there is no limit. */
+struct enl_roster_limits {
+    uint32_t cpu_s, memory_mb, disk_mb;
+};
+
 /* Members with ranks from 0. */
 struct enl_roster_team {
     size_t first, count; /* its lines */
@@ -45,6 +50,7 @@ struct enl_roster {
     bool is_quiet;                /* no line for each rank at the end */
     bool tells_times;             /* of each step */
     bool tells_usage, tells_each; /* what all have used at the end, and each of them */
+    struct enl_roster_limits limits;
 
     size_t count;
     struct enl_roster_line *lines;

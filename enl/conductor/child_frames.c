@@ -282,6 +282,8 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_team_arrived:
     case BCRI_MSG_input_taken:
     case BCRI_MSG_team_back: return enl_teams_take(&child->program->jobs, child->life.number, message);
+    case BCRI_MSG_used:
+        return enl_limits_take(&child->program->jobs, child->life.number, child->host->name, message);
     case BCRI_MSG_left: return take_left(child, message);
     case BCRI_MSG_announce:
     case BCRI_MSG_want:

@@ -81,6 +81,7 @@ struct enl_scrun {
     const char *file;         /* a hosts file; NULL: not given */
     bool is_quiet, is_never_idle, wants_help;
     bool tells_usage, tells_each;
+    struct enl_roster_limits limits;
     bool shows_resource; /* options, and what programs need, in place of running them */
     int first;           /* index in argv of the first program */
     char *variable;      /* SCORE_OPTIONS=..., for the programs */

@@ -105,6 +105,7 @@ struct enl_roster *enl_scrun_roster(const struct enl_scrun *scrun, char **argv, 
     roster->is_quiet = scrun->is_quiet;
     roster->tells_usage = scrun->tells_usage;
     roster->tells_each = scrun->tells_each;
+    roster->limits = scrun->limits;
     for (char **word = argv; failed == 0 && word != NULL;)
         failed = take_team(roster, scrun, &stage, pipes, &word, &pipes, error, error_size);
     char **variables = failed == 0 ? enl_roster_words(roster, 1, 0) : NULL;

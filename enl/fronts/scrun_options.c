@@ -16,6 +16,8 @@ static const char help[] =
     "  message=concise|quiet  say less\n"
     "  noidle            do not look for deadlocks\n"
     "  stat[=all]        what the job has used; with a value also what each process has\n"
+    "  cpulimit=S        end the job when it has used processors for S seconds\n"
+    "  memorylimit=MB, disklimit=MB  or on a host so much memory, or space in its directory\n"
     "  debug[=N|ddt]     debuggers for processes that ask for one\n"
     "  resource          show the options, and what the programs need; run nothing\n"
     "Other keys are the program's, which asks by score_get_opt. More come from SCORE_OPTIONS; the leftmost "
@@ -89,6 +91,37 @@ static int take_usage(struct enl_scrun *scrun, const char *value, char *error, s
                : bcri_refuse(error, error_size, -1, "stat=%.60s is neither all nor detail", value);
 }
 
+/* A number from 1 to LIMIT_MAX. */
+static int take_limit(const char *key, uint32_t *limit, const char *unit, const char *value, char *error,
+                      size_t error_size)
+{
+    static const uint64_t LIMIT_MAX = UINT64_C(1) << 31;
+    uint64_t number = 0;
+    const char *at = value;
+    for (; *at >= '0' && *at <= '9' && number <= LIMIT_MAX; at++)
+        number = 10 * number + (uint64_t)(*at - '0');
+    if (*at != '\0' || number == 0 || number > LIMIT_MAX)
+        return bcri_refuse(error, error_size, -1, "%s=%.60s is no number of %s from 1 to %u", key, value,
+                           unit, (unsigned)LIMIT_MAX);
+    *limit = (uint32_t)number;
+    return 0;
+}
+
+static int take_cpulimit(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    return take_limit("cpulimit", &scrun->limits.cpu_s, "seconds", value, error, error_size);
+}
+
+static int take_memorylimit(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    return take_limit("memorylimit", &scrun->limits.memory_mb, "MB", value, error, error_size);
+}
+
+static int take_disklimit(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
+{
+    return take_limit("disklimit", &scrun->limits.disk_mb, "MB", value, error, error_size);
+}
+
 static int take_debug(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
 {
     uint32_t count = 4;
@@ -121,9 +154,9 @@ static const struct {
             {"heterogeneous", refuse_missing},
             {"stat", take_usage},
             {"statistics", take_usage},
-            {"cpulimit", refuse_missing},
-            {"memorylimit", refuse_missing},
-            {"disklimit", refuse_missing},
+            {"cpulimit", take_cpulimit},
+            {"memorylimit", take_memorylimit},
+            {"disklimit", take_disklimit},
             {"resource", take_resource},
             {"scored", refuse_missing},
             {"wait", refuse_missing},

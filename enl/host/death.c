@@ -418,6 +418,8 @@ static void forget_handshake(struct enl_cce *cce)
 void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status, const struct rusage *usage)
 {
     struct enl_cce *cce;
+    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
+        enl_limits_look_at_memory(here);
     TAILQ_FOREACH (cce, &here->all, entry) {
         if (cce->process != pid && cce->pid != pid)
             continue;
@@ -428,6 +430,7 @@ void enl_cce_reaped(struct enl_here *here, pid_t pid, int wait_status, const str
             cce->cpu_us = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
                           (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
             cce->rss_kib = (uint64_t)usage->ru_maxrss;
+            enl_limits_ended(&here->limits, cce->cpu_us);
         }
         if (!was_cce && cce->life == ENL_STARTED && cce->process == 0 && enl_cce_is_of_job(cce))
             forget_handshake(cce); /* which ends its life, unless it has said hello */

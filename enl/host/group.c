@@ -3,6 +3,8 @@
 #include "host/group.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -49,6 +51,46 @@ static bool join(char path[PATH_MAX], const char *folder, const char *name)
     return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
+/* Returns whether the file takes that text. */
+static bool set(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    const int fd = join(path, folder, name) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    const bool is_set = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return is_set;
+}
+
+/* The number behind `key` in a file of lines with a key and a number each; 0: there is none. */
+static uint64_t number_of(const struct enl_group *group, const char *name, const char *key)
+{
+    char path[PATH_MAX], line[128];
+    const size_t length = strlen(key);
+    uint64_t found = 0;
+    FILE *file = group->path != NULL && join(path, group->path, name) ? fopen(path, "re") : NULL;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, length) == 0 && line[length] == ' ')
+            found = strtoull(line + length, NULL, 10);
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* Where the group above gives no memory controller to those below, or has processes of its own and may not, the daemon looks. */
+static void limit_memory(struct enl_here *here, const char *parent)
+{
+    char bytes[24];
+    const uint64_t limit = enl_limits_memory(&here->limits);
+    snprintf(bytes, sizeof bytes, "%" PRIu64, limit);
+    if (limit == 0)
+        return;
+    (void)set(parent, "cgroup.subtree_control", "+memory");
+    here->group.has_memory_max = set(here->group.path, "memory.max", bytes);
+    if (here->group.has_memory_max)
+        (void)set(here->group.path, "memory.oom.group", "1");
+}
+
 /* Returns NULL, or the step that failed, with errno. */
 static const char *make(struct enl_here *here)
 {
@@ -73,6 +115,7 @@ static const char *make(struct enl_here *here)
         return "make one below its own";
     if (!join(path, group->path, "cgroup.kill") || access(path, W_OK) != 0)
         return "kill what is in it (cgroup.kill, Linux 5.14)";
+    limit_memory(here, parent);
     return NULL;
 }
 
@@ -108,4 +151,27 @@ void enl_group_forget(struct enl_here *here)
     free(here->group.path);
     free(here->group.procs);
     here->group = (struct enl_group){0};
+}
+
+uint64_t enl_group_cpu_us(const struct enl_here *here)
+{
+    return number_of(&here->group, "cpu.stat", "usage_usec");
+}
+
+bool enl_group_lacked_memory(const struct enl_here *here)
+{
+    return here->group.has_memory_max && number_of(&here->group, "memory.events", "oom_kill") != 0;
+}
+
+void enl_group_walk(const struct enl_here *here, void (*each)(pid_t pid, void *data), void *data)
+{
+    char line[32];
+    FILE *file = here->group.procs != NULL ? fopen(here->group.procs, "re") : NULL;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const long pid = strtol(line, NULL, 10);
+        if (pid > 0) /* 0: it is in another pid namespace */
+            each((pid_t)pid, data);
+    }
+    if (file != NULL)
+        fclose(file);
 }

@@ -23,6 +23,7 @@
 #include "bcri/ref.h"
 #include "host/drain.h"
 #include "host/group.h"
+#include "host/limits.h"
 #include "host/output.h"
 #include "host/tempdir.h"
 #include "wire/wire.h"
@@ -121,6 +122,8 @@ struct enl_here_ops {
     void (*left)(struct enl_program *program, const uint8_t identity[BCRI_IDENTITY_BYTES]);
     /* Tells the root's daemon something of a team. */
     void (*tell_teams)(struct enl_program *program, const struct bcri_control *message);
+    /* Tells it what the job's processes here have used (limits.c). */
+    void (*tell_used)(struct enl_program *program, const struct bcri_control *message);
     /* Has the agent forget it; false: it does not know it. enl_cce_forgotten is called then. */
     bool (*forget)(struct enl_links *links, uint32_t index);
     /* The worker has a piece for the agent's pool. */
@@ -155,6 +158,7 @@ struct enl_here {
     struct enl_drain drain;
     struct enl_tempdir tempdir;
     struct enl_group group;
+    struct enl_limits limits;
     bool has_job; /* members of one were started here: at its end nothing that they have started is left */
     struct table watches;            /* all, by who is watched (watches.c) */
     struct enl_watchers far_watches; /* those by CCEs of other hosts */

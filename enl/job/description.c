@@ -28,11 +28,11 @@ static bool check_folder(const char *folder, int *code_out, char *reason, size_t
                                      folder, strerror(error)) != 0;
 }
 
-/* Takes the files of a member of a job out of its variables. */
-static void take_files(struct enl_job *job, char **variables)
+/* Takes what is for the daemon out of the variables of a member of a job: its files, and the job's limits. */
+static void take_variables(struct enl_jobs *jobs, struct enl_job *job, char **variables)
 {
     static const char in[] = BCRI_STDIN_ENV "=", out[] = BCRI_STDOUT_ENV "=",
-                      more[] = BCRI_STDOUT_MORE_ENV "=";
+                      more[] = BCRI_STDOUT_MORE_ENV "=", limits[] = BCRI_LIMITS_ENV "=";
     char **kept = variables;
     for (; *variables != NULL; variables++) {
         if (strncmp(*variables, in, sizeof in - 1) == 0)
@@ -42,7 +42,9 @@ static void take_files(struct enl_job *job, char **variables)
         else if (strncmp(*variables, more, sizeof more - 1) == 0) {
             job->command.out = *variables + sizeof more - 1;
             job->command.appends = true;
-        } else
+        } else if (strncmp(*variables, limits, sizeof limits - 1) == 0)
+            enl_limits_set(jobs->here, *variables + sizeof limits - 1);
+        else
             *kept++ = *variables;
     }
     *kept = NULL;
@@ -82,7 +84,7 @@ static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_o
     memmove(added, job->list + 1 + arguments, variables * sizeof *added);
     job->list[1 + arguments] = added[variables] = NULL;
     if (job->is_job) {
-        take_files(job, added);
+        take_variables(jobs, job, added);
         enl_group_open(jobs->here);
     }
     if (job->is_score && !tell_of_folder(jobs, job, added))

@@ -28,6 +28,7 @@ int enl_jobs_start(struct enl_jobs *jobs)
 void enl_jobs_close(struct enl_jobs *jobs)
 {
     enl_feed_close(jobs);
+    free(jobs->spent.host_us);
     free(jobs->summary);
     jobs->summary = NULL;
     enl_watch_stop(jobs->signals);

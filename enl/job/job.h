@@ -148,6 +148,19 @@ void enl_outdone_look(struct enl_jobs *jobs);
 /* The connection is gone: nobody waits there. */
 void enl_outdone_forget(struct enl_outdone *outdone, const struct enl_conn *conn);
 
+/* limits.c -- In the root's daemon: ends a job that has used more than it may. */
+
+struct
+    enl_spent { /* of processors, on hosts by their numbers, on all, and on the one that has used the most */
+    uint64_t *host_us;
+    size_t host_room;
+    uint64_t all_us, most_us;
+    char most_on[256];
+};
+/* used, of the host of that name. Returns NULL, or what is malformed. */
+const char *enl_limits_take(struct enl_jobs *jobs, uint32_t number, const char *host,
+                            const struct bcri_control *message);
+
 struct enl_jobs_ops {
     /* ---- starting ---- */
     /* `request` has an enlistor; `conn` NULL: nobody waits for an answer. If another daemon is asked, `attached` is
@@ -199,6 +212,7 @@ struct enl_jobs {
     uv_idle_t starter;
     struct enl_names names;      /* the root's daemon's */
     struct enl_outdone outdone;  /* the same */
+    struct enl_spent spent;      /* the same */
     LIST_HEAD(, enl_team) teams; /* likewise */
     uint32_t last_team;
     const struct enl_roster *roster; /* enl -n; NULL: the root alone is started */

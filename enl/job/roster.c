@@ -11,7 +11,7 @@
 #include "job/roster_plan.h"
 #include "wire/wire.h"
 
-enum { REDIRECTS = 2 };
+enum { OF_TEAM_MAX = 3 };
 
 /* No CCE has enlisted the members. */
 static const uint8_t nobody[BCRI_IDENTITY_BYTES];
@@ -41,7 +41,7 @@ bool enl_roster_root(struct enl_jobs *jobs, struct enl_cce *root, char *reason, 
 /* What a line's processes get beside their program: arguments, and variables of all and of their team. */
 struct given {
     char *const *arguments, *const *variables;
-    char *of_team[REDIRECTS + 1]; /* further variables: files in place of standard ones */
+    char *of_team[OF_TEAM_MAX + 1]; /* further variables: files in place of standard ones, limits */
 };
 
 static uint64_t count_strings(char *const *strings, uint32_t *count_io)
@@ -173,15 +173,22 @@ static char *variable_of(const char *name, const char *value)
     return variable;
 }
 
-/* By these variables the daemon of their host knows which files a team's members have. False: no memory. */
-static bool redirect(const struct enl_roster_team *team, struct given *given)
+/* By these variables the daemon of their host knows which files a team's members have, and what the job may use. False: no memory. */
+static bool tell_daemon(const struct enl_roster *roster, const struct enl_roster_team *team,
+                        struct given *given)
 {
+    const struct enl_roster_limits *limits = &roster->limits;
+    char text[40];
     int count = 0;
     if (team->in != NULL && (given->of_team[count++] = variable_of(BCRI_STDIN_ENV, team->in)) == NULL)
         return false;
-    return team->out == NULL ||
-           (given->of_team[count] =
-                variable_of(team->appends ? BCRI_STDOUT_MORE_ENV : BCRI_STDOUT_ENV, team->out)) != NULL;
+    if (team->out != NULL && (given->of_team[count++] = variable_of(
+                                  team->appends ? BCRI_STDOUT_MORE_ENV : BCRI_STDOUT_ENV, team->out)) == NULL)
+        return false;
+    if (limits->cpu_s == 0 && limits->memory_mb == 0 && limits->disk_mb == 0)
+        return true;
+    snprintf(text, sizeof text, "%u %u %u", limits->cpu_s, limits->memory_mb, limits->disk_mb);
+    return (given->of_team[count] = variable_of(BCRI_LIMITS_ENV, text)) != NULL;
 }
 
 /* Asks for all members of a team from `first` on, which is of the first line. */
@@ -190,7 +197,7 @@ static void start_team(struct enl_jobs *jobs, size_t number, uint32_t first)
     const struct enl_roster *roster = jobs->roster;
     const struct enl_roster_team *team = &roster->teams[number];
     struct given given = {.variables = roster->environment};
-    const char *failed = redirect(team, &given) ? NULL : "no memory";
+    const char *failed = tell_daemon(roster, team, &given) ? NULL : "no memory";
     uint32_t from = 0;
     for (size_t i = team->first; i < team->first + team->count && jobs->self->phase == ENL_RUNNING; i++) {
         const struct enl_roster_line *line = &roster->lines[i];
@@ -204,7 +211,7 @@ static void start_team(struct enl_jobs *jobs, size_t number, uint32_t first)
         enl_report(jobs->self, BCRI_LOG_ERROR, "%s cannot be started: %s", line->argv[0], failed);
         jobs->self->ops->abort(jobs->self->program, 126);
     }
-    for (int i = 0; i < REDIRECTS; i++)
+    for (int i = 0; i < OF_TEAM_MAX; i++)
         free(given.of_team[i]);
 }
 

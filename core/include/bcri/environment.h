@@ -18,6 +18,8 @@
 #define BCRI_STDIN_ENV       "BCRI_STDIN"
 #define BCRI_STDOUT_ENV      "BCRI_STDOUT"
 #define BCRI_STDOUT_MORE_ENV "BCRI_STDOUT_MORE"
+/* The same: the limits of a job, as numbers of seconds, MB and MB. */
+#define BCRI_LIMITS_ENV "BCRI_LIMITS"
 /* The directory of a job on this host, for its members. */
 #define BCRI_JOB_DIR_ENV "BCR_JOB_DIR"
 /* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init

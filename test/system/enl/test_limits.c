@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ends of all that its processes have started: in a control group (cgroup v2), and without one. */
+/* Limits of a job, and the ends of all that its processes have started: in a control group (cgroup v2), and without one. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +11,8 @@
 
 #include "check.h"
 #include "run.h"
+
+enum { ENDED = 128 + SIGKILL };
 
 static struct run run;
 
@@ -51,6 +53,80 @@ static bool have(bool group)
         FAIL("a job is in a control group that it cannot see");
     printf("  no control group can be made here\n");
     return false;
+}
+
+/* By one sentence. */
+static void is_ended(const char *part)
+{
+    run_end(&run);
+    if (run.status != ENDED || run_count_lines(run.error, "enl: ") != 1 || strstr(run.error, part) == NULL)
+        FAIL("status %d, without \"%s\" alone: %s", run.status, part, run.error);
+}
+
+TEST_TIMEOUT(a_job_that_uses_more_than_it_may_is_ended_by_a_sentence, 200)
+{
+    run_folder();
+    const char *const uses = getenv("SYS_USES");
+    for (int group = 1; group >= 0; group--) {
+        if (!have(group != 0))
+            continue;
+        run_start(&run, scrun(), "-nodes=4,cpulimit=2", uses, "spin");
+        is_ended("enl: the job is ended: its processes have used ");
+        CHECK(strstr(run.error, " s of them on ") != NULL &&
+              strstr(run.error, ", and cpulimit is 2 s\n") != NULL);
+        run_start(&run, scrun(), "-nodes=1,memorylimit=60", uses, "memory", "80");
+        is_ended("enl: the job is ended: its processes on a need 8");
+        CHECK(strstr(run.error, " MB of memory, and memorylimit is 60 MB\n") != NULL);
+        run_start(&run, scrun(), "-nodes=1,disklimit=3", "sh", "-c",
+                  "dd if=/dev/zero of=$BCR_JOB_DIR/file bs=1M count=4 2>/dev/null; exec sleep 1000");
+        is_ended("enl: the job is ended: its directory on a has 4.");
+        CHECK(strstr(run.error, " MB, and disklimit is 3 MB\n") != NULL);
+    }
+}
+
+/* Each of four processes uses a second. */
+TEST_TIMEOUT(processors_are_counted_over_hosts_and_over_processes_that_have_ended, 200)
+{
+    run_folder();
+    for (int group = 1; group >= 0; group--) {
+        if (!have(group != 0))
+            continue;
+        run_start(&run, scrun(), "-nodes=2x1,cpulimit=3", getenv("SYS_USES"), "cpu", "1", "::", "sh", "-c",
+                  "\"$SYS_USES\" cpu 1; exec sleep 1000");
+        is_ended(" s of them on ");
+        const char *figure = strstr(run.error, "have used ");
+        CHECK(figure != NULL && strtod(figure + 10, NULL) >= 3);
+    }
+}
+
+TEST_TIMEOUT(in_a_control_group_what_is_forked_off_counts, 200)
+{
+    run_folder();
+    if (!have(true))
+        return;
+    run_start(&run, scrun(), "-nodes=1,cpulimit=1", getenv("SYS_USES"), "child", "spin");
+    is_ended("cpulimit is 1 s");
+    run_start(&run, scrun(), "-nodes=1,memorylimit=60", getenv("SYS_USES"), "child", "memory", "80");
+    is_ended("memorylimit is 60 MB");
+}
+
+/* The limit of processors ends each job, after at least one look at the others: within the first second four seconds cannot be used by
+ * two processes, nor two by one. */
+TEST_TIMEOUT(what_is_shared_counts_once_and_a_link_leads_nowhere, 200)
+{
+    run_folder();
+    run_script("linked",
+               "#!/bin/sh\nmkdir -p far\ndd if=/dev/zero of=far/file bs=1M count=4 2>/dev/null\nln -s "
+               "$PWD/far $PWD/far/file $BCR_JOB_DIR\nexec \"$SYS_USES\" spin\n");
+    for (int group = 1; group >= 0; group--) {
+        if (!have(group != 0))
+            continue;
+        run_start(&run, scrun(), "-nodes=1x2,cpulimit=4,memorylimit=60", getenv("SYS_USES"), "shared", "40",
+                  run_in_folder("shared"));
+        is_ended("cpulimit is 4 s");
+        run_start(&run, scrun(), "-nodes=1,cpulimit=2,disklimit=3", run_in_folder("linked"));
+        is_ended("cpulimit is 2 s");
+    }
 }
 
 /* A member that leaves a process of another session; ` then` follows. */

@@ -260,6 +260,17 @@ TEST(options_of_scrun_say_how_many_nodes_on_how_many_hosts)
     enl_scrun_free(&scrun);
 }
 
+TEST(limits_of_scrun_are_the_rosters)
+{
+    struct enl_roster *roster = SCRUN("-cpulimit=60,memorylimit=2147483648,cpulimit=1", "p");
+    CHECK(roster != NULL);
+    CHECK_UINT(roster->limits.cpu_s, 60);
+    CHECK_UINT(roster->limits.memory_mb, 2147483648u);
+    CHECK_UINT(roster->limits.disk_mb, 0);
+    enl_roster_free(roster);
+    enl_scrun_free(&scrun);
+}
+
 TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
 {
     static const struct {
@@ -297,9 +308,13 @@ TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
         {"-heterogeneous", NULL, "heterogeneous is an option"},
         {"-stat=some", NULL, "stat=some is neither all nor detail"},
         {"-statistics=1", NULL, "neither all nor detail"},
-        {"-cpulimit=4", NULL, "cpulimit is an option"},
-        {"-memorylimit=4", NULL, "memorylimit is an option"},
-        {"-disklimit=4", NULL, "disklimit is an option"},
+        {"-cpulimit", NULL, "cpulimit= is no number of seconds from 1 to 2147483648"},
+        {"-cpulimit=0", NULL, "cpulimit=0 is no number"},
+        {"-memorylimit=2147483649", NULL, "memorylimit=2147483649 is no number of MB"},
+        {"-memorylimit=18446744073709551617", NULL, "is no number of MB"},
+        {"-disklimit=-4", NULL, "disklimit=-4 is no number of MB"},
+        {"-disklimit=4k", NULL, "disklimit=4k is no number of MB"},
+        {"-nodes=1", "cpulimit= ", "is no option"},
         {"-resource=all", NULL, "resource has no value"},
         {"-scored=h", NULL, "scored is an option"},
         {"-wait", NULL, "wait is an option"},

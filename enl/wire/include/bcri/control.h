@@ -192,6 +192,7 @@
     X(team_open, K(team), 0, 0)                                                                            \
     X(input, K(team), K(bytes), 0)                                                                         \
     X(input_taken, K(team) | K(size), 0, 0)                                                                \
+    X(used, K(kind) | K(size), 0, 0)                                                                       \
     X(team_arrived, K(team) | K(generation), 0, 0)                                                         \
     X(team_back, K(team) | K(generation), 0, 0)                                                            \
     X(team_synced, K(team) | K(generation) | K(status), 0, 0)                                              \
@@ -277,6 +278,9 @@ enum { BCRI_ROW_STOPPED = 100, BCRI_ROW_WAITING };
 
 /* The state in a host_state. FAILED: it could not be started. */
 enum { BCRI_HOST_STARTING = 1, BCRI_HOST_UP, BCRI_HOST_ENDING, BCRI_HOST_LOST, BCRI_HOST_FAILED };
+
+/* `kind` in used, and what `size` is: microseconds of processors, bytes of memory, bytes of the job's directory. */
+enum bcri_used_kind { BCRI_USED_CPU = 1, BCRI_USED_MEMORY, BCRI_USED_DISK };
 
 /* What a relay is for: which helper the daemon starts. */
 enum bcri_relay_kind { BCRI_RELAY_LOOK = 1, BCRI_RELAY_DEBUG, BCRI_RELAY_STACKS };
