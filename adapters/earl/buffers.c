@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "types.h"
 
-enum { FIRST_PACKET = 512 };
+enum { FIRST_PACKET = 512, SHORT_MOST = 256 };
 
 static earl_buffer *new_buffer(struct earl *earl)
 {
@@ -25,22 +25,49 @@ earl_buffer *earl_do_buffer_make(struct earl *earl, bool is_raw)
 {
     earl_buffer *buffer = new_buffer(earl);
     if (buffer != NULL)
-        buffer->format = is_raw ? EARL_FORMAT_NONE : (uint8_t)earl_format_own();
+        buffer->format = buffer->made_as = is_raw ? EARL_FORMAT_NONE : (uint8_t)earl_format_own();
     return buffer;
+}
+
+static void free_pieces(struct earl *earl, struct earl_piece *first)
+{
+    for (struct earl_piece *piece; (piece = first) != NULL;) {
+        first = piece->next;
+        earl->target->release(earl->self, piece->packet);
+        earl_pool_give(&earl->pieces, piece);
+    }
 }
 
 void earl_do_buffer_free(struct earl *earl, earl_buffer *buffer)
 {
-    if (buffer->incoming != NULL) {
+    if (buffer->incoming != NULL)
         earl_incoming_free(earl, buffer->incoming);
-    } else {
-        for (struct earl_piece *piece; (piece = buffer->pieces) != NULL;) {
-            buffer->pieces = piece->next;
-            earl->target->release(earl->self, piece->packet);
-            earl_pool_give(&earl->pieces, piece);
-        }
-    }
+    else
+        free_pieces(earl, buffer->pieces);
     earl_pool_give(&earl->buffers, buffer);
+}
+
+/* A first packet that nobody else has stays. */
+int earl_do_buffer_clear(struct earl *earl, earl_buffer *buffer)
+{
+    if (buffer == NULL || buffer->incoming != NULL)
+        return EARL_E_ARG;
+    struct earl_piece *first = buffer->pieces;
+    const bool stays = first != NULL && first->next == NULL &&
+                       first->length + buffer->room == FIRST_PACKET - EARL_HEAD_FIRST &&
+                       !earl->target->is_shared(earl->self, first->packet);
+    if (!stays) {
+        free_pieces(earl, first);
+        first = NULL;
+    }
+    *buffer = (earl_buffer){.next = FIRST_PACKET, .format = buffer->made_as, .made_as = buffer->made_as};
+    if (first != NULL) {
+        first->length = 0;
+        buffer->pieces = buffer->last = first;
+        buffer->room = FIRST_PACKET - EARL_HEAD_FIRST;
+        buffer->next = 2 * (size_t)FIRST_PACKET;
+    }
+    return EARL_OK;
 }
 
 /* ---- packing ---- */
@@ -288,6 +315,22 @@ static int to_own(struct earl *earl, const earl_buffer *buffer)
     return EARL_OK;
 }
 
+/* One packet to one process, in a copy that is given away: two processes that held the packet would both have to let it go. */
+static int post_short(struct earl *earl, const earl_buffer *buffer, int process, unsigned context, int tag)
+{
+    earl_packet packet = earl_outgoing_memory(earl, EARL_HEAD_FIRST + buffer->length);
+    if (packet == NULL)
+        return EARL_E_MEMORY;
+    unsigned char *bytes = *packet;
+    earl_head_write(bytes, EARL_FIRST | (uint32_t)buffer->format << EARL_FORMAT_SHIFT, context,
+                    (uint32_t)earl->process, (uint32_t)tag);
+    earl_first_write(bytes, EARL_BUFFER_ID, 0, buffer->length);
+    if (buffer->length != 0)
+        memcpy(bytes + EARL_HEAD_FIRST, buffer->pieces->data, buffer->length);
+    earl_peer(earl, process)->sends++;
+    return earl_outgoing_put(earl, process, packet, false);
+}
+
 int earl_do_buffer_post(struct earl *earl, earl_buffer *buffer, int count, const int *processes,
                         unsigned context, int tag)
 {
@@ -297,6 +340,10 @@ int earl_do_buffer_post(struct earl *earl, earl_buffer *buffer, int count, const
     for (int i = 0; i < count; i++)
         if (!earl_is_process(earl, processes[i]))
             return EARL_E_PROCESS;
+    const bool is_short =
+        buffer->length <= SHORT_MOST && (buffer->pieces == NULL || buffer->pieces->next == NULL);
+    if (is_short && count == 1 && processes[0] != earl->process)
+        return post_short(earl, buffer, processes[0], context, tag);
     int code = write_head(earl, buffer, context, tag);
     if (code != EARL_OK)
         return code;

@@ -12,7 +12,8 @@ struct earl_buffer {
     size_t room; /* in the last packet, behind its data */
     size_t next; /* the next packet's length */
     uint8_t format;
-    bool was_sent; /* the head of the first packet is that of a message on its way */
+    uint8_t made_as; /* its format at first: an empty one takes that of what is added to it */
+    bool was_sent;   /* the head of the first packet is that of a message on its way */
     unsigned context;
     int tag;
     size_t sent; /* its length */

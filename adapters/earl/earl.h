@@ -197,6 +197,10 @@ typedef struct earl_buffer earl_buffer;
 EARL_API earl_buffer *earl_buffer_make(int is_raw);
 EARL_API void earl_buffer_free(earl_buffer *buffer);
 
+/* earl_buffer_clear -- empty a buffer that was made, which then is as it was at first; what was sent of it is not touched.
+ * Returns: EARL_OK. Errors: EARL_E_ARG: the buffer is NULL or a message that came. EARL_E_STATE */
+EARL_API int earl_buffer_clear(earl_buffer *buffer);
+
 /* earl_buffer_append -- add all items of another buffer, of one that came, too, as they are.
  * Both must be raw, or both translated from machines of one kind. An empty buffer becomes of from's kind: so what has come can be
  * passed on. Nothing can be packed behind items of a machine of another kind.

@@ -129,6 +129,9 @@ struct earl {
     struct earl_peer **chunks; /* of EARL_CHUNK peers; NULL: none of these has been named */
     size_t chunk_room, peer_room;
     struct earl_match match;
+    /* What a take waits for, and the message that has come for it; NULL: there is none. */
+    const struct earl_wanted *taker;
+    struct earl_incoming *taken;
     struct earl_pool incoming[EARL_POOLS], pieces, opens, outgoing, buffers, demands;
     unsigned demand_count;
     const char *tag_word, *process_word; /* of the interface above */
@@ -260,6 +263,7 @@ int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits
 /* ---- buffers.c ---- */
 
 earl_buffer *earl_do_buffer_make(struct earl *earl, bool is_raw);
+int earl_do_buffer_clear(struct earl *earl, earl_buffer *buffer);
 void earl_do_buffer_free(struct earl *earl, earl_buffer *buffer);
 int earl_do_pack(struct earl *earl, earl_buffer *buffer, enum earl_type type, const void *items, size_t count,
                  ptrdiff_t stride);

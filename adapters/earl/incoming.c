@@ -79,6 +79,19 @@ static void add_piece(struct earl *earl, struct earl_incoming *incoming, earl_pa
     incoming->last = piece;
 }
 
+/* Into the tables; or, if it is all there and a take waits for such a one, to that. The first that fits is the take's, so one of which
+ * parts are yet to come ends this: the take finds it in the tables. */
+static void keep(struct earl *earl, struct earl_incoming *incoming)
+{
+    const bool is_wanted = earl->taker != NULL && earl_match_fits(earl->taker, &incoming->message.envelope);
+    if (is_wanted)
+        earl->taker = NULL;
+    if (is_wanted && incoming->is_complete)
+        earl->taken = incoming;
+    else if (!earl_match_keep(&earl->match, &incoming->message))
+        fail_memory();
+}
+
 /* packet NULL: the bytes are in none. */
 static struct earl_incoming *keep_whole(struct earl *earl, const struct earl_envelope *envelope,
                                         earl_packet packet, const unsigned char *data)
@@ -90,9 +103,10 @@ static struct earl_incoming *keep_whole(struct earl *earl, const struct earl_env
     while (copies && rooms[pool] < length)
         pool++;
     struct earl_incoming *incoming = new_incoming(earl, envelope, pool);
-    if (incoming == NULL || !earl_match_keep(&earl->match, &incoming->message))
+    if (incoming == NULL)
         fail_memory();
     incoming->is_complete = true;
+    keep(earl, incoming);
     incoming->arrived = length;
     if (length == 0)
         return incoming;
@@ -243,8 +257,8 @@ bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope
     struct earl_open *receive = wanted_by(earl, &incoming->message.envelope, current);
     if (receive != NULL)
         attach(earl, incoming, receive);
-    else if (!earl_match_keep(&earl->match, &incoming->message))
-        fail_memory();
+    else
+        keep(earl, incoming);
     const bool is_kept = take_part(earl, incoming, packet, data + EARL_HEAD_FIRST, length - EARL_HEAD_FIRST);
     if (incoming->is_complete) {
         finish(earl, incoming);

@@ -102,10 +102,13 @@ static void note(struct earl *earl, const char *what, int process, int tag)
  * posted: what comes meanwhile is for it rather than for receives of the routine. */
 static int call_due(struct earl *earl, struct earl_open *current)
 {
+    const struct earl_wanted *const taker = earl->taker; /* its own takes are others */
     const bool is_open = current != NULL && !current->is_done && current->claimed == NULL;
     if (is_open && !earl_match_post(&earl->match, &current->receive))
         return EARL_E_MEMORY;
+    earl->taker = NULL;
     earl_interrupts_serve(earl);
+    earl->taker = taker;
     if (is_open && current->receive.is_posted)
         earl_match_unpost(&earl->match, &current->receive);
     return 0;

@@ -267,6 +267,16 @@ void earl_buffer_free(earl_buffer *buffer)
     earl_leave(earl_own);
 }
 
+int earl_buffer_clear(earl_buffer *buffer)
+{
+    if (earl_own == NULL)
+        return EARL_E_STATE;
+    earl_enter(earl_own);
+    const int code = earl_do_buffer_clear(earl_own, buffer);
+    earl_leave(earl_own);
+    return code;
+}
+
 int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_t count, ptrdiff_t stride)
 {
     TELL(PACK, earl_do_pack(earl_own, buffer, type, items, count, stride), NOBODY,

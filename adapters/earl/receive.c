@@ -154,16 +154,38 @@ int earl_do_await(struct earl *earl, int count, const struct earl_wanted *wanted
     return code < 0 ? code : found;
 }
 
+/* As look_for, and out of the tables, which it does not go through if it comes as a whole while it is waited for. */
+static struct earl_incoming *take_one(struct earl *earl, const struct earl_wanted *wanted, bool waits,
+                                      int *code)
+{
+    const bool is_asked = wanted->accepts != NULL || (earl->chooses && wanted->source == EARL_ANY);
+    struct earl_incoming *incoming = is_asked ? look_for(earl, wanted, waits, code) : find(earl, wanted);
+    if (incoming == NULL && !is_asked) {
+        earl->taker = wanted;
+        *code = earl_look(earl);
+        /* What has come while a routine ran is in the tables. */
+        while (earl->taken == NULL && *code >= 0 && (incoming = find(earl, wanted)) == NULL && waits)
+            *code = earl_wait_step(earl, NULL, "probe", wanted->source, wanted->tag);
+        struct earl_incoming *taken = earl->taken;
+        earl->taker = NULL;
+        earl->taken = NULL;
+        if (taken != NULL)
+            return taken;
+    }
+    if (incoming != NULL)
+        earl_match_drop(&earl->match, &incoming->message);
+    return incoming;
+}
+
 int earl_do_take(struct earl *earl, const struct earl_wanted *wanted, bool waits,
                  struct earl_incoming **incoming)
 {
     int code = check(earl, wanted, NULL, 0);
     if (code != EARL_OK)
         return code;
-    *incoming = look_for(earl, wanted, waits, &code);
+    *incoming = take_one(earl, wanted, waits, &code);
     if (*incoming == NULL)
         return code < 0 ? code : 0;
-    earl_match_drop(&earl->match, &(*incoming)->message);
     if (!(*incoming)->is_complete)
         earl_incoming_copy(earl, *incoming);
     earl_incoming_accept(earl, *incoming);

@@ -81,6 +81,15 @@ void pvmi_buffer_free(struct pvmi_buffer *buffer)
 
 /* ---- buffers to pack into ---- */
 
+static void begin_info(struct pvmi_buffer *buffer)
+{
+    buffer->info = (struct pvmminfo){
+        .src = pvmi_tid(pvmi_process.self),
+        .ctx = pvmi_process.context,
+        .enc = buffer->encoding == PvmDataDefault ? PVMI_TRANSLATED : pvmi_signature(),
+    };
+}
+
 int pvmi_mkbuf(int encoding)
 {
     const int code = pvmi_need();
@@ -92,9 +101,7 @@ int pvmi_mkbuf(int encoding)
     if (buffer == NULL)
         return PvmNoMem;
     buffer->encoding = encoding;
-    buffer->info.src = pvmi_tid(pvmi_process.self);
-    buffer->info.ctx = pvmi_process.context;
-    buffer->info.enc = encoding == PvmDataDefault ? PVMI_TRANSLATED : pvmi_signature();
+    begin_info(buffer);
     if (encoding != PvmDataInPlace) {
         buffer->items = earl_buffer_make(encoding == PvmDataRaw);
         if (buffer->items == NULL) {
@@ -110,9 +117,20 @@ int pvm_mkbuf(int encoding)
     return pvmi_told("mkbuf", pvmi_mkbuf(encoding));
 }
 
+/* Empties it. The program need not see that it is the same one: it is not to use the former's ID any more. */
+static bool may_be_used_again(struct pvmi_buffer *buffer)
+{
+    return buffer->items != NULL && !buffer->was_received && !buffer->is_kept &&
+           buffer->id != pvmi_receive_buffer && earl_buffer_clear(buffer->items) == EARL_OK;
+}
+
 int pvmi_initsend(int encoding)
 {
     struct pvmi_buffer *former = pvmi_buffer_of(pvmi_send_buffer);
+    if (former != NULL && former->encoding == encoding && may_be_used_again(former)) {
+        begin_info(former);
+        return former->id;
+    }
     const int id = pvmi_mkbuf(encoding);
     if (id < 0)
         return id;

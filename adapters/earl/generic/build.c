@@ -8,9 +8,9 @@
 void Generic_clearbuf(void)
 {
     earl_generic_must("Generic_clearbuf", earl_generic_need());
-    earl_buffer_free(earl_generic.sending);
-    earl_generic.sending = earl_buffer_make(0);
-    if (earl_generic.sending == NULL)
+    if (earl_generic.sending != NULL)
+        (void)earl_buffer_clear(earl_generic.sending);
+    else if ((earl_generic.sending = earl_buffer_make(0)) == NULL)
         earl_generic_must("Generic_clearbuf", EARL_E_MEMORY);
 }
 

@@ -71,6 +71,39 @@ static void round_trip(int many)
     earl_buffer_free(came);
 }
 
+/* One that is cleared is as new, whatever it was used for: packed, sent to one or several, long, of another kind. */
+static void clear(void)
+{
+    const int all = earl_processes(), own = earl_process(), many = all < 2 ? 1 : 2;
+    const int to[] = {own, (own + 1) % all}, before = (own + all - 1) % all;
+    earl_buffer *buffer = made(0, 3, 4), *raw = made(1, 9, 1);
+    for (int length = 1; length < MANY; length *= 7) {
+        MUST(earl_buffer_clear(buffer) == EARL_OK && earl_buffer_length(buffer) == 0);
+        for (int i = 0; i < length; i++)
+            items[i] = length + i;
+        MUST(earl_pack(buffer, EARL_LONG, items, (size_t)length, 1) == EARL_OK);
+        MUST(earl_buffer_send(buffer, many, to, CONTEXT, 9) == EARL_OK);
+        MUST(earl_buffer_clear(buffer) == EARL_OK && earl_pack(buffer, EARL_LONG, items, 1, 1) == EARL_OK);
+        MUST(earl_buffer_send(buffer, 1, &to[many - 1], CONTEXT, 9) == EARL_OK);
+        for (int i = 0; i < many + 1; i++) {
+            earl_buffer *came = received(i == 0 ? earl_process() : before, 9);
+            const int has = i < many ? length : 1;
+            MUST(earl_buffer_length(came) == (long long)has * (long long)sizeof(long));
+            must_have(came, length, has);
+            MUST(earl_buffer_clear(came) == EARL_E_ARG);
+            earl_buffer_free(came);
+        }
+        must_have(buffer, length, 1);
+    }
+    MUST(earl_buffer_clear(buffer) == EARL_OK && earl_buffer_append(buffer, raw) == EARL_OK &&
+         earl_buffer_is_raw(buffer) == 1);
+    MUST(earl_buffer_clear(buffer) == EARL_OK && earl_buffer_is_raw(buffer) == 0);
+    MUST(earl_buffer_clear(NULL) == EARL_E_ARG);
+    earl_buffer_free(buffer);
+    earl_buffer_free(raw);
+    MUST(earl_barrier(NULL) == EARL_OK);
+}
+
 void splices(void)
 {
     static const int lengths[] = {0, 1, 50, 51, 900, 8000, MANY};
@@ -99,6 +132,7 @@ void splices(void)
     must_have(twice, 5, 3);
     for (int i = 0; i < 7; i++)
         round_trip(lengths[i]);
+    clear();
     MUST(earl_buffer_is_raw(one) == 0 && earl_buffer_is_raw(raw) == 1 && earl_buffer_is_raw(empty) == 1 &&
          earl_buffer_is_raw(NULL) == EARL_E_ARG);
     earl_buffer_free(one);
