@@ -54,6 +54,19 @@ static int raise_file_limit(const struct enl_program *program, char *error, size
     return 0;
 }
 
+/* What a job of SCore's asks for of its hosts. Returns 0, or -1 with a sentence. */
+static int choose_hosts(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_roster *roster = program->jobs.roster;
+    if (roster == NULL || roster->front != ENL_FRONT_SCRUN)
+        return 0;
+    if (enl_hosts_choose(&program->hosts, &roster->choice, roster->is_heterogeneous, error, error_size) != 0)
+        return -1;
+    return roster->choice.networks == NULL
+               ? 0
+               : enl_networks_find(program, roster->choice.networks, error, error_size);
+}
+
 static int configure(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_options *options = &program->options;
@@ -63,6 +76,8 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
     if (failed == 0 && !options->child)
         failed = enl_hosts_load(&program->hosts, &program->self.config, &wish, error, error_size);
+    if (failed == 0 && !options->child)
+        failed = choose_hosts(program, error, error_size);
     if (options->child) { /* unless the parent says otherwise */
         program->self.config.output = BCRI_OUTPUT_NONE;
         program->self.config.outputdir = NULL;

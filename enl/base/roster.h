@@ -38,11 +38,20 @@ struct enl_roster_team {
     bool appends;    /* to that file */
 };
 
+/* Which hosts of their list a job has, and how these send data to each other. NULL: whichever. */
+struct enl_roster_choice {
+    const char *group, *abi, *cpugen, *speed; /* what their lines in the hosts file say */
+    const char *networks; /* NAME[+NAME]...: data go by the first that both hosts have, else as without */
+};
+
 struct enl_roster {
     enum enl_front front;
     uint32_t members;  /* of all teams */
     uint32_t per_host; /* 0: as many as a host has slots */
-    uint32_t hosts;    /* of ENL_FRONT_SCRUN with per_host: the first so many; 0: all */
+    /* ENL_FRONT_SCRUN */
+    uint32_t hosts; /* with per_host: the first so many; 0: all */
+    struct enl_roster_choice choice;
+    bool is_heterogeneous; /* hosts may be of several ABIs */
     /* ENL_FRONT_TEAM */
     bool is_cyclic;
     const char *await; /* the key under which the members come by themselves; NULL: they are started */

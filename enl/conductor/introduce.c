@@ -101,6 +101,7 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
         enl_introducer_announced(all, child->life.number, child->host->name, child->machine_id, message);
     if (wrong != NULL)
         return wrong;
+    enl_member_find(all, child->life.number)->networks = child->host->networks;
     enl_control_link_accept(&child->control_link, message);
     enl_child_happens(child, ENL_LIFE_ANNOUNCES);
     return NULL;
@@ -166,6 +167,8 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     enl_introductions_init(all, keys, program->self.hostname, machine_id);
     all->self.addresses_length =
         enl_addresses_write(addresses, enl_links_addresses(&program->links, addresses), all->self.addresses);
+    all->networks = program->hosts.networks;
+    all->self.networks = enl_networks_of_root(program);
     program->introductions = all;
     warn(program);
     return true;

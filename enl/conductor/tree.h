@@ -150,6 +150,14 @@ bool enl_round_robin_is_shared(const struct enl_program *program);
 /* The number of the next core on the machine of `child`; NULL: on the root's own. */
 uint32_t enl_round_robin_next(struct enl_program *program, const struct enl_child *child);
 
+/* networks.c -- By which networks data go. */
+
+/* Looks up the addresses of all hosts of the list on these networks, NAME[+NAME]..., of which the first that two hosts have is theirs.
+ * Names are waited for. Returns 0, or -1 with a sentence. */
+int enl_networks_find(struct enl_program *program, const char *networks, char *error, size_t error_size);
+/* Those of this machine, which is the root's; NULL: it has none. */
+const uint8_t *enl_networks_of_root(const struct enl_program *program);
+
 /* branch.c -- The daemons that this one, itself a child, has begun for the root: their processes and pipes, and which of them
  * leads to which host.
  *

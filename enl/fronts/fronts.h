@@ -73,12 +73,14 @@ int enl_yod_options(int argc, char **argv, struct enl_yod *yod_out, char *error,
 struct enl_roster *enl_yod_roster(const struct enl_yod *yod, char **argv, char *error, size_t error_size);
 void enl_yod_help(FILE *out);
 
-/* scrun_options.c, scrun.c -- bcr-scrun, in the manner of SCore's scrun. */
+/* scrun_options.c, scrun_hosts.c, scrun.c -- bcr-scrun, in the manner of SCore's scrun. */
 
 struct enl_scrun {
     uint32_t nodes;           /* so many, which fill hosts; 0: not said so */
     uint32_t hosts, per_host; /* so many on each of so many hosts; 0: of all */
-    const char *file;         /* a hosts file; NULL: not given */
+    struct enl_roster_choice choice;
+    bool is_heterogeneous;
+    const char *file; /* a hosts file; NULL: not given */
     bool is_quiet, is_never_idle, wants_help;
     bool tells_usage, tells_each;
     struct enl_roster_limits limits;

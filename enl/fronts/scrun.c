@@ -102,6 +102,8 @@ struct enl_roster *enl_scrun_roster(const struct enl_scrun *scrun, char **argv, 
     }
     roster->hosts = scrun->hosts;
     roster->per_host = scrun->per_host;
+    roster->choice = scrun->choice;
+    roster->is_heterogeneous = scrun->is_heterogeneous;
     roster->is_quiet = scrun->is_quiet;
     roster->tells_usage = scrun->tells_usage;
     roster->tells_each = scrun->tells_each;

@@ -6,12 +6,17 @@
 
 #include "bcri/refuse.h"
 #include "fronts/fronts.h"
+#include "fronts/scrun_hosts.h"
 
 static const char help[] =
     "usage: bcr-scrun [-KEY[=VALUE],...] PROGRAM [arguments] [OPERATOR ...]\n"
     "Runs PROGRAM on the hosts that hostsfile in bcrrc(5) or a batch system's job lists.\n"
     "  nodes=N           N processes, which fill the slots of one host after the other\n"
     "  nodes=HxP         P processes on each of H hosts; without H on each of all\n"
+    "  nodes=N.BINTYPE  on hosts of that binary type; .CPUGEN and .SPEED may follow\n"
+    "  heterogeneous     hosts may be of several architectures\n"
+    "  group=NAME        only hosts of that group\n"
+    "  network=A[+B]     data go by the first of these networks that both hosts have\n"
     "  file=FILE         a hosts file\n"
     "  message=concise|quiet  say less\n"
     "  noidle            do not look for deadlocks\n"
@@ -28,29 +33,6 @@ static const char help[] =
 void enl_scrun_help(FILE *out)
 {
     fputs(help, out);
-}
-
-static int take_nodes(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
-{
-    const char *at = value;
-    uint32_t first = 0;
-    bool is_good = at[0] == 'x' || at[0] == '\0' || enl_take_count(&at, &first);
-    const bool has_each = is_good && at[0] == 'x';
-    if (has_each) {
-        at++;
-        is_good = enl_take_count(&at, &scrun->per_host);
-    }
-    if (is_good && at[0] == '.')
-        return bcri_refuse(error, error_size, -1, "nodes=%.60s: binary types are not known here", value);
-    if (!is_good || at[0] != '\0')
-        return bcri_refuse(error, error_size, -1,
-                           "nodes=%.60s is neither a number of nodes, nor HxP: hosts, and nodes on each",
-                           value);
-    if (has_each)
-        scrun->hosts = first;
-    else
-        scrun->nodes = first;
-    return 0;
 }
 
 static int take_message(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
@@ -144,14 +126,14 @@ static int refuse_missing(struct enl_scrun *scrun, const char *value, char *erro
 static const struct {
     const char *key;
     int (*take)(struct enl_scrun *scrun, const char *value, char *error, size_t error_size);
-} keys[] = {{"nodes", take_nodes},
+} keys[] = {{"nodes", enl_scrun_take_nodes},
             {"message", take_message},
             {"file", take_file},
             {"noidle", take_noidle},
             {"debug", take_debug},
-            {"network", refuse_missing},
-            {"group", refuse_missing},
-            {"heterogeneous", refuse_missing},
+            {"network", enl_scrun_take_network},
+            {"group", enl_scrun_take_group},
+            {"heterogeneous", enl_scrun_take_heterogeneous},
             {"stat", take_usage},
             {"statistics", take_usage},
             {"cpulimit", take_cpulimit},
@@ -177,7 +159,7 @@ static int take_option(struct enl_scrun *scrun, char *option, bool seen[KEYS], c
             "no blanks",
             option);
     const size_t length = strcspn(option, "=");
-    const char *value = option[length] == '=' ? option + length + 1 : "";
+    const char *value = option + length + (option[length] == '=');
     for (int i = 0; i < KEYS; i++) {
         if (strlen(keys[i].key) != length || memcmp(keys[i].key, option, length) != 0)
             continue;
@@ -187,7 +169,7 @@ static int take_option(struct enl_scrun *scrun, char *option, bool seen[KEYS], c
         if (keys[i].take(scrun, value, reason, sizeof reason) == 0)
             return 0;
         return keys[i].take == refuse_missing
-                   ? bcri_refuse(error, error_size, -1, "%.*s %s", (int)length, option, reason)
+                   ? bcri_refuse(error, error_size, -1, "%s %s", keys[i].key, reason)
                    : bcri_refuse(error, error_size, -1, "%s", reason);
     }
     return 0; /* the program's */

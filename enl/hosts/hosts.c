@@ -45,6 +45,43 @@ static bool is_program(const char *word)
     return word[0] == '/' || (strncmp(word, "~/", 2) == 0 && word[2] != '\0') || strchr(word, '/') == NULL;
 }
 
+/* Names of groups or networks, and of kinds of processors: what options may have between commas and points. */
+static bool is_word(const char *word)
+{
+    return enl_word_is_of(word, "_", "_-");
+}
+
+static bool is_text_of_parts(const char *word, bool (*good)(char *part))
+{
+    char *copy = strdup(word), *rest = copy;
+    bool is_good = copy != NULL;
+    while (is_good && rest != NULL)
+        is_good = good(strsep(&rest, "+"));
+    free(copy);
+    return is_good;
+}
+
+static bool is_group(char *part)
+{
+    return is_word(part);
+}
+
+static bool is_groups(const char *word)
+{
+    return is_text_of_parts(word, is_group);
+}
+
+static bool is_net(char *part)
+{
+    const char *const address = strsep(&part, "@");
+    return part != NULL && enl_is_host_name(address) && is_word(part);
+}
+
+static bool is_nets(const char *word)
+{
+    return is_text_of_parts(word, is_net);
+}
+
 const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
     {"addr", offsetof(struct enl_host, address), enl_is_host_name,
      "addr must be a host name or an IP address"},
@@ -54,6 +91,12 @@ const struct enl_host_key enl_host_keys[ENL_HOST_KEYS] = {
     {"abi", offsetof(struct enl_host, abi), enl_abi_known, "abi must be one of " ENL_ABIS},
     {"path", offsetof(struct enl_host, path), is_folders,
      "path must be folders that begin with / or ~/, with : between"},
+    {"net", offsetof(struct enl_host, net), is_nets,
+     "net must be ADDRESS@NETWORK, with + between; a network's name is of letters, digits, _ and -"},
+    {"group", offsetof(struct enl_host, group), is_groups,
+     "group must be names of letters, digits, _ and -, with + between"},
+    {"cpugen", offsetof(struct enl_host, cpugen), is_word, "cpugen must be of letters, digits, _ and -"},
+    {"speed", offsetof(struct enl_host, speed), is_word, "speed must be of letters, digits, _ and -"},
 };
 
 void enl_host_free_texts(struct enl_host *host)
@@ -65,6 +108,7 @@ void enl_host_free_texts(struct enl_host *host)
 void enl_host_free(struct enl_host *host)
 {
     enl_host_free_texts(host);
+    free(host->networks);
     free(host->name);
     free(host);
 }
@@ -93,6 +137,7 @@ bool enl_hosts_add(struct enl_hosts *hosts, const struct enl_host *host, const c
     *to = *host;
     to->rank = hosts->last_rank + 1;
     to->place = NULL;
+    to->networks = NULL;
     bool whole = (to->name = strdup(name)) != NULL;
     for (size_t i = 0; i < ENL_HOST_KEYS; i++) {
         char **text = enl_host_text(to, &enl_host_keys[i]);

@@ -9,12 +9,13 @@
 
 struct bcri_config;
 struct enl_place;
+struct enl_roster_choice;
 struct ifaddrs;
 
 /* hosts.c -- The machines that a program may use, by the names that bcr_enlist takes.
  *
  *   NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME]
- *        [path=FOLDER[:FOLDER]]     # comment
+ *        [path=FOLDER[:FOLDER]] [net=ADDRESS@NETWORK[+...]] [group=NAME[+...]] [cpugen=WORD] [speed=WORD]     # comment
  *
  *   local   an enl of its own on this machine, started directly: for trying and testing
  *   addr    where rshpath finds the machine; else its name is its address
@@ -24,6 +25,8 @@ struct ifaddrs;
  *   abi     the architecture of the enl there, as uname -m calls it, or i386; a check
  *   path    folders there in which programs that are enlisted are looked for first, by the last components
  *           of their names
+ *   net     its name or address on networks that a job may ask for
+ *   group, cpugen, speed: by these a job chooses hosts (choice.c)
  *
  * NAME may be of ranges (host_names.c), and NAME*N is NAME slots=N. ADDRESS may be of ranges too, with as many
  * addresses. max_slots=N, of Open MPI, must not be less than slots and has no other effect.
@@ -34,14 +37,16 @@ struct ifaddrs;
  * is so many slots more; in a hosts file that is an error. */
 
 #define ENL_HOST_SLOTS_MAX 65000u
+#define ENL_HOST_NAME_MAX  255u
 
 struct enl_host {
     char *name;
     bool local;
-    char *address, *login, *enl, *abi, *path; /* NULL: not said */
+    char *address, *login, *enl, *abi, *path, *net, *group, *cpugen, *speed; /* NULL: not said */
     unsigned slots;
     unsigned line;           /* of the hosts file; 0: an option's */
     size_t rank;             /* it comes behind those with lower ones */
+    uint8_t *networks;       /* its addresses on those asked for (conductor/networks.c); NULL: it has none */
     struct enl_place *place; /* what the root's daemon knows of it (conductor/child.h); NULL: nothing */
     struct enl_host *next;   /* of those that were taken out */
 };
@@ -55,6 +60,7 @@ struct enl_hosts {
     size_t names_room;
     size_t last_rank;
     struct enl_host *former; /* that were taken out, to which others refer still */
+    uint32_t networks;       /* how many were asked for */
     char source[256];        /* where most of them come from, for sentences */
 };
 
@@ -101,6 +107,17 @@ void enl_hosts_free(struct enl_hosts *hosts);
 bool enl_hosts_insert(struct enl_hosts *hosts, struct enl_host *host);
 void enl_hosts_take_out(struct enl_hosts *hosts, struct enl_host *host);
 
+/* choice.c -- Which hosts of a list a job may have. */
+
+/* Keeps those of that group and kind and, unless the job is heterogeneous, of one ABI: this machine's if there is such a host, else
+ * the first one's. What is not in the list is refused by a sentence that says what there is; so are networks. Returns 0, or -1 with
+ * the sentence, and fewer hosts. */
+int enl_hosts_choose(struct enl_hosts *hosts, const struct enl_roster_choice *choice, bool is_heterogeneous,
+                     char *error, size_t error_size);
+/* The name or address that a host has on the network whose name is `network`, of `length` bytes. False: none. */
+bool enl_host_on_network(const struct enl_host *host, const char *network, size_t length,
+                         char address_out[ENL_HOST_NAME_MAX + 1]);
+
 /* Where they come from, for sentences. */
 const char *enl_hosts_source(const struct enl_hosts *hosts);
 
@@ -132,7 +149,6 @@ int enl_allocation_slurm(struct enl_hosts *hosts, const char *nodes, const char 
  *
  * Pure functions of any bytes. */
 
-#define ENL_HOST_NAME_MAX 255u
 /* Names that a list may have, so that a range that was not meant takes no memory: more than twice the hosts of
  * a program. */
 #define ENL_HOSTS_MAX 150000u
@@ -167,7 +183,7 @@ struct enl_host_key {
     bool (*good)(const char *value);
     const char *must;
 };
-enum { ENL_HOST_KEYS = 5 };
+enum { ENL_HOST_KEYS = 9 };
 extern const struct enl_host_key enl_host_keys[ENL_HOST_KEYS];
 
 static inline char **enl_host_text(const struct enl_host *host, const struct enl_host_key *key)

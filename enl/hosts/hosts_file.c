@@ -14,8 +14,9 @@ enum { PLACE_MAX = 4200 };
 
 #define SPACE " \t\n\v\f\r"
 
-#define LINE_FORM \
-    "NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME] [path=FOLDER[:FOLDER]]"
+#define LINE_FORM                                                                                      \
+    "NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME] [path=FOLDER[:FOLDER]] " \
+    "[net=ADDRESS@NETWORK[+...]] [group=NAME[+...]] [cpugen=WORD] [speed=WORD]"
 
 /* One line that is read. */
 struct line {
@@ -90,6 +91,11 @@ static int take_text(struct line *line, const struct enl_host_key *key, const ch
     const char *wrong = NULL;
     if (*text != NULL || (is_address && line->addresses != NULL))
         return refuse_twice(line, word);
+    if (text == &line->host.net && line->count > 1)
+        return bcri_refuse(
+            line->error, line->error_size, -1,
+            "%s: net= has the addresses of one host, and this line names %zu; give each a line", line->place,
+            line->count);
     if (ranges && (line->addresses = list_names(line, value, &count)) == NULL)
         return -1;
     if (ranges && count != line->count)

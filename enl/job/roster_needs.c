@@ -75,6 +75,18 @@ static unsigned check_procs(const struct enl_jobs *jobs, const char *program,
     return wrong;
 }
 
+/* It says so by the record's presence alone. */
+static unsigned check_mixed(const struct enl_jobs *jobs, const char *program,
+                            const struct enl_score_needs *needs)
+{
+    if (!jobs->roster->is_heterogeneous || !needs->is_score || needs->of[ENL_SCORE_MIXED].is_there)
+        return 0;
+    return REFUSE(jobs,
+                  "%s does not say that it runs on machines of several architectures "
+                  "(SCORE_RSRC_HETERO_NODES): leave heterogeneous out",
+                  program);
+}
+
 bool enl_roster_fits(const struct enl_jobs *jobs)
 {
     const struct enl_roster *roster = jobs->roster;
@@ -89,7 +101,7 @@ bool enl_roster_fits(const struct enl_jobs *jobs)
         wrong += check_twice(jobs, program, &needs) +
                  check_nodes(jobs, program, &needs.of[ENL_SCORE_NODES], jobs->plan->teams[i].members) +
                  check_procs(jobs, program, &needs.of[ENL_SCORE_PROCS], &jobs->plan->teams[i]) +
-                 check_nets(jobs, program, &needs.of[ENL_SCORE_NETS]);
+                 check_nets(jobs, program, &needs.of[ENL_SCORE_NETS]) + check_mixed(jobs, program, &needs);
     }
     return wrong == 0;
 }

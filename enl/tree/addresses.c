@@ -71,6 +71,23 @@ uint32_t enl_addresses_drop_loopback(uint8_t *bytes, uint32_t length)
     return kept;
 }
 
+uint32_t enl_addresses_on_network(const uint8_t *mine, const uint8_t *theirs, uint32_t networks,
+                                  bool is_one_machine, uint8_t *bytes, uint32_t length)
+{
+    for (uint32_t i = 0; i < networks && length != 0; i++) {
+        const uint8_t *const at = theirs + (size_t)i * ENL_ONE_ADDRESS_BYTES;
+        if (mine[(size_t)i * ENL_ONE_ADDRESS_BYTES] == 0 || at[0] == 0 ||
+            (is_loopback(at) && !is_one_machine))
+            continue;
+        const uint8_t port[2] = {bytes[1], bytes[2]}; /* all have one */
+        const uint32_t part = at[0] == 4 ? 7 : 19;
+        memcpy(bytes, at, part);
+        memcpy(bytes + 1, port, sizeof port);
+        return part;
+    }
+    return length;
+}
+
 bool enl_addresses_read(const uint8_t *bytes, size_t length,
                         struct bcri_link_address out[BCRI_INTRODUCED_MAX], uint32_t *count_out)
 {

@@ -33,7 +33,7 @@ static void tell_absent(struct enl_introductions *all, const struct enl_member *
 static void present(struct enl_introductions *all, const struct enl_member *member,
                     const struct enl_member *other, enum bcri_control_type type, const uint8_t *random)
 {
-    const struct enl_member known = enl_member_known_to(member, other);
+    const struct enl_member known = enl_member_data_known_to(all, member, other);
     const struct bcri_control message = {.type = type,
                                          .present = BCRI_HAS(host) | BCRI_HAS(key) | BCRI_HAS(addresses) |
                                                     BCRI_HAS(random) | BCRI_HAS(flags) | BCRI_HAS(machine),
@@ -66,7 +66,7 @@ static const char *arrange(struct enl_introductions *all, const struct enl_membe
     if (other == &all->self) {
         uint8_t own[BCRI_SEAL_KEY_BYTES];
         enl_keys_random(own);
-        const struct enl_member known = enl_member_known_to(other, requester);
+        const struct enl_member known = enl_member_data_known_to(all, other, requester);
         const char *wrong = enl_member_link(all, &known, own, random, BCRI_LANE_ORDERS, false);
         if (wrong == NULL)
             present(all, requester, other, BCRI_MSG_introduced, own);
@@ -91,7 +91,7 @@ static const char *take_agreed(struct enl_introductions *all, const struct enl_m
     if (pair == NULL || pair->requester != number)
         return "it agrees to a link that nobody wanted";
     const char *wrong = NULL;
-    const struct enl_member known = enl_member_known_to(requester, other);
+    const struct enl_member known = enl_member_data_known_to(all, requester, other);
     if (requester != &all->self)
         present(all, requester, other, BCRI_MSG_introduced, random);
     else

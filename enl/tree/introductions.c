@@ -83,6 +83,17 @@ struct enl_member enl_member_known_to(const struct enl_member *member, const str
     return known;
 }
 
+struct enl_member enl_member_data_known_to(const struct enl_introductions *all,
+                                           const struct enl_member *member, const struct enl_member *other)
+{
+    struct enl_member known = enl_member_known_to(member, other);
+    if (member->networks != NULL && other->networks != NULL)
+        known.addresses_length = enl_addresses_on_network(member->networks, other->networks, all->networks,
+                                                          strcmp(member->net, other->net) == 0,
+                                                          known.addresses, known.addresses_length);
+    return known;
+}
+
 const char *enl_member_link(struct enl_introductions *all, const struct enl_member *member,
                             const uint8_t *own_random, const uint8_t *peer_random, uint16_t lane,
                             bool listens)

@@ -50,13 +50,20 @@ bool enl_keys_agree(const struct enl_keys *keys, const struct enl_keys_met *met,
 /* addresses.c -- Where a host can be reached, as daemons tell each other: for each address 4 or 6 (one byte), the
  * port (u16), and the 4 or 16 bytes of the address, one address after the other. */
 
-_Static_assert(BCRI_ADDRESSES_BYTES_MAX == BCRI_INTRODUCED_MAX * 19u, "as many as an introduction has");
+enum { ENL_ONE_ADDRESS_BYTES = 19 };
+_Static_assert(BCRI_ADDRESSES_BYTES_MAX == BCRI_INTRODUCED_MAX * ENL_ONE_ADDRESS_BYTES,
+               "as many as an introduction has");
 
 /* Returns the length. Addresses that nobody else could send to are left out. */
 uint32_t enl_addresses_write(const struct bcri_link_address *addresses, uint32_t count,
                              uint8_t out[BCRI_ADDRESSES_BYTES_MAX]);
 /* Takes out those of the loopback, which mean another host on another machine. Returns the length. */
 uint32_t enl_addresses_drop_loopback(uint8_t *bytes, uint32_t length);
+/* `bytes` are those of another host: where there is a network on which both hosts have an address, they become that one of the first
+ * such network, with the port that they have. `mine`, `theirs`: for each network ENL_ONE_ADDRESS_BYTES, of which the first is 0 if that
+ * host has none there. Addresses of the loopback are for hosts of one machine. Returns the length. */
+uint32_t enl_addresses_on_network(const uint8_t *mine, const uint8_t *theirs, uint32_t networks,
+                                  bool is_one_machine, uint8_t *bytes, uint32_t length);
 /* False: these bytes are no addresses, or not of single hosts. */
 bool enl_addresses_read(const uint8_t *bytes, size_t length,
                         struct bcri_link_address out[BCRI_INTRODUCED_MAX], uint32_t *count_out);
@@ -98,6 +105,8 @@ struct enl_member {
     char name[256];    /* of the host */
     char net[130];     /* of the root's members: boot ID and network namespace */
     uint64_t lease_ms; /* of one that is gone */
+    /* Of the root's members: their addresses on the networks that data are to go by (enl_addresses_on_network), borrowed; NULL: none. */
+    const uint8_t *networks;
     bool has_aes;
     uint32_t addresses_length;
     uint8_t public[BCRI_SEAL_KEY_BYTES];
@@ -124,6 +133,7 @@ struct enl_introductions {
     void *owner;
     const struct enl_keys *keys; /* of this daemon */
     struct enl_member self;
+    uint32_t networks; /* how many data are to go by */
     /* The root's: its children, up or about to be; those that are gone and may still work on. A child's: hosts that it
      * was introduced to. */
     LIST_HEAD(enl_members, enl_member) members, gone;
@@ -156,6 +166,9 @@ const char *enl_member_link(struct enl_introductions *all, const struct enl_memb
                             bool listens);
 /* What `member` may know of `other`: addresses of the loopback mean another host elsewhere. */
 struct enl_member enl_member_known_to(const struct enl_member *member, const struct enl_member *other);
+/* The same for the link by which data go. */
+struct enl_member enl_member_data_known_to(const struct enl_introductions *all,
+                                           const struct enl_member *member, const struct enl_member *other);
 
 /* Whether a message's byte string is a key or random bytes. */
 static inline bool enl_introduction_is_key(struct bcri_view bytes)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/roster.h"
 #include "hosts/hosts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
@@ -21,6 +22,27 @@ static void check(const struct enl_hosts *hosts)
             (host->login != NULL && host->login[0] == '-') || (host->enl != NULL && host->enl[0] == '-'))
             abort();
     }
+}
+
+/* What the first host has is asked for: it is there, and what others are left are found by their names. */
+static void choose(struct enl_hosts *hosts)
+{
+    char error[512] = "", address[ENL_HOST_NAME_MAX + 1];
+    const struct enl_host *const first = hosts->count != 0 ? hosts->hosts[0] : NULL;
+    if (first == NULL || first->net == NULL)
+        return;
+    const char *const network = strchr(first->net, '@') + 1;
+    const size_t length = strcspn(network, "+");
+    if (!enl_host_on_network(first, network, length, address) || !enl_is_host_name(address))
+        abort();
+    char *networks = strndup(network, length), *speed = first->speed != NULL ? strdup(first->speed) : NULL;
+    const struct enl_roster_choice choice = {.networks = networks, .speed = speed};
+    if (networks != NULL &&
+        (enl_hosts_choose(hosts, &choice, true, error, sizeof error) != 0 || hosts->count == 0))
+        abort();
+    check(hosts);
+    free(networks);
+    free(speed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -41,9 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         failed = enl_hosts_select(&hosts, text, error, sizeof error);
     else
         failed = enl_allocation_slurm(&hosts, text, "2(x3),1", "1(x9)", error, sizeof error);
-    if (failed == 0)
+    if (failed == 0) {
         check(&hosts);
-    else if (error[0] == '\0')
+        choose(&hosts);
+    } else if (error[0] == '\0')
         abort();
     enl_hosts_free(&hosts);
     free(text);

@@ -51,6 +51,8 @@ TEST(a_need_that_is_not_met_is_told_before_anything_starts)
                "runs with 2 nodes on each host (SCORE_RSRC_NUM_PROCS), and b would have 1");
     is_refused("-nodes=1x3", "PROCS", "and a would have 3");
     is_refused("-nodes=2", "CONTRADICTION", "SCORE_RSRC_NUM_NODES stands in ");
+    is_refused("-nodes=2x1,heterogeneous", "ONE",
+               "does not say that it runs on machines of several architectures (SCORE_RSRC_HETERO_NODES)");
     is_refused("-nodes=2", "NOTHING_GOOD",
                "asks for 0 network sets (SCORE_RSRC_NUM_NETS); there can be 1 to 64");
 }
@@ -65,7 +67,7 @@ TEST(each_program_whose_need_is_not_met_has_a_sentence)
 
 TEST(programs_whose_needs_are_met_run)
 {
-    run_start(&run, scrun(), "-nodes=2,message=quiet", wants("NODES"));
+    run_start(&run, scrun(), "-nodes=2,message=quiet,heterogeneous", wants("NODES"), "::", "true");
     run_ends(&run, 0, "");
     CHECK_STR(run.text, "runs with 3 nets\nruns with 3 nets\n");
     run_start(&run, scrun(), "-nodes=2x2,message=quiet", wants("PROCS"));

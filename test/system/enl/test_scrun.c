@@ -59,6 +59,36 @@ TEST(nodes_are_told_when_all_are_there)
     run_ends(&run, 2, "scrun: which program? there is none before the end");
 }
 
+TEST(a_job_has_the_hosts_of_a_group_or_of_a_kind)
+{
+    static const char lines[] = "a local slots=2 group=odd+all\nb local slots=2 group=all cpugen=p4\n"
+                                "c local slots=2 group=odd\nother local abi=riscv64 group=all\n";
+    run_folder();
+    run_write_file("hosts", lines, sizeof lines - 1, 0600);
+    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+    run_start(&run, scrun(), "-group=odd", "sh", "-c", "echo $SCORE_OPTIONS");
+    ends(0);
+    CHECK_STR(run.error, "SCORE: 4 nodes (2x2) ready.\n");
+    CHECK_STR(run.text, "group=odd\ngroup=odd\ngroup=odd\ngroup=odd\n");
+    run_start(&run, scrun(), "-nodes=x1,group=all", "true"); /* not the host of another ABI */
+    ends(0);
+    CHECK_STR(run.error, "SCORE: 2 nodes (2x1) ready.\n");
+    run_start(&run, scrun(), "-nodes=5,group=odd", "true");
+    run_ends(&run, 2, "5 nodes are asked for, and there are 4 (");
+    CHECK(strstr(run.error, "hosts, group odd)") != NULL);
+    run_start(&run, scrun(), "-nodes=3x1,group=all", "true");
+    run_ends(&run, 2, "3 hosts are asked for, and there are 2");
+    run_start(&run, scrun(), "-nodes=3.riscv64", "true");
+    run_ends(&run, 2, "3 nodes are asked for, and there are 1");
+    run_start(&run, scrun(), "-group=even", "true");
+    run_ends(&run, 2, "group even: no host has it; there is: odd, all (");
+    run_start(&run, scrun(), "-network=myrinet", "true");
+    run_ends(&run, 2, "network myrinet: no host has a network (");
+    run_start(&run, scrun(), "-message=quiet,heterogeneous,nodes=7", "true");
+    run_end(&run); /* all four hosts, of which one is not what its line says */
+    CHECK(run.status != 0 && run.status != 2);
+}
+
 TEST(what_a_node_prints_is_the_input_of_that_node_of_the_next_program)
 {
     two_hosts();

@@ -129,3 +129,53 @@ TEST(those_of_the_loopback_can_be_taken_out)
     CHECK_MEM(&out[1].at, &in[3].at, sizeof(struct sockaddr_in6));
     CHECK_UINT(enl_addresses_drop_loopback(bytes, 0), 0);
 }
+
+/* An address of a network, with a port that nobody uses; "": the host has none there. */
+static void on_network(uint8_t *networks, int i, const char *text)
+{
+    uint8_t bytes[BCRI_ADDRESSES_BYTES_MAX];
+    const struct bcri_link_address address = strchr(text, ':') != NULL ? v6(text, 1)
+                                             : text[0] != '\0'         ? v4(text, 1)
+                                                                       : (struct bcri_link_address){0};
+    const uint32_t length = enl_addresses_write(&address, 1, bytes);
+    memset(networks + i * ENL_ONE_ADDRESS_BYTES, 0, ENL_ONE_ADDRESS_BYTES);
+    memcpy(networks + i * ENL_ONE_ADDRESS_BYTES, bytes, length);
+}
+
+TEST(data_go_by_the_first_network_that_both_hosts_have)
+{
+    static const struct {
+        const char *mine[2], *theirs[2];
+        bool is_one_machine;
+        const char *taken; /* NULL: the usual ones stay */
+    } cases[] = {
+        {{"10.0.0.1", "10.1.0.1"}, {"10.0.0.2", "10.1.0.2"}, false, "10.0.0.2"},
+        {{"", "10.1.0.1"}, {"10.0.0.2", "10.1.0.2"}, false, "10.1.0.2"},
+        {{"10.0.0.1", "10.1.0.1"}, {"", "fd00::2"}, false, "fd00::2"},
+        {{"10.0.0.1", ""}, {"", "10.1.0.2"}, false, NULL},
+        {{"", ""}, {"10.0.0.2", "10.1.0.2"}, true, NULL},
+        {{"127.0.0.2", "10.1.0.1"}, {"127.0.0.3", "10.1.0.2"}, true, "127.0.0.3"},
+        {{"127.0.0.2", "10.1.0.1"}, {"127.0.0.3", "10.1.0.2"}, false, "10.1.0.2"},
+    };
+    const struct bcri_link_address usual[2] = {v4("192.0.2.7", 4000), v6("fd00::7", 4000)};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t mine[2 * ENL_ONE_ADDRESS_BYTES], theirs[2 * ENL_ONE_ADDRESS_BYTES];
+        uint8_t bytes[BCRI_ADDRESSES_BYTES_MAX];
+        struct bcri_link_address out[BCRI_INTRODUCED_MAX];
+        uint32_t count = 0;
+        for (int k = 0; k < 2; k++) {
+            on_network(mine, k, cases[i].mine[k]);
+            on_network(theirs, k, cases[i].theirs[k]);
+        }
+        uint32_t length = enl_addresses_write(usual, 2, bytes);
+        length = enl_addresses_on_network(mine, theirs, 2, cases[i].is_one_machine, bytes, length);
+        CHECK(enl_addresses_read(bytes, length, out, &count));
+        CHECK_UINT(count, cases[i].taken != NULL ? 1 : 2);
+        if (cases[i].taken == NULL)
+            continue;
+        const struct bcri_link_address wanted =
+            strchr(cases[i].taken, ':') != NULL ? v6(cases[i].taken, 4000) : v4(cases[i].taken, 4000);
+        CHECK_MEM(&out[0].at, &wanted.at, sizeof wanted.at);
+        CHECK_UINT(enl_addresses_on_network(mine, theirs, 2, true, bytes, 0), 0); /* without a port */
+    }
+}

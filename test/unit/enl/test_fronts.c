@@ -209,14 +209,20 @@ static struct enl_roster *scrun_of(char **words, const char *given)
 }
 #define SCRUN(...) scrun_of((char *[]){"scrun", __VA_ARGS__, NULL}, NULL)
 
-/* nodes, hosts, nodes on each: as far as they are said. */
+/* nodes, hosts, nodes on each, and which hosts: as far as they are said. */
 static const char *asked(struct enl_roster *roster)
 {
-    static char text[64];
+    static char text[128];
     if (roster == NULL)
         FAIL("refused: %s", sentence);
-    snprintf(text, sizeof text, "%u %ux%u%s", scrun.nodes, scrun.hosts, scrun.per_host,
-             scrun.is_quiet ? " quiet" : "");
+    const struct enl_roster_choice *choice = &roster->choice;
+    const char *const said[] = {choice->abi, choice->cpugen, choice->speed, choice->group, choice->networks};
+    size_t used =
+        (size_t)snprintf(text, sizeof text, "%u %ux%u%s%s", scrun.nodes, scrun.hosts, scrun.per_host,
+                         scrun.is_quiet ? " quiet" : "", roster->is_heterogeneous ? " any" : "");
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        if (said[i] != NULL)
+            used += (size_t)snprintf(text + used, sizeof text - used, " %c:%s", "acsgn"[i], said[i]);
     enl_roster_free(roster);
     enl_scrun_free(&scrun);
     return text;
@@ -247,6 +253,19 @@ TEST(options_of_scrun_say_how_many_nodes_on_how_many_hosts)
         {"-statistics=detail", NULL, "0 0x0"},
         {"-noidle,file=/f", NULL, "0 0x0"},
         {"-resource,nodes=2", NULL, "2 0x0"},
+        {"-nodes=4.s390x", NULL, "4 0x0 a:s390x"},
+        {"-nodes=4x2.i386-redhat7-linux2_4", NULL, "0 4x2 a:i386"},
+        {"-nodes=x2.i386-turbo-linux.p3", NULL, "0 0x2 a:i386 c:p3"},
+        {"-nodes=.x86_64.k7.fast,message=quiet", NULL, "0 0x0 quiet a:x86_64 c:k7 s:fast"},
+        {"-nodes=1.i386-suse-linux", NULL, "1 0x0 a:i386"},
+        {"-nodes=1.i386-redhat8-linux2_4", NULL, "1 0x0 a:i386"},
+        {"-nodes=1.aarch64.c.s", "nodes=2.i386", "1 0x0 a:aarch64 c:c s:s"},
+        {"-group=pcc", NULL, "0 0x0 g:pcc"},
+        {"-group=a,group=b", "group=c", "0 0x0 g:a"},
+        {"-network=myrinet", NULL, "0 0x0 n:myrinet"},
+        {"-network=myrinet+ethernet,nodes=2x2", NULL, "0 2x2 n:myrinet+ethernet"},
+        {"-heterogeneous", NULL, "0 0x0 any"},
+        {"-nodes=3", "heterogeneous,group=g,network=n", "3 0x0 any g:g n:n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *words[] = {"scrun", (char *)(uintptr_t)cases[i].options, "p", NULL};
@@ -285,8 +304,21 @@ TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
         {"-nodes=4y2", NULL, "is neither"},
         {"-nodes=-4", NULL, "is neither"},
         {"-nodes=4x2x2", NULL, "is neither"},
-        {"-nodes=4.i386-redhat7-linux2_4", NULL, "binary types are not known"},
-        {"-nodes=4x2.i386", NULL, "binary types are not known"},
+        {"-nodes=4.i386-redhat9-linux2_4", NULL, "is no binary type: these are x86_64, i386"},
+        {"-nodes=4.vax", NULL, "\"vax\" is no binary type"},
+        {"-nodes=4x2.alpha-suse-linux", NULL, "no host can be of binary type alpha-suse-linux"},
+        {"-nodes=4.ia64-redhat7-linux2_4", NULL, "no host can be of binary type ia64"},
+        {"-nodes=4.alpha-redhat-linux", NULL, "no host can be of binary type alpha"},
+        {"-nodes=4.i386-unknown-netbsd", NULL, "no host can be of binary type i386-unknown-netbsd"},
+        {"-nodes=4.sparc-sun-sunos4", NULL, "no host can be of binary type sparc-sun-sunos4"},
+        {"-nodes=4.sparc-sun-sunos5", NULL, "enl is for Linux on x86_64"},
+        {"-nodes=4.", NULL, "\"\" is no binary type"},
+        {"-nodes=4.i386.", NULL, "behind a point comes"},
+        {"-nodes=4.i386..fast", NULL, "behind a point comes"},
+        {"-nodes=4.i386.p3.fast.faster", NULL, "behind a point comes"},
+        {"-nodes=0.i386", NULL, "nodes=0.i386 is neither"},
+        {"-nodes=4x.i386", NULL, "nodes=4x.i386 is neither"},
+        {"-nodes=4y.i386", NULL, "is neither"},
         {"-message=loud", NULL, "neither concise nor quiet"},
         {"-file=", NULL, "needs the path"},
         {"-file", NULL, "needs the path"},
@@ -303,9 +335,14 @@ TEST(options_of_scrun_that_make_no_sense_are_refused_by_a_sentence)
         {"-nodes=1, debug", NULL, "is no option"},
         {"-nodes=1", "-debug", "is no option"},
         {"-nodes=1", "debug=0", "neither a number from 1 to 10"},
-        {"-network=agent-udp", NULL, "network is an option of scrun that is not there"},
-        {"-group=pcc", NULL, "group is an option"},
-        {"-heterogeneous", NULL, "heterogeneous is an option"},
+        {"-network", NULL, "a name of a network is missing"},
+        {"-network=", NULL, "a name of a network is missing"},
+        {"-network=a+", NULL, "network=a+: a name of a network is missing"},
+        {"-network=+a", NULL, "a name of a network is missing"},
+        {"-network=a++b", NULL, "a name of a network is missing"},
+        {"-group", NULL, "group= needs the name"},
+        {"-group=", NULL, "group= needs the name"},
+        {"-heterogeneous=1", NULL, "heterogeneous has no value"},
         {"-stat=some", NULL, "stat=some is neither all nor detail"},
         {"-statistics=1", NULL, "neither all nor detail"},
         {"-cpulimit", NULL, "cpulimit= is no number of seconds from 1 to 2147483648"},

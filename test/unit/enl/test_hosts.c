@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/names.h"
+#include "base/roster.h"
 #include "bcri/config.h"
 #include "check.h"
 #include "hosts/hosts.h"
@@ -491,4 +493,103 @@ TEST(hosts_come_and_go_while_others_point_to_the_list)
     CHECK_PTR(enl_hosts_find(&hosts, "n1"), again);
     CHECK_PTR(hosts.hosts[0], again);
     enl_hosts_free(&hosts);
+}
+
+/* ---- which of them a job has ---- */
+
+/* Hosts of this machine's ABI, and of two others. */
+static const char kinds[] = "b1 abi=%s group=all+odd speed=fast\n"
+                            "a1 group=old+all cpugen=p3 speed=slow net=10.0.0.1@ether+m1@myri\n"
+                            "a2 group=all cpugen=p4 speed=fast net=10.0.0.2@ether\n"
+                            "a3 cpugen=p4 speed=slow net=fd00::3@myri slots=4\n"
+                            "b2 abi=%s group=odd\n";
+
+static int choose(const struct enl_roster_choice *choice, bool is_heterogeneous)
+{
+    char text[sizeof kinds + 32];
+    const bool is_x86 = strcmp(enl_abi(), "x86_64") == 0;
+    snprintf(text, sizeof text, kinds, is_x86 ? "s390x" : "x86_64", is_x86 ? "i386" : "ppc");
+    CHECK_INT(parse(text), 0);
+    snprintf(hosts.source, sizeof hosts.source, "machines");
+    return enl_hosts_choose(&hosts, choice, is_heterogeneous, error, sizeof error);
+}
+
+#define CHOSEN(want, is_heterogeneous, ...)                                          \
+    do {                                                                             \
+        if (choose(&(struct enl_roster_choice){__VA_ARGS__}, is_heterogeneous) != 0) \
+            FAIL("refused: %s", error);                                              \
+        check_all(want);                                                             \
+    } while (0)
+#define NOT_CHOSEN(part, is_heterogeneous, ...)                                            \
+    do {                                                                                   \
+        CHECK_INT(choose(&(struct enl_roster_choice){__VA_ARGS__}, is_heterogeneous), -1); \
+        if (strstr(error, part) == NULL)                                                   \
+            FAIL("wanted: %s\ngot: %s", part, error);                                      \
+    } while (0)
+
+TEST(a_job_has_the_hosts_whose_lines_say_what_it_asks_for)
+{
+    CHOSEN("a1:1 a2:1 a3:4", false, .group = NULL); /* of this machine's ABI */
+    CHOSEN("b1:1 a1:1 a2:1 a3:4 b2:1", true, .group = NULL);
+    CHOSEN("a1:1 a2:1", false, .group = "all");
+    if (strncmp(hosts.source, "machines, group all, abi ", 25) != 0)
+        FAIL("the hosts come from %s", hosts.source);
+    CHOSEN("b1:1 a1:1 a2:1", true, .group = "all");
+    CHOSEN("b1:1", false, .group = "odd"); /* the first one's, where none is of this machine's */
+    CHOSEN("b1:1 b2:1", true, .group = "odd");
+    CHOSEN("a2:1 a3:4", false, .cpugen = "p4");
+    CHOSEN("a3:4", false, .abi = enl_abi(), .cpugen = "p4", .speed = "slow");
+    CHOSEN("a1:1 a2:1 a3:4", true, .abi = enl_abi());
+    CHOSEN("a2:1", false, .speed = "fast");
+    CHOSEN("a1:1 a2:1 a3:4", false, .networks = "myri+ether");
+    CHECK(enl_hosts_find(&hosts, "b1") == NULL);
+    CHOSEN("b1:1", true, .abi = strcmp(enl_abi(), "x86_64") == 0 ? "s390x" : "x86_64");
+}
+
+TEST(what_no_host_has_is_refused_with_what_there_is)
+{
+    NOT_CHOSEN("group new: no host has it; there is: all, odd, old (machines)", false, .group = "new");
+    NOT_CHOSEN("group al: no host has it", false, .group = "al");
+    NOT_CHOSEN("network atm: no host has it; there is: ether, myri (machines", false,
+               .networks = "ether+atm");
+    NOT_CHOSEN("network myri: no host has it; there is: ether (machines, group all", false, .group = "all",
+               .networks = "myri", .speed = "fast");
+    NOT_CHOSEN("network ether: no host has a network (machines, group odd", true, .group = "odd",
+               .networks = "ether");
+    NOT_CHOSEN("cpugen k7: no host has it; there is: p3, p4", false, .cpugen = "k7");
+    NOT_CHOSEN("speed fast: no host has it; there is: slow", false, .cpugen = "p3", .speed = "fast");
+    NOT_CHOSEN("abi riscv64: no host has it; there is: ", true, .abi = "riscv64");
+    enl_hosts_free(&hosts);
+    const struct enl_roster_choice group = {.group = "all"}, own = {.abi = enl_abi()}, none = {0};
+    CHECK_INT(enl_hosts_choose(&hosts, &group, false, error, sizeof error), -1);
+    CHECK_STR(error, "group all: there is no list of hosts");
+    CHECK_INT(enl_hosts_choose(&hosts, &own, false, error, sizeof error), 0);
+    CHECK_INT(enl_hosts_choose(&hosts, &none, false, error, sizeof error), 0);
+}
+
+TEST(a_host_has_a_name_on_each_of_its_networks)
+{
+    char address[ENL_HOST_NAME_MAX + 1] = "";
+    CHECK_INT(parse("a net=10.0.0.1@ether+node-m@myri+fd00::1@six"), 0);
+    const struct enl_host *const host = hosts.hosts[0];
+    CHECK(enl_host_on_network(host, "ether", 5, address));
+    CHECK_STR(address, "10.0.0.1");
+    CHECK(enl_host_on_network(host, "myri+ether", 4, address));
+    CHECK_STR(address, "node-m");
+    CHECK(enl_host_on_network(host, "six", 3, address));
+    CHECK_STR(address, "fd00::1");
+    CHECK(!enl_host_on_network(host, "eth", 3, address));
+    CHECK(!enl_host_on_network(host, "ethernet", 8, address));
+    refused("a net=10.0.0.1", "machines:1: net must be ADDRESS@NETWORK");
+    refused("a net=@n", "net must be");
+    refused("a net=x@", "net must be");
+    refused("a net=x@n+", "net must be");
+    refused("a net=-x@n", "net must be");
+    refused("a net=x@n net=y@m", "net is said twice");
+    refused("a[1-2] net=x@n", "this line names 2; give each a line");
+    refused("a group=", "group must be");
+    refused("a group=x++y", "group must be");
+    refused("a group=x,y", "group must be");
+    refused("a cpugen=1.5", "cpugen must be");
+    refused("a speed=-1", "speed must be");
 }
