@@ -4,7 +4,7 @@
 set -euo pipefail
 
 work=$(mktemp -d)
-export HOME=$work NX_PROGRAM=nx-$$
+export HOME=$work BCR_TEMPDIR=$work NX_PROGRAM=nx-$$
 PATH=$NX_COMMANDS:$PATH
 cd "$work"
 trap 'relcube -a >/dev/null 2>&1 || true; rm -rf "$work"' EXIT

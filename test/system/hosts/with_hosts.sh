@@ -64,7 +64,7 @@ if [ -n "$has_sshd" ]; then
     export BCR_RSHPATH="$scratch/ssh-there"
 else
     # shellcheck disable=SC2016
-    printf '#!/bin/sh\nname=$1\nshift\nexec "%s/in/$name" sh -c "$*"\n' "$scratch" > "$scratch/go-there"
+    printf '#!/bin/sh\nname=$1\nshift\nexec env BCR_TEMPDIR="%s" "%s/in/$name" sh -c "$*"\n' "$scratch" "$scratch" > "$scratch/go-there"
     chmod 700 "$scratch/go-there"
     export BCR_RSHPATH="$scratch/go-there"
 fi
