@@ -98,7 +98,8 @@ static const char *make(struct enl_here *here)
     char mount[PATH_MAX], parent[PATH_MAX], path[PATH_MAX];
     struct enl_group *group = &here->group;
     errno = ENOENT;
-    if (!find_mount(mount) || !find_own(own) || snprintf(parent, PATH_MAX, "%s%s", mount, own) >= PATH_MAX)
+    if (!find_mount(mount) || !find_own(own) ||
+        snprintf(parent, PATH_MAX, "%s%s", mount, strcmp(own, "/") != 0 ? own : "") >= PATH_MAX)
         return "find its own (cgroup v2)";
     if (!join(path, parent, "cgroup.procs") || access(parent, W_OK | X_OK) != 0 || access(path, W_OK) != 0)
         return "make one below its own";
