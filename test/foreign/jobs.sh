@@ -5,8 +5,8 @@ set -euo pipefail
 
 machine=$1
 JOBS_THERE=${BCR_BUILD_DIR:?ctest sets it}/foreign/$machine
-JOBS_TEST=foreign_jobs_$machine
-export JOBS_THERE JOBS_TEST
+JOBS_TEST=foreign_jobs_$machine JOBS_ABI=$machine
+export JOBS_THERE JOBS_TEST JOBS_ABI
 if [ ! -x "$JOBS_THERE/adapters/score/tools/scatter" ] || [ ! -x "$JOBS_THERE/enl/enl" ]; then
     echo "skip $JOBS_TEST: nothing is built for $machine; test/foreign/prepare.sh ${JOBS_THERE%/*} says why"
     exit 77

@@ -21,7 +21,7 @@ for name in scatter gather system; do ln -s "$SCORE_TOOLS/$name" bin/; done
 PATH=$folder/bin:$PATH
 sed 's/$/ slots=2/' "$BCR_HOSTSFILE" > hosts
 if [ -n "${JOBS_THERE-}" ]; then
-    sed -i "s|^n4 .*|n4 enl=$JOBS_THERE/enl/enl slots=2 path=$JOBS_THERE/adapters/score/tools:$JOBS_THERE/test/system/enl|" hosts
+    sed -i "s|^n4 .*|n4 enl=$JOBS_THERE/enl/enl abi=$JOBS_ABI slots=2 path=$JOBS_THERE/adapters/score/tools:$JOBS_THERE/test/system/enl|" hosts
 fi
 chmod 600 hosts
 export BCR_HOSTSFILE=$folder/hosts
@@ -184,15 +184,15 @@ nothing_runs
 scene scatter_and_gather_carry_a_file_to_all_hosts_and_back
 head -c 3000000 /dev/urandom > data
 hash=$(cksum < data)
-bcr-scrun -message=quiet,nodes=4x2 scatter < data == sh -c cksum > out 2> err || fail "status $?"
+bcr-scrun -message=quiet,${JOBS_THERE:+heterogeneous,}nodes=4x2 scatter < data == sh -c cksum > out 2> err || fail "status $?"
 has out 8 "$hash"
-bcr-scrun -message=quiet,nodes=4x1 scatter -file f :: system sh -c 'cksum < f' :: gather -file f > out 2> err < data || fail "status $?"
+bcr-scrun -message=quiet,${JOBS_THERE:+heterogeneous,}nodes=4x1 scatter -file f :: system sh -c 'cksum < f' :: gather -file f > out 2> err < data || fail "status $?"
 head -n 4 out > sums
 [ "$(uniq sums)" = "$hash" ] && [ "$(tail -n +5 out | cksum)" = "$(cat data data data data | cksum)" ] ||
     fail "not the data: $(cat sums), $(wc -c < out) bytes"
 
 scene a_reader_that_dies_ends_four_programs_by_their_pipes
-ends 0 bcr-scrun -message=quiet,nodes=4x2 yes == cat == cat == head -n 1 :: echo after
+ends 0 bcr-scrun -message=quiet,${JOBS_THERE:+heterogeneous,}nodes=4x2 yes == cat == cat == head -n 1 :: echo after
 has out 8 after
 
 [ -z "${JOBS_THERE-}" ] || { echo "ok $test: ${scenes[*]}" && exit; }
