@@ -62,7 +62,8 @@ void enl_job_files_close(struct enl_here *here)
     }
 }
 
-/* A base name is one in the job's directory. Returns a descriptor, or -errno. */
+/* A base name is one in the job's directory. A named pipe, whose other end may never be opened, is not waited for: that would hold up
+ * this daemon. Returns a descriptor, or -errno. */
 static int open_file(struct enl_here *here, const char *name, int flags, const char **step_out)
 {
     static char path[PATH_MAX], step[PATH_MAX + 16];
@@ -73,8 +74,14 @@ static int open_file(struct enl_here *here, const char *name, int flags, const c
     snprintf(path, sizeof path, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", name);
     snprintf(step, sizeof step, "open %s", path);
     *step_out = step;
-    const int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0600);
-    return fd >= 0 ? fd : -errno;
+    const int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return -errno;
+    if (fcntl(fd, F_SETFL, flags & O_APPEND) == 0) /* the member waits in reading and writing */
+        return fd;
+    const int failed = -errno;
+    close(fd);
+    return failed;
 }
 
 /* Puts `fd`, which may be -errno, into the place of what is open there. Returns 0 or -errno. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -139,6 +140,30 @@ TEST(a_whole_path_is_a_file_of_each_host)
     CHECK_STR(run.text, "");
     run_start(&run, scrun(), "-nodes=1x2,message=quiet", "cat", ":=", "/nowhere/f");
     run_ends(&run, 126, "could not open /nowhere/f: No such file or directory");
+}
+
+/* The daemon opens it, and would wait for its other end. */
+TEST(a_named_pipe_holds_up_no_daemon)
+{
+    two_hosts();
+    const char *const path = run_in_folder("pipe");
+    CHECK_INT(mkfifo(path, 0600), 0);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "cat", ":=", path);
+    ends(0);
+    CHECK_STR(run.text, "");
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "echo", "x", "=:", path);
+    run_ends(&run, 126, "/pipe: No such device or address");
+    const int other = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(other >= 0);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "sh", "-c", "read line; echo got $line", ":=", path,
+              "::", "echo", "more", "=:", path);
+    CHECK_INT(write(other, "line\n", 5), 5);
+    ends(0);
+    CHECK_STR(run.text, "got line\n");
+    char text[16] = "";
+    CHECK_INT(read(other, text, sizeof text - 1), 5);
+    CHECK_STR(text, "more\n");
+    close(other);
 }
 
 /* 3 MB, to a program that reads at once and to one on another host that never does. */
