@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,10 @@ static void *read_stdin(void *argument)
     do {
         got = read(0, bytes, sizeof bytes);
     } while ((got < 0 && errno == EINTR) || (got > 0 && enl_write_all(out, bytes, (size_t)got) == 0));
+    const int failed = got < 0 ? errno : 0;
+    if (failed != 0 && failed != EBADF && !isatty(0))
+        dprintf(STDERR_FILENO, "enl: the job's input ends here, as it cannot be read: %s\n",
+                strerror(failed));
     close(out);
     return NULL;
 }

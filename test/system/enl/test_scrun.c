@@ -192,6 +192,11 @@ TEST(standard_input_goes_to_node_0_of_the_first_program)
             CHECK_STR(run.text, i == 1 ? "0\n0\n" : "abc");
         close(in);
     }
+    const int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(folder >= 0 && dup2(folder, 0) == 0);
+    run_start(&run, scrun(), "-message=quiet,nodes=1x1", "wc", "-c");
+    run_ends(&run, 0, "enl: the job's input ends here, as it cannot be read: Is a directory\n");
+    close(folder);
     dup2(stdin_was, 0);
 }
 
