@@ -65,6 +65,14 @@ static unsigned all_calls(void)
     return calls;
 }
 
+/* What CCEs have said, which is of mistakes. */
+static const char *said(void)
+{
+    static char text[4096];
+    text[run_read_file(getenv("CHAOS_SAID"), text, sizeof text - 1)] = '\0';
+    return text;
+}
+
 /* Ends the test if `run` has ended. */
 static void must_run(int pidfd)
 {
@@ -72,7 +80,7 @@ static void must_run(int pidfd)
     if (poll(&look, 1, 0) == 0)
         return;
     run_end(&run);
-    FAIL("the program has ended, with status %d:\n%s", run.status, run.error);
+    FAIL("the program has ended, with status %d:\n%s%s", run.status, run.error, said());
 }
 
 static int daemon_fd; /* pidfd */
@@ -108,8 +116,8 @@ static void look_into_log(void)
         for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
             const char *found = strstr(text, bad[i]);
             if (found != NULL)
-                FAIL("the log says, after %u kills: ...\n%s", tally.kills,
-                     found - text > LOG_SHOWN ? found - LOG_SHOWN : text);
+                FAIL("the log says, after %u kills: ...\n%s%s", tally.kills,
+                     found - text > LOG_SHOWN ? found - LOG_SHOWN : text, said());
         }
         from += (off_t)length;
     } while (length > 0);
@@ -160,6 +168,8 @@ static void start(void)
     char program[4096], number[16];
     state = test_seed();
     board = run_board("CHAOS_BOARD", sizeof *board);
+    run_write_file("said", "", 0, 0600);
+    setenv("CHAOS_SAID", run_in_folder("said"), 1);
     board->seed = state;
     board->hosts = hosts != NULL ? atoi(hosts) : 0;
     has_cable = network_begin(&state);
@@ -451,5 +461,5 @@ TEST_TIMEOUT(when_CCEs_are_killed_at_any_time_the_others_go_on_and_nothing_is_lo
     run_end(&run);
     report();
     if (run.status != 0)
-        FAIL("status %d:\n%s", run.status, run.error);
+        FAIL("status %d:\n%s%s", run.status, run.error, said());
 }
