@@ -6,7 +6,7 @@
 
 #include "base/object.h"
 
-/* As struct score_rsrc_record has it; test_score_needs reads programs that were compiled with that. */
+/* As struct score_rsrc_record has it; test_needs_of_score reads programs that were compiled with that. */
 struct record {
     uint32_t magic, kind;
     int32_t low, high;

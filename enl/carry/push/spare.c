@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "carry/carry.h"
 
 #define FOLDER "/enfs/tmp"
@@ -65,14 +66,6 @@ static int start_keeper(const char *path)
     return -1;
 }
 
-static bool write_whole(int fd, const char *bytes, size_t length)
-{
-    for (ssize_t wrote; length > 0; bytes += wrote, length -= (size_t)wrote)
-        if ((wrote = write(fd, bytes, length)) < 0)
-            return false;
-    return true;
-}
-
 /* Copies what would be sent of a file. */
 static bool copy_file(const struct enl_push_file *file, const char *folder)
 {
@@ -88,7 +81,7 @@ static bool copy_file(const struct enl_push_file *file, const char *folder)
         good = pread(file->fd, bytes, part, (off_t)at) == (ssize_t)part;
         if (at == 0 && file->head_bytes <= part)
             memcpy(bytes, file->head, (size_t)file->head_bytes);
-        good = good && write_whole(fd, bytes, part);
+        good = good && (errno = enl_write_all(fd, bytes, part)) == 0;
         at += part;
     }
     return fd >= 0 && close(fd) == 0 && good;
