@@ -42,6 +42,8 @@ struct enl_roster *enl_team_lines(const struct enl_team_options *options, char *
 
 /* node_list.c -- How many nodes, and lists of them, such as 4,7..12. */
 
+/* Takes a number, up to `most`, off *at_io. False: there is none, or a larger one, and *at_io is as it was. */
+bool enl_take_number(const char **at_io, uint32_t most, uint32_t *number_out);
 /* Takes a number of processes, from 1 to those that a program may have, off *at_io. False: there is none. */
 bool enl_take_count(const char **at_io, uint32_t *count_out);
 

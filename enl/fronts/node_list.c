@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* node_list.c -- how many nodes, and lists of them, such as 4,7..12: numbers and ranges with commas between. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,31 +7,28 @@
 #include "bcri/refuse.h"
 #include "fronts/fronts.h"
 
+bool enl_take_number(const char **at_io, uint32_t most, uint32_t *number_out)
+{
+    uint64_t number = 0;
+    const char *at = *at_io;
+    for (; *at >= '0' && *at <= '9' && number <= most; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    if (at == *at_io || number > most)
+        return false;
+    *at_io = at;
+    *number_out = (uint32_t)number;
+    return true;
+}
+
 bool enl_take_count(const char **at_io, uint32_t *count_out)
 {
-    uint32_t count = 0;
     const char *at = *at_io;
-    for (; *at >= '0' && *at <= '9' && count <= BCRI_CCE_MAX; at++)
-        count = count * 10 + (uint32_t)(*at - '0');
-    if (at == *at_io || count < 1 || count > BCRI_CCE_MAX)
+    uint32_t count;
+    if (!enl_take_number(&at, BCRI_CCE_MAX, &count) || count == 0)
         return false;
     *at_io = at;
     *count_out = count;
     return true;
-}
-
-/* Takes a number off *at_io. */
-static bool take_number(const char **at_io, uint32_t *number_out)
-{
-    uint64_t number = 0;
-    const char *at = *at_io;
-    if (!isdigit((unsigned char)*at))
-        return false;
-    for (; isdigit((unsigned char)*at) && number <= ENL_NODE_MAX; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    *at_io = at;
-    *number_out = (uint32_t)number;
-    return number <= ENL_NODE_MAX;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -69,14 +65,14 @@ int enl_node_list(const char *option, const char *list, struct enl_nodes *nodes_
         uint32_t from, to;
         if (at != list)
             at++;
-        if (!take_number(&at, &from)) {
+        if (!enl_take_number(&at, ENL_NODE_MAX, &from)) {
             failed = -1;
             break;
         }
         to = from;
         if (strncmp(at, "..", 2) == 0) {
             at += 2;
-            if (!take_number(&at, &to) || to < from) {
+            if (!enl_take_number(&at, ENL_NODE_MAX, &to) || to < from) {
                 failed = -1;
                 break;
             }

@@ -13,7 +13,7 @@ static const char help[] =
     "Runs PROGRAM on the hosts that hostsfile in bcrrc(5) or a batch system's job lists.\n"
     "  nodes=N           N processes, which fill the slots of one host after the other\n"
     "  nodes=HxP         P processes on each of H hosts; without H on each of all\n"
-    "  nodes=N.BINTYPE  on hosts of that binary type; .CPUGEN and .SPEED may follow\n"
+    "  nodes=N.BINTYPE   on hosts of that binary type; .CPUGEN and .SPEED may follow\n"
     "  heterogeneous     hosts may be of several architectures\n"
     "  group=NAME        only hosts of that group\n"
     "  network=A[+B]     data go by the first of these networks that both hosts have\n"
@@ -77,16 +77,12 @@ static int take_usage(struct enl_scrun *scrun, const char *value, char *error, s
 static int take_limit(const char *key, uint32_t *limit, const char *unit, const char *value, char *error,
                       size_t error_size)
 {
-    static const uint64_t LIMIT_MAX = UINT64_C(1) << 31;
-    uint64_t number = 0;
+    static const uint32_t LIMIT_MAX = UINT32_C(1) << 31;
     const char *at = value;
-    for (; *at >= '0' && *at <= '9' && number <= LIMIT_MAX; at++)
-        number = 10 * number + (uint64_t)(*at - '0');
-    if (*at != '\0' || number == 0 || number > LIMIT_MAX)
-        return bcri_refuse(error, error_size, -1, "%s=%.60s is no number of %s from 1 to %u", key, value,
-                           unit, (unsigned)LIMIT_MAX);
-    *limit = (uint32_t)number;
-    return 0;
+    if (enl_take_number(&at, LIMIT_MAX, limit) && *at == '\0' && *limit != 0)
+        return 0;
+    return bcri_refuse(error, error_size, -1, "%s=%.60s is no number of %s from 1 to %u", key, value, unit,
+                       LIMIT_MAX);
 }
 
 static int take_cpulimit(struct enl_scrun *scrun, const char *value, char *error, size_t error_size)
