@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 
 #include "base/report.h"
 #include "base/spawn.h"
+#include "base/unguessable.h"
 #include "host/host.h"
 
 enum { REASON_MAX = 512 };
@@ -48,10 +47,8 @@ static bool start_keeper(struct enl_here *here, char *reason)
 /* Nobody can guess the name, so nothing else has it. NULL: no memory, or it is too long. */
 static char *choose_path(const struct enl_self *self, const char *folder)
 {
-    uint64_t chance[2];
-    char *path = NULL;
-    if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance ||
-        asprintf(&path, "%s/bcr-%s-%016" PRIx64 "%016" PRIx64, folder, self->name, chance[0], chance[1]) < 0)
+    char letters[ENL_UNGUESSABLE], *path = NULL;
+    if (!enl_unguessable(letters) || asprintf(&path, "%s/bcr-%s-%s", folder, self->name, letters) < 0)
         return NULL;
     if (strlen(path) < PATH_MAX)
         return path;

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/names.h"
+#include "base/unguessable.h"
 #include "bcri/frames.h"
 #include "carry/carry.h"
 
@@ -122,16 +122,15 @@ bool enl_push_path_is_plain(const char *path)
 
 bool enl_push_write_script(struct enl_push *push)
 {
-    uint64_t chance[2] = {0};
+    char letters[ENL_UNGUESSABLE];
     FILE *out = open_memstream(&push->script, &push->script_bytes);
-    if (out == NULL || getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
+    if (out == NULL || !enl_unguessable(letters)) {
         if (out != NULL)
             fclose(out);
         return false;
     }
-    fprintf(out, "a=%s s=%s k=%" PRIu64 " p=bcr-push-%016" PRIx64 "%016" PRIx64 "\n%s", enl_abi(),
-            push->spare != NULL ? push->spare : "", push->bytes / 1024 + 4 * push->count + 64, chance[0],
-            chance[1], head);
+    fprintf(out, "a=%s s=%s k=%" PRIu64 " p=bcr-push-%s\n%s", enl_abi(),
+            push->spare != NULL ? push->spare : "", push->bytes / 1024 + 4 * push->count + 64, letters, head);
     for (size_t i = 0; i < push->count; i++)
         put_step(out, "take", &push->files[i]);
     if (push->count != 0)

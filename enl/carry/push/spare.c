@@ -7,16 +7,15 @@
  * daemon removes it when the daemon has ended, in whatever way. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/unguessable.h"
 #include "base/write_all.h"
 #include "carry/carry.h"
 
@@ -108,13 +107,12 @@ void enl_push_make_spare(struct enl_carry *carry)
 {
     struct enl_push *push = carry->push;
     const char *named = getenv("PARALLEL_FILE_SYSTEM"), *folder = named != NULL ? named : FOLDER;
-    uint64_t chance[2];
+    char letters[ENL_UNGUESSABLE];
     if (folder[0] == '\0' || (named == NULL && access(folder, F_OK) != 0))
         return;
     const char *why = why_not(folder);
     if (why == NULL &&
-        (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance ||
-         asprintf(&push->spare, "%s/bcr-push-%016" PRIx64 "%016" PRIx64, folder, chance[0], chance[1]) < 0)) {
+        (!enl_unguessable(letters) || asprintf(&push->spare, "%s/bcr-push-%s", folder, letters) < 0)) {
         push->spare = NULL;
         why = "no memory";
     }
