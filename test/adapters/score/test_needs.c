@@ -10,18 +10,11 @@
 
 static struct run run;
 
-/* enl by its other name, with two hosts of two nodes each. */
+/* With two hosts of two nodes each. */
 static const char *scrun(void)
 {
-    static const char lines[] = "a local slots=2\nb local slots=2\n";
-    static char path[4096];
-    run_folder();
-    run_write_file("hosts", lines, sizeof lines - 1, 0600);
-    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
-    snprintf(path, sizeof path, "%s", run_in_folder("scrun"));
-    unlink(path);
-    CHECK_INT(symlink(run_enl(), path), 0);
-    return path;
+    run_hosts("a local slots=2\nb local slots=2\n");
+    return run_enl_as("scrun");
 }
 
 static const char *wants(const char *what)

@@ -17,24 +17,18 @@ static char bytes[BYTES];
 /* Two hosts with two nodes each; the tools are on PATH, and `in` is the standard input of what is started. */
 static const char *scrun(void)
 {
-    static const char lines[] = "a local slots=2\nb local slots=2\n";
-    static char path[8192];
-    run_folder();
-    run_write_file("hosts", lines, sizeof lines - 1, 0600);
-    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+    char path[8192];
+    run_hosts("a local slots=2\nb local slots=2\n");
     snprintf(path, sizeof path, "%s:%s", getenv("SCORE_TOOLS"), getenv("PATH"));
     setenv("PATH", path, 1);
     setenv("SCORE_OPTIONS", "message=quiet", 1);
-    snprintf(path, sizeof path, "%s", run_in_folder("scrun"));
-    unlink(path);
-    CHECK_INT(symlink(run_enl(), path), 0);
     for (int i = 0; i < BYTES; i++)
         bytes[i] = (char)('a' + i % 23);
     run_write_file("in", bytes, BYTES, 0600);
     const int in = open("in", O_RDONLY | O_CLOEXEC);
     CHECK(in >= 0 && dup2(in, 0) == 0);
     close(in);
-    return path;
+    return run_enl_as("scrun");
 }
 
 static void ends(int status)

@@ -331,6 +331,21 @@ void run_script(const char *name, const char *text)
     run_write_file(name, text, strlen(text), 0700);
 }
 
+void run_hosts(const char *lines)
+{
+    run_write_file("hosts", lines, strlen(lines), 0600);
+    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+}
+
+const char *run_enl_as(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s", run_in_folder(name));
+    unlink(path);
+    CHECK_INT(symlink(run_enl(), path), 0);
+    return path;
+}
+
 const char *run_in_folder(const char *name)
 {
     static char path[4][512];

@@ -23,9 +23,13 @@ struct run {
 const char *run_folder(void);
 /* The programs of this build. */
 const char *run_enl(void);
+/* enl by another name, by which it is another command. */
+const char *run_enl_as(const char *name);
 const char *run_cce(void);
 const char *run_plain(void);
 
+/* The hosts of what is run from now on: lines of a hosts file. */
+void run_hosts(const char *lines);
 /* Starts a command: run_start(&run, program, word, ...). Set environment variables before (they are
  * this process's). */
 #define run_start(run, ...) run_start_words((run), (const char *const[]){__VA_ARGS__, NULL})

@@ -16,18 +16,11 @@ enum { ENDED = 128 + SIGKILL };
 
 static struct run run;
 
-/* enl by its other name, and two hosts. */
+/* With two hosts. */
 static const char *scrun(void)
 {
-    static const char lines[] = "a local slots=2\nb local slots=2\n";
-    static char path[4096];
-    snprintf(path, sizeof path, "%s", run_in_folder("bcr-scrun"));
-    if (access(path, F_OK) != 0) {
-        CHECK_INT(symlink(run_enl(), path), 0);
-        run_write_file("hosts", lines, sizeof lines - 1, 0600);
-        setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
-    }
-    return path;
+    run_hosts("a local slots=2\nb local slots=2\n");
+    return run_enl_as("bcr-scrun");
 }
 
 static bool are_in_group(void)

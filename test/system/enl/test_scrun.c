@@ -13,23 +13,14 @@
 
 static struct run run;
 
-/* enl by its other name. */
 static const char *scrun(void)
 {
-    static char path[4096];
-    const char *const link = run_in_folder("bcr-scrun");
-    unlink(link);
-    CHECK_INT(symlink(run_enl(), link), 0);
-    snprintf(path, sizeof path, "%s", link);
-    return path;
+    return run_enl_as("bcr-scrun");
 }
 
 static void two_hosts(void)
 {
-    static const char lines[] = "a local slots=2\nb local slots=2\n";
-    run_folder();
-    run_write_file("hosts", lines, sizeof lines - 1, 0600);
-    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+    run_hosts("a local slots=2\nb local slots=2\n");
 }
 
 static void ends(int status)
@@ -62,11 +53,8 @@ TEST(nodes_are_told_when_all_are_there)
 
 TEST(a_job_has_the_hosts_of_a_group_or_of_a_kind)
 {
-    static const char lines[] = "a local slots=2 group=odd+all\nb local slots=2 group=all cpugen=p4\n"
-                                "c local slots=2 group=odd\nother local abi=riscv64 group=all\n";
-    run_folder();
-    run_write_file("hosts", lines, sizeof lines - 1, 0600);
-    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+    run_hosts("a local slots=2 group=odd+all\nb local slots=2 group=all cpugen=p4\n"
+              "c local slots=2 group=odd\nother local abi=riscv64 group=all\n");
     run_start(&run, scrun(), "-group=odd", "sh", "-c", "echo $SCORE_OPTIONS");
     ends(0);
     CHECK_STR(run.error, "SCORE: 4 nodes (2x2) ready.\n");

@@ -12,22 +12,9 @@
 
 static struct run run;
 
-/* enl by its other name. */
 static const char *yod(void)
 {
-    static char path[4096];
-    const char *const link = run_in_folder("bcr-yod");
-    unlink(link);
-    CHECK_INT(symlink(run_enl(), link), 0);
-    snprintf(path, sizeof path, "%s", link);
-    return path;
-}
-
-/* The hosts of the test: daemons on this machine. */
-static void hosts(const char *lines)
-{
-    run_write_file("hosts", lines, strlen(lines), 0600);
-    setenv("BCR_HOSTSFILE", run_in_folder("hosts"), 1);
+    return run_enl_as("bcr-yod");
 }
 
 static bool has_line(const char *text, const char *line)
@@ -68,7 +55,7 @@ static pid_t told_pid(const char *word, char **behind_out)
 TEST(each_rank_has_a_line_and_the_lowest_that_failed_gives_the_status)
 {
     run_folder();
-    hosts(THREE_HOSTS);
+    run_hosts(THREE_HOSTS);
     run_script("load", "-sz 2 true\n-sz 2 sh -c 'exit 3' # both\n-l 5 sh -c 'kill -USR1 $$'\n");
     run_start(&run, yod(), "load");
     ends(3);
@@ -119,7 +106,7 @@ TEST(no_program_begins_before_all_are_there)
     setenv("BCR_LOGLEVEL", "debug", 1);
     char lines[4096];
     snprintf(lines, sizeof lines, "a local slots=3\nb local enl=%s\n", run_in_folder("late"));
-    hosts(lines);
+    run_hosts(lines);
     run_start(&run, yod(), "-sz", "4", run_in_folder("member"));
     CHECK_STR(run_told_by(&run), "late");
     run_wait_for_text(log_of(""), "host a is number 1");
@@ -134,7 +121,7 @@ TEST(no_program_begins_before_all_are_there)
 TEST(bcr_programs_are_a_team_and_others_stand_beside_them)
 {
     run_folder();
-    hosts("a local slots=3\nb local slots=3\n");
+    run_hosts("a local slots=3\nb local slots=3\n");
     run_start(&run, yod(), "-sz", "6", getenv("SYS_TEAM"), "whole");
     ends(0);
     CHECK(strstr(run.text, "5 of 6 on host") != NULL);
@@ -150,7 +137,7 @@ TEST(bcr_programs_are_a_team_and_others_stand_beside_them)
 TEST(user_signals_reach_all_and_a_first_interrupt_asks_a_second_kills)
 {
     run_folder();
-    hosts("a local slots=1\nb local slots=2\n");
+    run_hosts("a local slots=1\nb local slots=2\n");
     run_script("member",
                "#!/bin/sh\ntrap 'echo usr1 >\"$SYS_TELL\"' USR1\ntrap 'echo term >\"$SYS_TELL\"' TERM\n"
                "echo here $$ >\"$SYS_TELL\"\nwhile :; do sleep 100 & wait $!; kill $! 2>/dev/null; done\n");
@@ -175,7 +162,7 @@ TEST(user_signals_reach_all_and_a_first_interrupt_asks_a_second_kills)
 TEST(a_rank_whose_program_is_missing_did_not_start_and_the_others_ended_with_the_job)
 {
     run_folder();
-    hosts(THREE_HOSTS);
+    run_hosts(THREE_HOSTS);
     run_script("load", "-sz 2 sleep 100\n-l 5 no_such_program\n");
     run_start(&run, yod(), "load");
     ends(126);
@@ -209,7 +196,7 @@ TEST(a_rank_is_over_when_its_process_has_ended)
 TEST(a_host_that_is_lost_takes_its_own_ranks_and_no_others)
 {
     run_folder();
-    hosts("a local\nb local\n");
+    run_hosts("a local\nb local\n");
     run_script(
         "member",
         "#!/bin/sh\necho here $PPID $$ >\"$SYS_TELL\"\nexec dd bs=1 count=1 <\"$SYS_GO\" >/dev/null 2>&1\n");
@@ -287,7 +274,7 @@ TEST(with_g_a_stack_is_behind_the_line_of_its_rank)
 {
     char text[4096];
     run_folder();
-    hosts("a local\nb local\nc local\n");
+    run_hosts("a local\nb local\nc local\n");
     snprintf(text, sizeof text, "%s kill 11\n%s exit 0\n%s kill 6\n", getenv("SYS_CCE"), getenv("SYS_CCE"),
              getenv("SYS_CCE"));
     run_write_file("load", text, strlen(text), 0600);
@@ -334,7 +321,7 @@ TEST(when_the_front_end_is_killed_nothing_is_left)
     for (int phase = 0; phase < 2; phase++) {
         snprintf(lines, sizeof lines, "a local slots=2\nb local%s%s\n", phase == 0 ? " enl=" : "",
                  phase == 0 ? run_in_folder("late") : "");
-        hosts(lines);
+        run_hosts(lines);
         run_start(&run, yod(), "-sz", "3", run_in_folder("member"));
         int ends[3], count = 0;
         for (; count < (phase == 0 ? 1 : 3); count++)
