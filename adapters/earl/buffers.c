@@ -318,15 +318,14 @@ static int to_own(struct earl *earl, const earl_buffer *buffer)
 /* One packet to one process, in a copy that is given away: two processes that held the packet would both have to let it go. */
 static int post_short(struct earl *earl, const earl_buffer *buffer, int process, unsigned context, int tag)
 {
-    earl_packet packet = earl_outgoing_memory(earl, EARL_HEAD_FIRST + buffer->length);
+    earl_packet packet = earl_outgoing_memory(earl, EARL_HEAD + buffer->length);
     if (packet == NULL)
         return EARL_E_MEMORY;
     unsigned char *bytes = *packet;
-    earl_head_write(bytes, EARL_FIRST | (uint32_t)buffer->format << EARL_FORMAT_SHIFT, context,
+    earl_head_write(bytes, EARL_WHOLE | (uint32_t)buffer->format << EARL_FORMAT_SHIFT, context,
                     (uint32_t)earl->process, (uint32_t)tag);
-    earl_first_write(bytes, EARL_BUFFER_ID, 0, buffer->length);
     if (buffer->length != 0)
-        memcpy(bytes + EARL_HEAD_FIRST, buffer->pieces->data, buffer->length);
+        memcpy(bytes + EARL_HEAD, buffer->pieces->data, buffer->length);
     earl_peer(earl, process)->sends++;
     return earl_outgoing_put(earl, process, packet, false);
 }

@@ -190,9 +190,9 @@ void earl_incoming_copy(struct earl *earl, struct earl_incoming *incoming);
 /* A message of this process to itself, in no packet; send is NULL, or to be told when a receive has got hold of it. */
 void earl_incoming_own(struct earl *earl, const struct earl_envelope *envelope, const unsigned char *data,
                        const struct earl_open *send);
-/* A whole message has come; returns whether the packet is kept. */
-bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
-                         const unsigned char *data, struct earl_open *current);
+/* A whole message has come, of items in that format; returns whether the packet is kept. */
+bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, uint32_t format,
+                         earl_packet packet, const unsigned char *data, struct earl_open *current);
 bool earl_incoming_first(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
                          const unsigned char *data, size_t length, struct earl_open *current);
 bool earl_incoming_more(struct earl *earl, int source, uint32_t id, earl_packet packet,

@@ -142,10 +142,12 @@ static struct earl_incoming *come(struct earl *earl, const struct earl_envelope 
     return NULL;
 }
 
-bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, earl_packet packet,
-                         const unsigned char *data, struct earl_open *current)
+bool earl_incoming_whole(struct earl *earl, const struct earl_envelope *envelope, uint32_t format,
+                         earl_packet packet, const unsigned char *data, struct earl_open *current)
 {
-    const struct earl_incoming *kept = come(earl, envelope, packet, data, current, false);
+    struct earl_incoming *kept = come(earl, envelope, packet, data, current, false);
+    if (kept != NULL)
+        kept->format = (uint8_t)format;
     return kept != NULL && kept->pieces != NULL;
 }
 

@@ -5,8 +5,8 @@
  *   +-------+---------+--------+--------+------+----+------------+
  *   | kind  | context | source | tag    | id   | no | total      |   FIRST: of a message in several packets, or that is
  *   +-------+---------+--------+--------+------+----+------------+          to be answered (SYNCHRONOUS)
- *                                                                   The kind's third byte: the format of typed items
- *   | kind  | context | source | tag    | data ...                  WHOLE: a message
+ *   | kind  | context | source | tag    | data ...                  WHOLE: a message. The kind's third byte in both: the format
+ *                                                                          of typed items
  *   | kind  | 0       | source | id     | data ...                  MORE: of the message with that id, the next bytes
  *   | kind  | no      | source | id     |                           MATCHED: a receive has got hold of the message
  *

@@ -16,7 +16,7 @@ static void tell_end(struct earl *earl, int process, struct earl_open *current)
         return;
     peer->is_watched = false;
     const struct earl_envelope envelope = {peer->watch_context, process, peer->watch_tag, EARL_OK, 0};
-    earl_incoming_whole(earl, &envelope, NULL, NULL, current);
+    earl_incoming_whole(earl, &envelope, 0, NULL, NULL, current);
 }
 
 void earl_expect(struct earl *earl, int process)
@@ -44,7 +44,8 @@ static bool read_packet(struct earl *earl, earl_packet packet, struct earl_open 
     switch (head.kind & EARL_KIND_MASK) {
     case EARL_WHOLE:
         envelope.length = (long long)(length - EARL_HEAD);
-        return earl_incoming_whole(earl, &envelope, packet, bytes + EARL_HEAD, current);
+        return earl_incoming_whole(earl, &envelope, head.kind >> EARL_FORMAT_SHIFT, packet, bytes + EARL_HEAD,
+                                   current);
     case EARL_FIRST:
         if (length < EARL_HEAD_FIRST)
             break;

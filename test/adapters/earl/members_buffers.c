@@ -151,6 +151,15 @@ void buffers(void)
     earl_buffer_free(raw);
     const struct earl_wanted wanted = wants(CONTEXT, EARL_ANY, 6);
     MUST(earl_receive(&wanted, text, sizeof text, NULL) == EARL_OK && strcmp(text, "bytes") == 0);
+    for (int is_raw = 0; is_raw < 2; is_raw++) {
+        earl_buffer *mine = earl_buffer_make(is_raw);
+        MUST(mine != NULL && earl_pack(mine, EARL_INT, &self, 1, 1) == EARL_OK &&
+             earl_buffer_send(mine, 1, &next, CONTEXT, 7) == EARL_OK);
+        earl_buffer *came = receive((self + count - 1) % count, 7);
+        MUST(earl_buffer_is_raw(came) == is_raw);
+        earl_buffer_free(mine);
+        earl_buffer_free(came);
+    }
     MUST(earl_barrier(NULL) == EARL_OK);
     free(all);
 }
