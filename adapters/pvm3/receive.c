@@ -97,6 +97,12 @@ static int look(int tid, int tag, const struct earl_wanted *wanted, struct pvmi_
     return told == NULL ? PvmNoMem : told->id;
 }
 
+/* There is nothing but Earl's messages to look at. */
+static bool is_plain(void)
+{
+    return pvmi_chooser == NULL && !pvmi_has_kept() && pvmi_handlers() == 0;
+}
+
 /* The same as pvmi_take, of arguments that are right. */
 static int take(int tid, int tag, int msec)
 {
@@ -106,8 +112,7 @@ static int take(int tid, int tag, int msec)
     struct pvmi_buffer *seen = NULL;
     const int64_t end_ms = msec > 0 ? pvmi_now_ms() + msec + 1 : 0;
     for (int left = msec;; left = msec > 0 ? (int)(end_ms - pvmi_now_ms()) : msec) {
-        const bool is_plain = pvmi_chooser == NULL && !pvmi_has_kept() && pvmi_handlers() == 0;
-        if (is_plain && msec < 0 && (code = receive(&wanted, true)) != 0)
+        if (msec < 0 && is_plain() && (code = receive(&wanted, true)) != 0)
             return code;
         code = look(tid, tag, &wanted, &seen, true);
         if (code != 0 || msec == 0 || (msec > 0 && left <= 0)) {
@@ -143,9 +148,22 @@ int pvmi_activate(int id)
     return pvmi_receive_buffer = id;
 }
 
+/* The former message is over when the next one has come. What waits for that without a limit, and calls nothing of the program's
+ * meanwhile, lets go of it before: so that is done, and its sender has the memory again, when the next one comes. */
+static int receive_next(int tid, int tag)
+{
+    const int code = check(tid, tag);
+    if (code < 0)
+        return code;
+    struct pvmi_buffer *former = is_plain() ? pvmi_buffer_of(pvmi_receive_buffer) : NULL;
+    if (former != NULL)
+        pvmi_buffer_free(former);
+    return pvmi_activate(pvmi_take(tid, tag, -1));
+}
+
 int pvm_recv(int tid, int msgtag)
 {
-    return pvmi_told("recv", pvmi_activate(pvmi_take(tid, msgtag, -1)));
+    return pvmi_told("recv", receive_next(tid, msgtag));
 }
 
 int pvm_nrecv(int tid, int msgtag)

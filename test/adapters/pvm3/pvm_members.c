@@ -91,6 +91,7 @@ static const struct {
     {"nested", nested},
     {"infos", infos},
     {"all_send_first", all_send_first},
+    {"long_one_by_one", long_one_by_one},
     {"flood", flood},
     {"to_an_ended_task", to_an_ended_task},
     {"chooses", chooses},

@@ -93,6 +93,7 @@ void forwards(void);
 void nested(void);
 void infos(void);
 void all_send_first(void);
+void long_one_by_one(void);
 void flood(void);
 void to_an_ended_task(void);
 void chooses(void);

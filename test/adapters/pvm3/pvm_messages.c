@@ -254,6 +254,25 @@ void flood(void)
     free(next);
 }
 
+/* The sender has memory for one of these: it has it again once the receiver waits for the next. */
+void long_one_by_one(void)
+{
+    enum { LONG = 700000 };
+    static char bytes[LONG], got[LONG];
+    for (int i = 0; i < number && self < 2; i++) {
+        memset(bytes, i, sizeof bytes);
+        if (self == 0) {
+            MUST(pvm_initsend(PvmDataRaw) > 0);
+            IS(pvm_pkbyte(bytes, LONG, 1), PvmOk);
+            IS(pvm_send(tids[1], 3), PvmOk);
+        } else {
+            MUST(pvm_recv(tids[0], 3) > 0);
+            IS(pvm_upkbyte(got, LONG, 1), PvmOk);
+            MUST(memcmp(bytes, got, LONG) == 0);
+        }
+    }
+}
+
 /* What goes to a task that has ended vanishes. */
 void to_an_ended_task(void)
 {

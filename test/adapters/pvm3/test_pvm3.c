@@ -221,6 +221,13 @@ TEST_TIMEOUT(all_may_send_before_they_receive, LIMIT)
     runs("3", "flood", number);
 }
 
+TEST_TIMEOUT(a_task_that_waits_for_a_message_holds_none, LIMIT)
+{
+    setenv("EARL_MEMORY", "0", 1);
+    runs("2", "long_one_by_one", "5");
+    unsetenv("EARL_MEMORY");
+}
+
 TEST_TIMEOUT(what_goes_to_a_task_that_has_ended_vanishes, LIMIT)
 {
     runs("3", "to_an_ended_task", "0");
