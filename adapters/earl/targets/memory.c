@@ -10,10 +10,12 @@
 
 #include "memory.h"
 
-/* What there is at first, beside EARL_MEMORY, so that the parts of messages that are being received find room whatever waits
- * elsewhere; the rest grows by doubling. */
+/* ACCOUNT_BESIDE is there beside EARL_MEMORY, so that the parts of messages that are being received find room whatever waits
+ * elsewhere. The pages of an account are had at once, and many a process needs few, so it begins with ACCOUNT_FIRST, and doubles
+ * whenever that is not enough. */
 enum {
-    ACCOUNT_FIRST = 1 << 20,
+    ACCOUNT_FIRST = 256 << 10,
+    ACCOUNT_BESIDE = 1 << 20,
     ACCOUNT_REGIONS = 64,
     MUST_BYTES = 1 << 16,
     HEAP_BYTES = 4096, /* what the heap keeps for itself of a growth */
@@ -30,8 +32,7 @@ static struct {
 size_t earl_memory_begin(size_t most)
 {
     memory.account = ACCOUNT_FIRST;
-    memory.most = most + ACCOUNT_FIRST;
-    memory.is_at_most = most < EARL_PART_MOST + HEAP_BYTES;
+    memory.most = most + ACCOUNT_BESIDE;
     return memory.account;
 }
 
@@ -42,7 +43,7 @@ void earl_memory_end(void)
     memory.kept = NULL;
 }
 
-/* Doubles the account, as far as EARL_MEMORY goes, for one packet of that length. */
+/* Doubles the account, as far as EARL_MEMORY and what is beside it go, for one packet of that length. */
 static bool grow(size_t length)
 {
     const size_t left = memory.most - memory.account, twice = memory.account < left ? memory.account : left;
@@ -82,7 +83,7 @@ static earl_packet wait_for_part(int length)
 {
     bcr_region region = NULL;
     if (!memory.is_at_most) {
-        region = bcr_rgalloc_within(length, 0, PART_MSEC);
+        region = bcr_rgalloc_within(length, 0, memory.account < ACCOUNT_BESIDE ? 0 : PART_MSEC);
         if (region != NULL || bcr_errno != bcrE_NBYTES)
             return region;
         (void)grow((size_t)length);
@@ -131,8 +132,9 @@ earl_packet earl_memory_take(size_t length, enum earl_patience patience)
         return patience == EARL_PART ? wait_for_part((int)length) : wait_for_other((int)length);
     if (!keeps_part() && patience != EARL_MUST)
         return NULL;
+    const bool grows = patience != EARL_NOW || memory.account < ACCOUNT_BESIDE;
     bcr_region region = bcr_rgalloc((int)length, 0);
-    if (region == NULL && patience != EARL_NOW && bcr_errno == bcrE_NBYTES &&
+    if (region == NULL && grows && bcr_errno == bcrE_NBYTES &&
         (grow(length) ||
          (patience == EARL_MUST && bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, MUST_BYTES) >= 0)))
         region = bcr_rgalloc((int)length, 0);
