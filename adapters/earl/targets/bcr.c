@@ -165,8 +165,7 @@ static int begin(void *self, int *process, int *count)
     const int regions = (int)from_variable("EARL_INBOX", 1, 1 << 20, INBOX_REGIONS);
     const size_t account =
         earl_memory_begin((size_t)from_variable("EARL_MEMORY", 0, (long long)1 << 40, memory_default));
-    if (bcr_cagrow(INBOX, 0, 1, 0, 0, regions, (int)account) != INBOX ||
-        bcr_cagrow(WORK, 1, 0, 0, 0, 0, 0) != WORK || bcr_handler(WORK, run, 1, 0, 0) != 0)
+    if (bcr_cagrow(WORK, 1, 1, 0, 0, regions, (int)account) != WORK || bcr_handler(WORK, run, 1, 0, 0) != 0)
         return EARL_E_SYSTEM;
     const int begun = bcr.who->begin(process, count);
     bcr.host = begun == EARL_OK ? member(*process).host : 0;

@@ -12,7 +12,7 @@
 
 /* Cells of each process. Into the inbox come packets, ends of CCEs, and what world.c and directory.c say to each other;
  * EARL_CELL_ASK is for answers of EXEC to who waits for them, here and now. */
-enum { EARL_CELL_INBOX = 1, EARL_CELL_WORK = 2, EARL_CELL_ASK = 3 };
+enum { EARL_CELL_WORK = 1, EARL_CELL_INBOX = 2, EARL_CELL_ASK = 3 };
 
 /* What is known of a process. */
 struct earl_known {

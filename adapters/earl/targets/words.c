@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "world.h"
 
 /* As it lies in a region: 24 bytes of ints, 16 of the CCE. */
@@ -11,7 +12,7 @@ enum { WORD_LENGTH = 40 };
 bool earl_word_put(const struct earl_word *word, const char *text, bcr_cce_id to, int cell)
 {
     const size_t length = strlen(text);
-    bcr_region region = bcr_rgalloc(WORD_LENGTH + (int)length, 0);
+    bcr_region region = earl_memory_take((size_t)WORD_LENGTH + length, EARL_MUST);
     if (region == NULL)
         return false;
     memcpy((char *)*region + WORD_LENGTH, text, length);

@@ -203,7 +203,7 @@ static int begin(int *process, int *count)
     struct earl_word own;
     int code = EARL_E_ENDED;
     earl_pool_begin(&world.pool, sizeof(struct answer));
-    if (bcr_cagrow(EARL_CELL_ASK, 0, 1, 0, 0, 8, 4096) != EARL_CELL_ASK)
+    if (bcr_cagrow(EARL_CELL_ASK, 0, 1, 0, 0, 8, 0) != EARL_CELL_ASK)
         return EARL_E_SYSTEM;
     earl_world_host(host, sizeof host);
     for (int i = 0; i < BEGINS && code == EARL_E_ENDED; i++) {
