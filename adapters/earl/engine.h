@@ -23,7 +23,7 @@
  * copied out of a packet that no receive wanted, so that its memory is the sender's again. */
 enum {
     EARL_WHOLE_MAX = 8192,
-    EARL_PART_SMALL = 16384,
+    EARL_PART_SMALL = 22 << 10, /* 64 KiB are three */
     EARL_PART_LARGE = EARL_PART_MOST,
     EARL_PART_LIMIT = 256 << 10, /* of a message: from here on its parts are large */
     EARL_UNASKED = 256 << 10,
