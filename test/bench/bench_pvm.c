@@ -194,7 +194,8 @@ int main(int argc, char **argv)
         snprintf(text, sizeof text, "%d", rounds);
         start(argv[1], text, 1, &peer);
         messages(1, peer, rounds);
-        groups(rounds / 50 + 1);
+        /* Some 20 ms: so long those that shared a core while the peer ran may stay on it. */
+        groups(rounds / 5 + 1);
         spawns(argv[1], tasks < MOST_TASKS ? tasks : MOST_TASKS);
         notices(argv[1]);
     } else {
