@@ -215,7 +215,7 @@ int pvmi_buffer_items(const struct pvmi_buffer *buffer, earl_buffer **items_out,
         return PvmOk;
     if (buffer->items == NULL && buffer->encoding != PvmDataInPlace)
         return PvmNoSuchBuf; /* a probe has told of it: it was not received */
-    earl_buffer *items = earl_buffer_make(1);
+    earl_buffer *items = earl_buffer_make(buffer->items == NULL || earl_buffer_is_raw(buffer->items));
     int code = items == NULL ? EARL_E_MEMORY : EARL_OK;
     if (code == EARL_OK && buffer->items != NULL)
         code = earl_buffer_append(items, buffer->items);

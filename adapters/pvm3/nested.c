@@ -88,7 +88,7 @@ int pvmi_unnest(earl_buffer *from)
     }
     buffer->items = items;
     buffer->was_received = true;
-    buffer->encoding = fields[0];
+    buffer->encoding = earl_buffer_is_raw(items) ? PvmDataRaw : PvmDataDefault;
     buffer->info = (struct pvmminfo){.ctx = fields[1],
                                      .tag = fields[2],
                                      .wid = fields[3],

@@ -427,6 +427,18 @@ void nested(void)
     IS(pvm_setsbuf(outer), places);
     IS(pvm_pkmesg(places), PvmOk);
     FAILS(pvm_pkmesgbody(places), PvmMismatch);
+    /* It is packed further where it came, as any other that came. */
+    IS(pvm_send(tids[self], 3), PvmOk);
+    MUST(pvm_recv(-1, 3) > 0);
+    IS(pvm_upkint(words, 3, 1), PvmOk);
+    const int came = pvm_upkmesg();
+    IS(pvm_setsbuf(came), outer);
+    IS(pvm_packf("%d", 10), PvmOk);
+    IS(pvm_send(tids[self], 3), PvmOk);
+    MUST(pvm_recv(-1, 3) > 0);
+    IS(next_int(), 9);
+    IS(next_int(), 10);
+    IS(pvm_setsbuf(outer), came);
     FAILS(pvm_pkmesg(0), PvmBadParam);
     FAILS(pvm_pkmesg(outer), PvmBadParam);
     FAILS(pvm_pkmesgbody(9999), PvmNoSuchBuf);
@@ -478,6 +490,18 @@ void infos(void)
     IS(pvm_send(tids[self], 18), PvmOk);
     IS(pvm_getminfo(pvm_recv(-1, 18), &info), PvmOk);
     MUST(info.enc == 0x10000000 && info.len == 0);
+    /* What came and was packed further is, once it is emptied, a buffer of its encoding. */
+    for (int encoding = PvmDataDefault; encoding <= PvmDataRaw; encoding++) {
+        IS(pvm_packf("%+%d", encoding, 1), PvmOk);
+        IS(pvm_send(tids[self], 19), PvmOk);
+        IS(pvm_freebuf(pvm_getsbuf()), PvmOk);
+        MUST(pvm_setsbuf(pvm_recv(-1, 19)) == 0 && pvm_setrbuf(0) > 0);
+        IS(pvm_packf("%d", 2), PvmOk);
+        IS(pvm_packf("%+%d", encoding, 3), PvmOk);
+        IS(pvm_send(tids[self], 20), PvmOk);
+        IS(pvm_getminfo(pvm_recv(-1, 20), &info), PvmOk);
+        MUST(info.enc == (encoding == PvmDataRaw ? hosts[0].hi_dsig : 0x10000000) && info.len == 4);
+    }
     FAILS(pvm_bufinfo(0, NULL, NULL, NULL), PvmBadParam);
     FAILS(pvm_bufinfo(9999, NULL, NULL, NULL), PvmNoSuchBuf);
     FAILS(pvm_getminfo(-5, &info), PvmBadParam);
