@@ -16,16 +16,6 @@ set(BCR_LIB_sodium PkgConfig::SODIUM)
 set(BCR_LIB_threads Threads::Threads)
 set(BCR_LIB_dl ${CMAKE_DL_LIBS})
 
-# tcmalloc's own allocations look like leaks to a sanitizer, so it stays out of those builds.
-# BCR_LIB_tcmalloc is empty then, and LIBS tcmalloc means nothing.
-set(BCR_LIB_tcmalloc "")
-if(BCR_TCMALLOC AND NOT BCR_SANITIZE AND NOT BCR_FUZZ)
-    pkg_check_modules(TCMALLOC IMPORTED_TARGET libtcmalloc_minimal)
-    if(TCMALLOC_FOUND)
-        set(BCR_LIB_tcmalloc PkgConfig::TCMALLOC)
-    endif()
-endif()
-
 # Coroutines switch with Boost.Context's two routines in assembly, which are called from C; without it, with ucontext. The
 # archive is preferred: the shared library would bring that of C++ into every program.
 set(BCR_FCONTEXT 0)

@@ -3,7 +3,7 @@
 #
 #   bcr_module(cells SOURCES cell.c cell_repair.c USES core copydesc [LIBS msgpack])
 #       Object library bcr_cells. Its <folder>/include is seen by those that USE it, and by those that use them.
-#   bcr_executable(enl SOURCES main.c USES client [LIBS uv tcmalloc])
+#   bcr_executable(enl SOURCES main.c USES client [LIBS uv sodium])
 #   bcr_test(test_cell SOURCES test_cell.c USES cells LABELS unit [LIBS ...] [TIMEOUT seconds] [SERIAL]
 #            [ARGS ...] [DEFINES ...] [ENV A=b ...])
 #       A program of TEST()s (test/support/check.h), registered with ctest. SERIAL: it wants the machine for itself.
@@ -14,7 +14,7 @@
 #
 # USES names modules; the word bcr stands for the shared library, seen through the public headers only.
 # Object files do not travel through object libraries by themselves, so each module records what it uses and a
-# program takes the objects of the closure, each once. LIBS are uv, msgpack, sodium, tcmalloc, threads, dl, or any
+# program takes the objects of the closure, each once. LIBS are uv, msgpack, sodium, threads, dl, or any
 # other target or library name.
 
 define_property(TARGET PROPERTY BCR_USES BRIEF_DOCS "Modules that this module uses directly")

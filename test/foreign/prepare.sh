@@ -9,8 +9,7 @@
 set -euo pipefail
 
 folder=$(mkdir -p "${1:?usage: prepare.sh FOLDER}" && cd "$1" && pwd)
-libraries="libc6 libgcc-s1 libstdc++6 libuv1 libuv1-dev libsodium23 libsodium-dev libmsgpackc2 libmsgpack-dev
-    libtcmalloc-minimal4 libgoogle-perftools-dev libboost-context1.74-dev"
+libraries="libc6 libgcc-s1 libstdc++6 libuv1 libuv1-dev libsodium23 libsodium-dev libmsgpackc2 libmsgpack-dev libboost-context1.74-dev"
 complete=yes
 
 missing() {
