@@ -9,13 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* So much that was taken is told before the rest is written. */
+enum { TOLD_AT = 16384 };
+
 struct enl_input {
     uv_pipe_t pipe;
     struct enl_here *here;
     struct enl_cce
         *cce; /* whose stdin it is; NULL: it is being closed, as that one is over, or reads no more */
     uint32_t team;
-    bool is_last; /* no more comes */
+    uint32_t taken; /* that was written, or dropped, and not told */
+    bool is_last;   /* no more comes */
 };
 
 struct piece {
@@ -68,12 +72,13 @@ void enl_input_close(struct enl_cce *cce)
     uv_close((uv_handle_t *)&input->pipe, on_closed);
 }
 
-static void tell_taken(const struct enl_input *input, uint32_t length)
+static void tell_taken(struct enl_input *input)
 {
     const struct bcri_control message = {.type = BCRI_MSG_input_taken,
                                          .present = BCRI_HAS(team) | BCRI_HAS(size),
                                          .team = input->team,
-                                         .size = length};
+                                         .size = input->taken};
+    input->taken = 0;
     input->here->ops->tell_teams(input->here->self->program, &message);
 }
 
@@ -83,10 +88,11 @@ static void on_written(uv_write_t *request, int status)
     struct piece *piece = request->data;
     struct enl_input *input = piece->input;
     (void)status;
-    if (input->here->self->phase == ENL_RUNNING)
-        tell_taken(input, piece->length);
-    if (input->is_last && input->cce != NULL &&
-        uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0)
+    const bool is_all = uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0;
+    input->taken += piece->length;
+    if (input->here->self->phase == ENL_RUNNING && (is_all || input->taken >= TOLD_AT))
+        tell_taken(input);
+    if (input->is_last && input->cce != NULL && is_all)
         enl_input_close(input->cce);
     free(piece);
 }
@@ -102,21 +108,21 @@ const char *enl_input_take(struct enl_here *here, const struct bcri_control *mes
     struct enl_input *input = cce->input;
     if (input->is_last)
         return "input behind its end";
-    if (message->bytes.length == 0) {
+    if (message->block.length == 0) {
         input->is_last = true;
         if (uv_stream_get_write_queue_size((uv_stream_t *)&input->pipe) == 0)
             enl_input_close(cce);
         return NULL;
     }
-    struct piece *piece = malloc(sizeof *piece + message->bytes.length);
+    struct piece *piece = malloc(sizeof *piece + message->block.length);
     if (piece == NULL) { /* nothing of it may be missing in the middle */
         enl_input_close(cce);
         return NULL;
     }
     piece->request.data = piece;
     piece->input = input;
-    piece->length = message->bytes.length;
-    memcpy(piece->bytes, message->bytes.bytes, piece->length);
+    piece->length = message->block.length;
+    memcpy(piece->bytes, message->block.bytes, piece->length);
     const uv_buf_t buffer = uv_buf_init(piece->bytes, piece->length);
     if (uv_write(&piece->request, (uv_stream_t *)&input->pipe, &buffer, 1, on_written) != 0) {
         free(piece);

@@ -18,7 +18,7 @@
 #include "job/job.h"
 #include "job/roster_plan.h"
 
-enum { WINDOW = 65536, PIECE = 2048 };
+enum { WINDOW = 65536 };
 
 struct enl_feed {
     struct enl_jobs *jobs;
@@ -32,7 +32,7 @@ struct enl_feed {
 static void *read_stdin(void *argument)
 {
     const int out = *(int *)argument;
-    char bytes[PIECE];
+    char bytes[WINDOW];
     ssize_t got;
     free(argument);
     do {
@@ -71,9 +71,9 @@ static void pass(const struct enl_feed *feed, const char *bytes, uint32_t length
 {
     struct enl_jobs *jobs = feed->jobs;
     const struct bcri_control message = {.type = BCRI_MSG_input,
-                                         .present = BCRI_HAS(team) | (length != 0 ? BCRI_HAS(bytes) : 0),
+                                         .present = BCRI_HAS(team) | (length != 0 ? BCRI_HAS(block) : 0),
                                          .team = feed->team,
-                                         .bytes = {bytes, length}};
+                                         .block = {bytes, length}};
     if (feed->host == jobs->self->host_number)
         (void)enl_input_take(jobs->here, &message);
     else
@@ -83,8 +83,8 @@ static void pass(const struct enl_feed *feed, const char *bytes, uint32_t length
 static void on_bytes(void *data)
 {
     struct enl_feed *feed = data;
-    char bytes[PIECE];
-    const ssize_t got = read(feed->watch->fd, bytes, sizeof bytes);
+    char bytes[WINDOW];
+    const ssize_t got = read(feed->watch->fd, bytes, WINDOW - feed->under_way);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
@@ -98,7 +98,10 @@ static void on_bytes(void *data)
         enl_watch_pause(feed->watch, true);
         feed->is_paused = true;
     }
-    pass(feed, bytes, (uint32_t)got);
+    for (uint32_t at = 0, length; at < (uint32_t)got; at += length) {
+        length = (uint32_t)got - at < BCRI_BLOCK_BYTES_MAX ? (uint32_t)got - at : BCRI_BLOCK_BYTES_MAX;
+        pass(feed, bytes + at, length);
+    }
 }
 
 void enl_feed_begin(struct enl_jobs *jobs, uint32_t team, uint32_t host)

@@ -72,7 +72,7 @@ static const struct {
 /* Every field at its largest: text as long as it may be, numbers at their limit. */
 static void fill(struct bcri_control *message)
 {
-    static char longest[4096];
+    static char longest[BCRI_BLOCK_BYTES_MAX];
     memset(longest, 'x', sizeof longest);
 #define LARGEST_U32(key, limit)   message->key = (uint32_t)(limit);
 #define LARGEST_U64(key, limit)   message->key = (limit);

@@ -90,7 +90,8 @@
 #define BCRI_CONTROL_SECRET_MAX  32u  /* a key, or random bytes */
 #define BCRI_ADDRESSES_BYTES_MAX 152u /* where a host can be reached: docs/protocol.md */
 #define BCRI_NAME_MAX            255u /* bytes of a name that bcr_publish gives */
-#define BCRI_BIRTH_BYTES_MAX     64u  /* the region that a new CCE finds in cell 0 */
+#define BCRI_BLOCK_BYTES_MAX     6144u
+#define BCRI_BIRTH_BYTES_MAX     64u /* the region that a new CCE finds in cell 0 */
 
 /* The owner of a note in enl's ELF file: a file without it is not executed as enl
  * (enl/client/probe.c). */
@@ -136,6 +137,7 @@
     X(folder, STR, 4095)                        \
     X(mask, U32, 511)                           \
     X(bytes, BIN, 2048)                         \
+    X(block, BIN, BCRI_BLOCK_BYTES_MAX)         \
     X(key, BIN, BCRI_CONTROL_SECRET_MAX)        \
     X(random, BIN, BCRI_CONTROL_SECRET_MAX)     \
     X(addresses, BIN, BCRI_ADDRESSES_BYTES_MAX) \
@@ -190,7 +192,7 @@
       K(enlistor) | K(generation) | K(kind) | K(status) | K(clock) | K(size), 0)                           \
     X(team_table, K(team) | K(size) | K(rank) | K(bytes), 0, 0)                                            \
     X(team_open, K(team), 0, 0)                                                                            \
-    X(input, K(team), K(bytes), 0)                                                                         \
+    X(input, K(team), K(block), 0)                                                                         \
     X(input_taken, K(team) | K(size), 0, 0)                                                                \
     X(used, K(kind) | K(size), 0, 0)                                                                       \
     X(team_arrived, K(team) | K(generation), 0, 0)                                                         \
