@@ -21,7 +21,7 @@
 SCORE_RSRC_HETERO_NODES;
 
 enum kind { DATA = 'd', TAKEN = 't' };
-enum { WINDOW = 8, ACKNOWLEDGED = 4 };
+enum { WINDOW = 14, ACKNOWLEDGED = 7 };
 
 const char *stream_tool;
 
@@ -65,11 +65,12 @@ static void wait_for(caddr_t *bytes_out, size_t *length_out)
         count = FDS_MAX;
         must(pmGetFd(score_pmnet[0], fds, &count), "wait");
     }
-    must(pmBeforeSelect(score_pmnet[0]), "wait");
     while ((error = pmReceive(score_pmnet[0], bytes_out, length_out)) == ENOBUFS || error == EBUSY) {
+        must(pmBeforeSelect(score_pmnet[0]), "wait");
         for (int i = 0; i < count; i++)
             look[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
         poll(look, (nfds_t)count, -1);
+        must(pmAfterSelect(score_pmnet[0]), "wait");
     }
     must(error, "receive");
 }
@@ -87,7 +88,6 @@ static void take_in(void)
         state.kept[state.came++ % WINDOW].length = length - 1;
     }
     must(pmReleaseReceiveBuffer(score_pmnet[0]), "let go of a message");
-    must(pmAfterSelect(score_pmnet[0]), "wait");
 }
 
 /* There is a buffer: those of WINDOW messages and of an acknowledgement are fewer than a node may have out. */
