@@ -41,14 +41,9 @@ cp "$BCR_HOSTSFILE" "$work/with"
 for list in with without; do head -n 1 "$work/$list" > "$work/${list}1"; done
 chmod 600 "$work"/with*
 
-if [ "$rate" != 0 ]; then
-    command -v tc > /dev/null || { echo "skip push.sh: there is no tc" && exit 77; }
-    for host in env "$HOSTS_IN"/*; do
-        for device in $($host ip -o link show up | awk -F': ' '$2 != "lo" { sub(/@.*/, "", $2); print $2 }'); do
-            $host tc qdisc add dev "$device" root tbf rate "$rate" burst 64k latency 50ms
-        done
-    done
-fi
+# shellcheck source=send_rate.sh
+. "$here/send_rate.sh"
+limit_send_rate "$rate" push.sh
 
 run() { "$BCR_ENL" --start-hosts all --hosts "$work/$1" "${@:2}" "$work/program"; }
 one() { run without1 --push; }
