@@ -202,16 +202,37 @@ void enl_signals_end(struct enl_jobs *jobs, int signal, bool from_terminal)
     enl_await_none(jobs->here);
 }
 
+static volatile sig_atomic_t goes_on;
+
+static void note_go_on(int signal)
+{
+    (void)signal;
+    goes_on = true;
+}
+
 /* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop
- * a group that no shell looks after. */
+ * a group that no shell looks after.
+ *
+ * Whoever saw a CCE stop may have sent SIGCONT already, and the kernel discards a SIGCONT that is pending when a stopping signal comes.
+ * So a handler takes what comes before that; what comes later discards the stopping signal, until it is delivered. */
 void enl_signals_stopped(struct enl_jobs *jobs)
 {
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, jobs->stop_signal);
+    const struct sigaction note = {.sa_handler = note_go_on, .sa_flags = SA_RESTART};
+    const struct timespec none = {0};
+    sigset_t stop, go_on;
+    sigemptyset(&stop);
+    sigaddset(&stop, jobs->stop_signal);
+    sigemptyset(&go_on);
+    sigaddset(&go_on, SIGCONT);
+    goes_on = false;
+    sigaction(SIGCONT, &note, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &go_on, NULL);
     raise(jobs->stop_signal);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    if (goes_on)
+        (void)sigtimedwait(&stop, NULL, &none);
+    pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+    pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    pthread_sigmask(SIG_BLOCK, &go_on, NULL);
     continue_all(jobs);
 }
 

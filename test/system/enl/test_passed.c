@@ -91,6 +91,29 @@ TEST(each_signal_goes_to_every_cce_once_and_the_program_goes_on)
     run_ends(&run, 4, "exited with status 4");
 }
 
+/* The daemon stops its CCEs and then itself: SIGCONT comes between. */
+TEST(what_is_told_to_go_on_while_it_stops_goes_on)
+{
+    int ordinal, got;
+    pid_t root;
+    set_flags("SYS_ROOT_FLAGS", bcr_passsignals);
+    run_start(&run, run_enl(), sys_ends(), "catch", "tell", "wait", "exit", "4");
+    run_told_pid(&ordinal, &root);
+    for (int turn = 0; turn < 300; turn++) {
+        CHECK_INT(kill(run.pid, SIGTSTP), 0);
+        while (run_state_of(root) != 'T')
+            sched_yield();
+        CHECK_INT(kill(run.pid, SIGCONT), 0);
+        CHECK_INT(kill(run.pid, SIGUSR1), 0);
+        do
+            CHECK_INT(sscanf(run_told(), "got %d", &got), 1);
+        while (got == SIGCONT);
+        CHECK_INT(got, SIGUSR1);
+    }
+    run_go();
+    run_ends(&run, 4, "exited with status 4");
+}
+
 TEST(a_cce_of_another_host_may_be_the_one_that_asks)
 {
     set_flags("SYS_CHILD_FLAGS", bcr_passsignals);
