@@ -277,7 +277,9 @@ static enum earl_put put(void *self, int process, earl_packet packet, bool keep,
         return EARL_PUT_DONE;
     if (bcr_errno == bcrE_FULL)
         return EARL_PUT_FULL;
-    return bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL ? EARL_PUT_ENDED : EARL_PUT_FAILED;
+    /* NOCCE: it had ended before this process was told who that is. */
+    return bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL || bcr_errno == bcrE_NOCCE ? EARL_PUT_ENDED
+                                                                                         : EARL_PUT_FAILED;
 }
 
 static earl_packet take(void *self, int msec, int *code)

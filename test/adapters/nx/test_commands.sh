@@ -62,6 +62,9 @@ until grep -q -- "-> FLOCK .* $host " /proc/locks; do
 done
 flock -u "$lock"
 wait "$host" || fail "the host program, which has waited: status $?"
+sleep 3 # until enl has given back all of the host program's
+load -c shell -p 2 "$NX_HOST" orphan
+says 5 'node 1, process 2: status 5' waitcube -c shell -p 2
 load -c other "$NX_HOST"
 says 1 'process 0 runs already there' load -c other -n 1 "$NX_HOST"
 killcube -c other -n 1
