@@ -178,7 +178,8 @@ enum earl_box {
     EARL_BOX_WAIT = 16,   /* earl_exec_fetch: wait for one */
     EARL_BOX_TAKE = 32,   /* earl_exec_fetch: and drop it */
     EARL_BOX_EXACT = 64,  /* earl_exec_fetch: that index, not the next one that there is */
-    EARL_BOX_LEAVE = 128  /* earl_exec_post, with EARL_BOX_REPLACE: it stays the former one's owner's */
+    EARL_BOX_LEAVE =
+        128 /* earl_exec_post: it is the owner's of what it replaces, or else of the first one under that name */
 };
 
 /* earl_exec_post -- keep a buffer's items under a name. index -1: the lowest that is free. The buffer stays the caller's.

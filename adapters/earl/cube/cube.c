@@ -282,8 +282,10 @@ static int post_load(const int *processes, int count, int first, int pid)
         started += processes[i] >= 0;
     }
     earl_table_box(earl_table.cube.name, box);
-    /* Another may load at the same time: each has an index of his own, behind those before. */
-    const int flags = EARL_BOX_SEVERAL | EARL_BOX_ANYONE | (earl_table.cube.is_kept ? EARL_BOX_STAYS : 0);
+    /* Another may load at the same time: each has an index of his own, behind those before. All are the cube's maker's, and go with the
+     * cube: an index that became free before would be used again, and who has read it would not see what is told there then. */
+    const int flags =
+        EARL_BOX_SEVERAL | EARL_BOX_ANYONE | EARL_BOX_LEAVE | (earl_table.cube.is_kept ? EARL_BOX_STAYS : 0);
     for (int at = earl_table.next; code == EARL_OK && started > 0 && index == EARL_E_BUSY; at++)
         index = earl_exec_post(box, at, flags, buffer);
     earl_buffer_free(buffer);

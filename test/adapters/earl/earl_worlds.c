@@ -441,6 +441,8 @@ static const struct {
                  {"loads", loads},
                  {"tied", tied},
                  {"attaches", attaches},
+                 {"loads_one", loads_one},
+                 {"guests", guests},
                  {"attached", attached},
                  {"leaves", leaves},
                  {"enters", enters},

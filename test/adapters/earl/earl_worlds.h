@@ -19,6 +19,8 @@ void cubes(void);
 void loads(void);
 void tied(void);
 void attaches(void);
+void loads_one(void);
+void guests(void);
 void attached(void);
 void drops(void);
 void dropped(void);

@@ -65,6 +65,11 @@ TEST_TIMEOUT(a_cube_stays_when_a_process_that_has_attached_ends, LIMIT)
     runs("attached");
 }
 
+TEST_TIMEOUT(what_guests_have_loaded_is_known_to_all, LIMIT)
+{
+    runs("guests");
+}
+
 TEST_TIMEOUT(what_is_loaded_ends_with_its_cube_whoever_loads_meanwhile, LIMIT)
 {
     runs("dropped");

@@ -150,6 +150,39 @@ void attached(void)
     MUST(earl_cube_drop("d") == EARL_OK && earl_cube_list(NULL, 0) == 0);
 }
 
+/* Attaches to a cube, loads a node of it, and ends when it is told to. */
+void loads_one(void)
+{
+    const char *const arguments[] = {"waits", NULL};
+    int node;
+    MUST(earl_begin("loads_one") == EARL_OK && earl_cube_attach("f") == 3);
+    const struct earl_wanted go = from(earl_exec_parent(), GO);
+    MUST(earl_receive(&go, &node, sizeof node, NULL) == EARL_OK);
+    MUST(earl_cube_load(own_file, arguments, node, 0) == 1);
+    const int loaded = earl_cube_process(node, 0, 0);
+    MUST(earl_send(earl_exec_parent(), CONTEXT, PLACE, &loaded, sizeof loaded) == EARL_OK);
+    MUST(earl_receive(&go, NULL, 0, NULL) == EARL_OK);
+}
+
+/* What guests have loaded is known to all, also after guests before have ended. */
+void guests(void)
+{
+    begin();
+    MUST(earl_cube_make("f", 3, 0) == EARL_OK);
+    for (int node = 0; node < 3; node++) {
+        struct earl_exec_process told;
+        int guest, loaded;
+        start("loads_one", 1, &guest);
+        const struct earl_wanted place = from(guest, PLACE);
+        MUST(earl_send(guest, CONTEXT, GO, &node, sizeof node) == EARL_OK);
+        MUST(earl_receive(&place, &loaded, sizeof loaded, NULL) == EARL_OK);
+        MUST(earl_cube_process(node, 0, 0) == loaded);
+        MUST(earl_send(guest, CONTEXT, GO, NULL, 0) == EARL_OK);
+        MUST(earl_exec_await(1, &guest, &told) == EARL_OK && told.how == EARL_HOW_EXITED && told.status == 0);
+    }
+    MUST(earl_cube_drop(NULL) == EARL_OK && earl_exec_boxes(NULL, NULL, 0) == 0);
+}
+
 /* Gives a cube back that another has as its current one. */
 void drops(void)
 {
