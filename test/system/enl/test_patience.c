@@ -52,7 +52,7 @@ TEST(a_daemon_that_stood_still_reads_what_has_come_before_it_gives_a_host_up)
     run_write_file("machines", "far\n", 4, 0600);
     setenv("BCR_RSHPATH", run_in_folder("starter"), 1);
     setenv("BCR_CONNECTTIMEOUT", "4000", 1);
-    setenv("SYS_CHILD", "tell", 1);
+    setenv("SYS_CHILD", "pause", 1);
     run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "far", "enlist", run_cce(), "1",
               "exit", "3");
     CHECK_INT(sscanf(run_told_by(&run), "starting %d", &pid), 1);
