@@ -182,6 +182,12 @@ static bool ask(int kind, int asked, const char *text, struct earl_word *answer)
     return true;
 }
 
+/* After a call that has failed. NOCCE: it had ended, and enl forgotten it, before this process was told who has its name. */
+static bool exec_has_ended(void)
+{
+    return world.has_ended || bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL || bcr_errno == bcrE_NOCCE;
+}
+
 /* EARL_E_ENDED: EXEC has ended meanwhile. */
 static int hello(const char *host, struct earl_word *own)
 {
@@ -189,11 +195,8 @@ static int hello(const char *host, struct earl_word *own)
     if (code != EARL_OK)
         return code;
     world.has_ended = false;
-    if (bcr_watch(world.exec, EARL_CELL_ASK) != 0)
-        return EARL_E_SYSTEM;
-    if (!ask(EARL_HELLO, -1, host, own))
-        return world.has_ended || bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCELL ? EARL_E_ENDED
-                                                                                     : EARL_E_SYSTEM;
+    if (bcr_watch(world.exec, EARL_CELL_ASK) != 0 || !ask(EARL_HELLO, -1, host, own))
+        return exec_has_ended() ? EARL_E_ENDED : EARL_E_SYSTEM;
     return own->number < 0 ? EARL_E_SYSTEM : EARL_OK;
 }
 
