@@ -49,8 +49,8 @@ scene pvm3_values_and_a_long_that_does_not_fit team 4 "$native/test/foreign/unli
 has pvm3_values_and_a_long_that_does_not_fit 2 "$kind"
 scene pvm2_values_and_a_long_that_does_not_fit team 4 "$native/test/foreign/unlike_pvm2" 4
 has pvm2_values_and_a_long_that_does_not_fit 2 "$kind"
-for scenario in texts formats; do
-    scene "pvm3_$scenario" team 3 "$adapters/pvm3/pvm_members" $scenario 0
+for scenario in types texts formats; do
+    scene "pvm3_$scenario" team 3 "$adapters/pvm3/pvm_members" $scenario 1
 done
 scene pvm2_instances_are_initiated_there "$native/enl/enl" "$adapters/pvm2/pvm2_master" messages
 scene typed_items_of_earl team 5 "$adapters/earl/earl_members" buffers 5
