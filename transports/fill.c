@@ -91,6 +91,20 @@ static void put_taken(struct bcri_link *link, struct packet *packet)
     link->owed_now = false;
 }
 
+/* Bytes may depend on what has changed hands, so they do not go without the word of that. Where there is too much of it
+ * they wait until some was acknowledged; meanwhile nothing more changes hands that is to be ordered first. */
+static bool put_unsure(struct bcri_link *link, struct packet *packet)
+{
+    if (link->unsure == NULL || link->turn == NULL)
+        return true;
+    uint8_t *const at = link->owed == NULL ? bcri_in_fill_unsure(link, packet->at, packet->end) : NULL;
+    if (at == NULL)
+        return false;
+    packet->wants_ack |= at != packet->at;
+    packet->at = at;
+    return true;
+}
+
 static void put_bytes(struct bcri_link *link, struct packet *packet)
 {
     while (link->turn != NULL) {
@@ -269,7 +283,7 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
         put_host(link, &packet);
     if (may_control && !is_tiny)
         put_taken(link, &packet);
-    if (may_send && !is_tiny)
+    if (may_send && !is_tiny && put_unsure(link, &packet))
         put_bytes(link, &packet);
     if ((forced || link->ping_due) && !packet.wants_ack && packet.at < packet.end) {
         *packet.at++ = BCRI_FRAME_PING;

@@ -63,6 +63,7 @@ void bcri_in_forget(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     bcri_stream_remove(&link->in, &stream->key);
     bcri_turn_leave(&link->owed, &stream->owes);
+    bcri_turn_leave(&link->unsure, &stream->unsure);
     link->gone -= stream->gone;
     stream->ended = true;
     if (stream->chunks == 0)
@@ -125,6 +126,10 @@ static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
         stream->messages--;
         stream->taken = message.end;
         bcri_ranges_drop_below(&stream->placed, message.end);
+        if (message.changes_hands) {
+            stream->handed = message.end;
+            bcri_turn_take(&link->unsure, &stream->unsure);
+        }
         if (!message.refused)
             link->events->arrived(link->owner, stream->key.source, stream->key.target, message.cookie);
     }
@@ -201,6 +206,7 @@ static enum bcri_in_result begin_message(struct bcri_link *link, struct bcri_in_
     case BCRI_LINK_TAKE:
         begun.memory = message.memory;
         begun.cookie = message.cookie;
+        begun.changes_hands = message.changes_hands;
         break;
     case BCRI_LINK_REFUSE:
         begun.refused = true;

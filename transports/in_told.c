@@ -15,6 +15,7 @@ void bcri_in_become_gone(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     stream->gone = true;
     link->gone++;
+    bcri_turn_leave(&link->unsure, &stream->unsure);
     bcri_in_owe(link, stream, true);
 }
 
@@ -44,30 +45,27 @@ void bcri_in_remove_refused(struct bcri_in_stream *stream, uint32_t which)
         bcri_in_message_at(stream, message->after - stream->first)->before = message->before;
 }
 
+static uint64_t limit_of(const struct bcri_in_stream *stream)
+{
+    return stream->begun + BCRI_LINK_BUFFER_MAX;
+}
+
 static void note_chunk(struct bcri_link *link, struct bcri_in_stream *stream)
 {
-    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_TAKEN};
+    const struct bcri_chunk chunk = {.stream = stream, .offset = stream->taken, .kind = BCRI_CHUNK_TAKEN};
     bcri_sent_add(link, &chunk);
     stream->chunks++;
+    stream->told_in = link->sent.next + 1;
     bcri_turn_leave(&link->owed, &stream->owes);
 }
 
-uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
+/* The first `count` refused messages are named. */
+static uint8_t *fill_taken(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, uint32_t count)
 {
-    uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
-    const bool fits = end - at >= TAKEN_HEAD + (count != 0 ? OFFSET : 0);
-    if (!fits || bcri_sent_room(link) == 0)
-        return at;
-    *at++ = stream->gone ? BCRI_FRAME_GONE : BCRI_FRAME_TAKEN;
+    *at++ = BCRI_FRAME_TAKEN;
     at = bcri_varint_put(at, stream->key.source);
     at = bcri_varint_put(at, stream->key.target);
-    if (stream->gone) {
-        note_chunk(link, stream);
-        return at;
-    }
-    const uint32_t room = (uint32_t)(end - at - (8 + 8 + 1)) / OFFSET;
-    count = count < room ? count : room;
-    stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
+    stream->limit = limit_of(stream);
     at = bcri_varint_put(at, stream->taken);
     at = bcri_varint_put(at, stream->limit);
     at = bcri_varint_put(at, count);
@@ -78,6 +76,58 @@ uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uin
     }
     note_chunk(link, stream);
     return at;
+}
+
+uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
+{
+    uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
+    const bool fits = end - at >= TAKEN_HEAD + (count != 0 ? OFFSET : 0);
+    if (!fits || bcri_sent_room(link) == 0)
+        return at;
+    if (!stream->gone) {
+        const uint32_t room = (uint32_t)(end - at - TAKEN_HEAD) / OFFSET;
+        return fill_taken(link, stream, at, count < room ? count : room);
+    }
+    *at++ = BCRI_FRAME_GONE;
+    at = bcri_varint_put(at, stream->key.source);
+    at = bcri_varint_put(at, stream->key.target);
+    note_chunk(link, stream);
+    return at;
+}
+
+/* The next stream of which the packet that is being made has to tell something; NULL: there is none. */
+static struct bcri_in_stream *next_unsure(const struct bcri_link *link, struct bcri_turn **turn)
+{
+    while (*turn != NULL) {
+        struct bcri_in_stream *stream = BCRI_STREAM_OF(struct bcri_in_stream, unsure, *turn);
+        *turn = (*turn)->after != link->unsure ? (*turn)->after : NULL;
+        if (stream->told_in != link->sent.next + 1)
+            return stream;
+    }
+    return NULL;
+}
+
+/* All or none: or packets would go out that tell the same again, and carry nothing. */
+uint8_t *bcri_in_fill_unsure(struct bcri_link *link, uint8_t *at, const uint8_t *end)
+{
+    struct bcri_in_stream *stream;
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+    for (struct bcri_turn *turn = link->unsure; (stream = next_unsure(link, &turn)) != NULL;) {
+        bytes += 1 + bcri_varint_bytes(stream->key.source) + bcri_varint_bytes(stream->key.target) +
+                 bcri_varint_bytes(stream->taken) + bcri_varint_bytes(limit_of(stream)) + 1;
+        if (bytes > (uint64_t)(end - at) || ++count > bcri_sent_room(link))
+            return NULL;
+    }
+    for (struct bcri_turn *turn = link->unsure; (stream = next_unsure(link, &turn)) != NULL;)
+        at = fill_taken(link, stream, at, 0);
+    return at;
+}
+
+void bcri_in_known(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t taken)
+{
+    if (taken >= stream->handed)
+        bcri_turn_leave(&link->unsure, &stream->unsure);
 }
 
 void bcri_in_chunk_completed(struct bcri_link *link, struct bcri_in_stream *stream)

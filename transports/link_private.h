@@ -95,7 +95,7 @@ struct bcri_in_message {
     uint8_t *memory;
     void *cookie;
     uint32_t before, after; /* in the list of those that are refused and not skipped */
-    bool refused, skipped;
+    bool refused, skipped, changes_hands;
 };
 
 /* Bytes that came before their message could begin. */
@@ -109,6 +109,10 @@ struct bcri_piece {
 struct bcri_in_stream {
     struct bcri_stream_key key;      /* first: found by it */
     struct bcri_turn owes;           /* among those that owe a TAKEN frame */
+    struct bcri_turn unsure;         /* among those of which a message has changed hands, and no TAKEN frame
+                                        that says so was acknowledged */
+    uint64_t handed;                 /* the end of the last such message */
+    uint64_t told_in;                /* the last packet that had a TAKEN frame of it */
     struct bcri_in_message *message; /* a ring: begun, not arrived; `first` counts on */
     uint32_t messages, first, capacity;
     uint32_t refused, first_refused, last_refused; /* not skipped: how many, and the list's ends */
@@ -224,10 +228,11 @@ struct bcri_link {
     uint64_t key_forget_at; /* when the peer's last key is wiped; NEVER */
 
     struct bcri_stream_table out, in;
-    struct bcri_turn *turn; /* streams with something to send */
-    struct bcri_turn *owed; /* streams that owe a TAKEN or GONE frame; it goes with the next packet */
-    uint32_t gone;          /* streams of which the sender is to learn that they have ended */
-    uint64_t incomplete;    /* messages */
+    struct bcri_turn *turn;   /* streams with something to send */
+    struct bcri_turn *owed;   /* streams that owe a TAKEN or GONE frame; it goes with the next packet */
+    struct bcri_turn *unsure; /* streams whose TAKEN frame goes with each packet that has bytes of others */
+    uint32_t gone;            /* streams of which the sender is to learn that they have ended */
+    uint64_t incomplete;      /* messages */
     uint64_t forged_max, forged_before; /* forged packets of these keys at most; those of the keys before */
     size_t memory;                      /* bytes of pieces, rings and streams */
     uint64_t kept;                      /* of them, of pieces */
@@ -339,6 +344,11 @@ void bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream);
 void bcri_in_retry(struct bcri_link *link);
 /* Writes the TAKEN frame of the stream; `at` if it does not fit. */
 uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end);
+/* Writes those of all streams whose sender may not know yet that something has changed hands, unless they have one
+ * in this packet. Returns where to go on; NULL: they do not all fit. */
+uint8_t *bcri_in_fill_unsure(struct bcri_link *link, uint8_t *at, const uint8_t *end);
+/* A TAKEN frame that told so far was acknowledged. */
+void bcri_in_known(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t taken);
 void bcri_in_chunk_completed(struct bcri_link *link, struct bcri_in_stream *stream);
 void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream);
 /* The stream ends; `tell`: its sender is to learn of it. */

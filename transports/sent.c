@@ -100,10 +100,12 @@ static void again(struct bcri_link *link, const struct bcri_chunk *chunk)
 }
 
 /* The packet has nothing to do with its streams any more. */
-static void let_go(struct bcri_link *link, const struct bcri_sent *sent)
+static void let_go(struct bcri_link *link, const struct bcri_sent *sent, bool is_acked)
 {
     for (uint32_t i = 0; i < sent->chunks; i++) {
         const struct bcri_chunk *chunk = &link->sent.chunk[(sent->chunk + i) & link->sent.chunk_mask];
+        if (chunk->kind == BCRI_CHUNK_TAKEN && is_acked)
+            bcri_in_known(link, chunk->stream, chunk->offset);
         if (chunk->kind == BCRI_CHUNK_TAKEN)
             bcri_in_chunk_completed(link, chunk->stream);
         else if (chunk->kind != BCRI_CHUNK_HOST)
@@ -127,7 +129,7 @@ void bcri_sent_acked(struct bcri_link *link, uint64_t from, uint64_t to)
         }
         bcri_mtu_acked(link, sent);
         bcri_congestion_acked(link, sent);
-        let_go(link, sent);
+        let_go(link, sent, true);
     }
 }
 
@@ -139,7 +141,7 @@ void bcri_sent_lost(struct bcri_link *link, uint64_t number)
     for (uint32_t i = 0; i < sent->chunks; i++)
         again(link, &link->sent.chunk[(sent->chunk + i) & link->sent.chunk_mask]);
     bcri_mtu_lost(link, sent);
-    let_go(link, sent);
+    let_go(link, sent, false);
 }
 
 void bcri_sent_again(struct bcri_link *link)
@@ -175,7 +177,7 @@ void bcri_sent_free(struct bcri_link *link)
         struct bcri_sent *sent = bcri_sent_at(link, number);
         if (sent->state == BCRI_SENT_IN_FLIGHT) {
             complete(link, sent);
-            let_go(link, sent);
+            let_go(link, sent, false);
         }
     }
     free(link->sent.sent);

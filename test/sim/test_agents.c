@@ -707,6 +707,57 @@ static void end_by_hand(void)
     world_close(&world);
 }
 
+static bool has_come(void *rgid)
+{
+    world_turn(&world);
+    as(requester);
+    return bcr_rgwait(rgid, 0, 0) == 1;
+}
+
+static bool is_back(void *unused)
+{
+    (void)unused;
+    world_turn(&world);
+    as(owner);
+    return bcr_celllen(bcr_cce, cell) == 1;
+}
+
+static bool never(void *unused)
+{
+    (void)unused;
+    world_turn(&world);
+    return false;
+}
+
+/* That it has come there is told in a packet that is lost, and the host is lost before that is told again. */
+TEST(a_region_that_came_back_from_a_host_is_there_once_when_that_is_lost)
+{
+    begin_by_hand();
+    struct sim_end *there_from = &world.host[0].end;
+    as(owner);
+    CHECK_INT(bcr_put(1, number(7), bcr_cce, cell, bcr_FREE), 0);
+    as(requester);
+    CHECK(bcr_get(1, there, cell + 1, bcr_PENDING) != NULL); /* makes the links */
+    CHECK(!sim_run(world.network, sim_now(world.network) + 300 * SIM_MS, never, NULL));
+    there_from->path.delay_ns = world.host[1].end.path.delay_ns = SIM_MS;
+    bcr_region rgid = bcr_get(1, there, cell, bcr_PENDING);
+    CHECK(rgid != NULL);
+    world_turn(&world); /* the order is on its way */
+    there_from->path.cut = true;
+    CHECK(sim_run(world.network, sim_now(world.network) + SIM_S, has_come, rgid));
+    CHECK(!sim_run(world.network, sim_now(world.network) + 2 * SIM_MS, never, NULL));
+    there_from->path.cut = false;
+    as(requester);
+    CHECK_INT(bcr_put(1, rgid, there, cell, bcr_FREE), 0);
+    CHECK(sim_run(world.network, sim_now(world.network) + SIM_S, is_back, NULL));
+    world_cut(&world);
+    world_turn(&world);
+    as(owner);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 7);
+    FAILS_NULL(bcr_get(1, bcr_cce, cell, 0), bcrE_TIMEOUT);
+    end_by_hand();
+}
+
 /* The requester has ended; its number serves a new one. */
 static void succeed(uint32_t number_of_first)
 {

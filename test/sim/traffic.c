@@ -10,7 +10,7 @@
 #include "link_private.h"
 #include "memory.h"
 
-enum { HEADER_LEAST = 12, HOST_ONE = 3, HOST_TWO = 70000 };
+enum { HEADER_LEAST = 16, HOST_ONE = 3, HOST_TWO = 70000 };
 
 /* What lies behind a cookie of a message under way to this end. */
 struct arriving {
@@ -35,6 +35,12 @@ static uint32_t get_number(const uint8_t *at)
 static uint8_t byte_of(uint32_t number, uint32_t at)
 {
     return (uint8_t)(number * 151 + at + (at >> 8) * 7);
+}
+
+/* Each message says how many of a stream in the other direction had arrived when it was sent. */
+static uint32_t stream_told_of(uint32_t stream, uint32_t number)
+{
+    return (stream + number) % TRAFFIC_STREAMS;
 }
 
 static uint32_t header_bytes_of(uint32_t number)
@@ -76,6 +82,8 @@ static enum bcri_link_verdict decide(struct traffic *traffic, struct bcri_link_m
     CHECK_UINT(get_number(message->header + 4), message->source);
     CHECK_UINT(get_number(message->header + 8), message->body_bytes);
     CHECK_UINT(message->header_bytes, header_bytes_of(number));
+    CHECK(traffic->stream[stream_told_of(message->source, number)].completed >=
+          get_number(message->header + 12)); /* all change hands */
     for (uint32_t i = HEADER_LEAST; i < message->header_bytes; i++)
         CHECK_UINT(message->header[i], byte_of(number, i));
     if (traffic->held == message->source + 1) {
@@ -105,6 +113,7 @@ static enum bcri_link_verdict decide(struct traffic *traffic, struct bcri_link_m
         arriving->bytes = message->body_bytes;
         message->memory = message->body_bytes != 0 ? arriving->body : NULL;
         message->cookie = arriving;
+        message->changes_hands = true;
     }
     return verdict;
 }
@@ -254,6 +263,7 @@ bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes)
     put_number(header, number);
     put_number(header + 4, stream);
     put_number(header + 8, body_bytes);
+    put_number(header + 12, from->stream[stream_told_of(stream, number)].arrived);
     for (uint32_t i = HEADER_LEAST; i < sizeof header; i++)
         header[i] = byte_of(number, i);
     uint8_t *body = malloc(body_bytes + 1);

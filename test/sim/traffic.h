@@ -3,7 +3,7 @@
  *
  * Each end sends numbered messages in a few streams. The receiver checks that they begin and arrive
  * in order and unaltered, and takes, refuses or pauses as the test says; the sender checks that each is
- * completed once, in order, as the receiver decided. */
+ * completed once, in order, as the receiver decided, and before anything begins that was sent when it had arrived. */
 #ifndef BCR_TEST_TRAFFIC_H
 #define BCR_TEST_TRAFFIC_H
 

@@ -60,6 +60,7 @@ static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_
             bcri_ask_answer(order, (int)read->code, read->value, NULL);
         return BCRI_LINK_TAKE;
     }
+    message->changes_hands = true;
     struct arrival *arrival = bcri_arrival_new(peer, read);
     if (arrival != NULL && bcri_arrival_find_room(agent, arrival, message->body_bytes))
         return bcri_arrival_accept(message, arrival);

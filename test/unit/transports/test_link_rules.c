@@ -12,7 +12,9 @@ static struct bcri_link *a, *b;
 static uint64_t now = 1000000000;
 static enum bcri_link_verdict verdict = BCRI_LINK_TAKE;
 static uint8_t body[1 << 20], memory[1 << 20];
+static bool changes_hands;
 static unsigned arrivals, completions;
+static unsigned completions_at_begin; /* of the last message */
 static enum bcri_link_outcome last_outcome;
 static struct held {
     uint8_t bytes[HELD_BYTES];
@@ -29,6 +31,8 @@ static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *messa
 {
     (void)owner;
     message->memory = memory;
+    message->changes_hands = changes_hands;
+    completions_at_begin = completions;
     return verdict;
 }
 
@@ -451,6 +455,51 @@ TEST(refused_messages_are_listed_in_order_whatever_order_they_are_skipped_in)
     }
     CHECK_UINT(stream->messages, 0);
     finish();
+}
+
+/* More has changed hands than a packet can tell of; and what is told is lost, or is not. */
+static void bytes_wait_for_the_word(bool is_lost)
+{
+    enum { STREAMS = 100 };
+    static uint8_t packet[BCRI_LINK_PACKET_MAX];
+    unsigned told = 0;
+    arrivals = completions = 0;
+    prepare(0);
+    pass_all_and_wait();
+    changes_hands = true;
+    for (uint32_t stream = 1; stream <= STREAMS; stream++)
+        send(a, stream, 1);
+    for (size_t bytes; (bytes = bcri_link_fill(a, packet, now)) != 0;)
+        CHECK(bcri_link_receive(b, packet, bytes, now));
+    CHECK_UINT(arrivals, STREAMS);
+    changes_hands = false;
+    send(b, STREAMS + 1, 1);
+    for (size_t bytes; (bytes = bcri_link_fill(b, packet, now)) != 0; told++) {
+        CHECK(told < HELD_MAX && bytes <= HELD_BYTES);
+        memcpy(held[told].bytes, packet, held[told].length = bytes);
+    }
+    CHECK(told >= 2);
+    for (unsigned which = is_lost ? told - 1 : 0; which < told; which++)
+        CHECK(give(a, which));
+    CHECK_UINT(arrivals, STREAMS); /* none of them had bytes */
+    for (unsigned turns = 0; completions <= STREAMS; turns++) {
+        CHECK(turns < 1000);
+        pass_all();
+        now += BCRI_ACK_DELAY_NS;
+    }
+    CHECK_UINT(arrivals, STREAMS + 1);
+    CHECK_UINT(completions_at_begin, STREAMS);
+    finish();
+}
+
+TEST(bytes_wait_for_room_for_the_word_of_all_that_has_changed_hands)
+{
+    bytes_wait_for_the_word(false);
+}
+
+TEST(bytes_wait_for_the_word_of_all_that_has_changed_hands_if_it_was_lost)
+{
+    bytes_wait_for_the_word(true);
 }
 
 TEST(what_a_burst_took_is_given_back_by_an_idle_link)

@@ -71,6 +71,10 @@ struct bcri_link_message {
     void *memory; /* set by the owner: body_bytes bytes that the engine may write until `arrived` or
                      `dropped` */
     void *cookie; /* set by the owner: what those two are called with */
+    /* Set by the owner: what the message carries changes hands when it has arrived. From then on nothing goes to its
+     * sender but with the word that it has, or behind it: if the link ends before that word has come, nothing has
+     * come either of what was done with it. */
+    bool changes_hands;
 };
 
 /* What the engine tells its owner, from within bcri_link_receive, _resume, _fill, _end_stream and
