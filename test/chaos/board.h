@@ -8,10 +8,11 @@
  *   phase % PHASES   all do
  *   CHAOS_RUN        whatever there is, and are killed
  *   CHAOS_STAND      nothing more; the root still enlists for places whose CCE was killed
- *   CHAOS_EMPTY      each empties its own cells, and frees what it has
+ *   CHAOS_EMPTY      each empties its own cells, and frees what it has; the root also what holds shared regions
  *   CHAOS_COUNT      the root takes all out of the shared cells, counts it and puts it back
  *
- * The killer counts the phase up when all have come to the one before. */
+ * The killer counts the phase up when all have come to the one before; that after CHAOS_EMPTY when nothing is on its way
+ * any more. */
 #ifndef CHAOS_BOARD_H
 #define CHAOS_BOARD_H
 
@@ -31,7 +32,9 @@ enum chaos_doing { CHAOS_DOINGS(CHAOS_DOING), DOINGS };
 
 struct chaos_place {
     atomic_int pid;       /* 0: to be enlisted, or not there yet. From before bcr_init on */
+    atomic_int host;      /* the number of its host; known once it has done with a phase */
     atomic_int wanted;    /* 1: the root shall enlist one */
+    atomic_uint deaths;   /* of those that had it, after each of which the killer wants another */
     atomic_uint at_phase; /* the last phase that it has done with */
     atomic_uint doing, calls;
     atomic_int cell;

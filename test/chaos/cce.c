@@ -9,7 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OWN_BYTES = 1 << 20, OWN_REGIONS = 8, BIRTH_BYTES = 40 };
+#include <bcr/program.h>
+
+enum { OWN_BYTES = 1 << 20, OWN_REGIONS = 8, BIRTH_BYTES = 40, EMPTY_USEC = 10000 };
 
 struct chaos_board *board;
 struct chaos_place *mine;
@@ -94,6 +96,7 @@ static void enlist_wanted(const char *root)
             continue;
         note(DOING_ENLIST);
         atomic_store(&board->place[place].wanted, 0);
+        const unsigned deaths = atomic_load(&board->place[place].deaths);
         const int ordinal = place + CHAOS_CCES * made[place]++;
         snprintf(program, sizeof program, "%.*s%d.chaos", (int)(strrchr(root, '/') + 1 - root), root, place);
         bcr_region birth = region_make(BIRTH_BYTES);
@@ -106,7 +109,9 @@ static void enlist_wanted(const char *root)
             continue;
         must(host != 0 && (bcr_errno == bcrE_NOHOST || bcr_errno == bcrE_HOSTLOST), "enlist");
         must(bcr_rgfree(birth) == 0, "rgfree of a birth region");
-        atomic_store(&board->place[place].wanted, 1);
+        /* It may have been there before its host was lost: then it is the killer that wants another, and not twice. */
+        if (atomic_load(&board->place[place].pid) == 0 && atomic_load(&board->place[place].deaths) == deaths)
+            atomic_store(&board->place[place].wanted, 1);
     }
 }
 
@@ -141,11 +146,12 @@ static void run(bool root)
 
 static void empty(bool root)
 {
-    note(DOING_EMPTYING);
     cell_empty(0);
     for (int cell = OWN; cell <= OWN_HANDLED && !root; cell++)
         cell_empty(cell);
     areas_empty();
+    if (root)
+        shared_empty();
 }
 
 /* Until the killer says that it is over. */
@@ -158,11 +164,14 @@ static void live(const char *program, bool root)
         if (now == CHAOS_RUN) {
             run(root);
         } else if (atomic_load(&mine->at_phase) == phase) {
-            usleep(100);
+            usleep(now == CHAOS_EMPTY ? EMPTY_USEC : 100);
+            if (now == CHAOS_EMPTY)
+                empty(root); /* of what has come late; nobody comes on by that */
             continue;
         } else if (now == CHAOS_STAND) {
             must(bcr_putdone(bcr_BLOCK) == 1, "putdone");
         } else if (now == CHAOS_EMPTY) {
+            note(DOING_EMPTYING);
             empty(root);
         } else if (now == CHAOS_COUNT && root) {
             note(DOING_COUNTING);
@@ -209,6 +218,7 @@ int main(int argc, char **argv)
     atomic_store(&mine->pid, (int)getpid());
     must(bcr_init(bcr_errors, NULL) >= 0, "bcr_init");
     must((bcr_enlistor < 0) == root && bcr_cceord % CHAOS_CCES == place, "who this is");
+    atomic_store(&mine->host, bcr_hostof(bcr_cce));
     state = (board->seed + (unsigned)bcr_cceord) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     if (root)
         shared_make();

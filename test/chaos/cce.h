@@ -72,6 +72,7 @@ int peer_at(int place);
 
 /* shared.c: the root's cells, made, and looked through while all stand. */
 void shared_make(void);
+void shared_empty(void); /* those with what may be lost, and shared */
 void shared_count(void);
 void cell_empty(int cell);
 

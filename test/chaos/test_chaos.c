@@ -32,7 +32,8 @@ enum {
     FAR_USEC = 200000,   /* for what a dead CCE has ordered of another host */
     HOSTS_PERCENT = 2,
     INTERRUPTS_PERCENT = 1, /* of a host's network, or its daemon */
-    AUDITS = 100,           /* until a repair, or an error region on its way, is done */
+    STILL_TURNS = 6000,     /* of 10 ms at least, until nothing is on its way */
+    AUDITS = 100,           /* until a repair is done */
     REPORT_KILLS = 1000,    /* a line after each so many */
     LOG_SHOWN = 1500        /* bytes of it before what is wrong */
 };
@@ -217,14 +218,14 @@ static void next_phase(void)
     wait_until(all_at, phase);
 }
 
-/* Of the host with that number: whether its audit finds nothing wrong, and so many regions, all in cells. */
-static bool audited(int host, unsigned long long expected)
+/* Of host K, the one that has that place now: whether its audit finds nothing wrong, all regions in cells, and nothing that waits. */
+static bool is_still(int host, unsigned long long *regions)
 {
-    unsigned long long regions = 0, queued = 0, gets = 1, puts = 1;
+    unsigned long long queued = 0, gets = 1, puts = 1;
     char name[256], number[16] = "", within[256];
     const char *program = strrchr(log_path(), '/') + 1 + strlen("bcr.");
     if (host != 0)
-        snprintf(number, sizeof number, ":%d", host);
+        snprintf(number, sizeof number, ":%d", atomic_load(&board->place[host].host));
     snprintf(name, sizeof name, "%.*s%s", (int)(strlen(program) - strlen(".log")), program, number);
     if (has_cable && host != 0) { /* it hears only who asks in its network */
         snprintf(number, sizeof number, "local%d", host);
@@ -235,26 +236,26 @@ static bool audited(int host, unsigned long long expected)
     }
     run_end(&command);
     return command.status == 0 &&
-           sscanf(command.text, "%llu regions, %llu of them in cells; %llu gets and %llu puts wait", &regions,
+           sscanf(command.text, "%llu regions, %llu of them in cells; %llu gets and %llu puts wait", regions,
                   &queued, &gets, &puts) == 4 &&
-           regions == expected && queued == regions && gets == 0 && puts == 0;
+           queued == *regions && gets == 0 && puts == 0;
 }
 
-static bool all_audited(void)
+/* `counted`: as many regions as the root has counted, too, which are all there are. */
+static bool all_are_still(bool counted)
 {
-    if (!audited(0, (unsigned long long)atomic_load(&board->regions)))
-        return false;
-    for (int host = 1; host <= board->hosts && tally.hosts == 0; host++)
-        if (!audited(host, 0))
+    unsigned long long regions;
+    for (int host = 0; host <= board->hosts; host++)
+        if (!is_still(host, &regions) ||
+            (counted && regions != (host == 0 ? (unsigned long long)atomic_load(&board->regions) : 0)))
             return false;
     return true;
 }
 
-/* The repair of who died last, or an error region about it, may be on its way. */
-static bool audit(void)
+static bool become_still(bool counted, int turns)
 {
-    for (int turn = 0; turn < AUDITS; turn++) {
-        if (all_audited())
+    for (; turns != 0; turns--) {
+        if (all_are_still(counted))
             return true;
         must_run(daemon_fd);
         wait_usec(10000);
@@ -262,13 +263,18 @@ static bool audit(void)
     return false;
 }
 
-/* What a dead CCE has ordered of another host is carried out soon, but nobody can wait for it. */
+/* What a dead CCE has ordered of another host is carried out soon, but nobody can wait for it. What is on its way to a host
+ * that is lost goes back when its lease must be over: if its ssh was killed, others may have been started on the same machine
+ * long before. So what is counted is what stands still. */
 static void stand_and_look(void)
 {
     network_weather(false);
     while (atomic_load(&board->phase) % CHAOS_PHASES != CHAOS_COUNT) {
         if (board->hosts != 0)
             wait_usec(FAR_USEC);
+        if (atomic_load(&board->phase) % CHAOS_PHASES == CHAOS_EMPTY && !become_still(false, STILL_TURNS))
+            FAIL("after %u kills something is on its way and does not come; the audit finds:\n%s%s",
+                 tally.kills, command.text, command.error);
         next_phase();
     }
     const int missing = atomic_load(&board->missing);
@@ -276,7 +282,7 @@ static void stand_and_look(void)
         FAIL("%d tokens are missing, and the dead can have held %u", missing, tally.at_risk);
     tally.lost += (unsigned)missing;
     tally.at_risk = 0;
-    if (!audit())
+    if (!become_still(true, AUDITS))
         FAIL("after %u kills there should be %d regions, in cells, and no gets and puts; the audit "
              "finds:\n%s%s",
              tally.kills, atomic_load(&board->regions), command.text, command.error);
@@ -307,6 +313,7 @@ static void bury(struct chaos_place *place)
     tally.at_risk += (unsigned)atomic_exchange(&place->at_risk, 0);
     tally.kills++;
     atomic_store(&place->at_phase, 0);
+    atomic_fetch_add(&place->deaths, 1); /* before nobody is there */
     atomic_store(&place->pid, 0);
     atomic_store(&place->wanted, 1);
 }
