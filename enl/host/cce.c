@@ -183,8 +183,10 @@ static void accept_hello(struct enl_cce *cce, uint32_t flags)
 void enl_cce_gate_open(struct enl_cce *cce)
 {
     static const struct bcri_control release = {.type = BCRI_MSG_release};
-    if (cce->life == ENL_STARTED && cce->team.has_come && cce->handshake != NULL)
+    if (cce->life == ENL_STARTED && cce->team.has_come && cce->handshake != NULL) {
+        bcri_store(&cce->record->id.pid, (uint32_t)cce->process); /* it runs, and may never say hello */
         enl_conn_send(cce->handshake, &release, NULL, 0);
+    }
     welcome_if_ready(cce);
 }
 

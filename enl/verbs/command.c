@@ -61,8 +61,8 @@ static void show_row(const struct bcri_control *row)
            state_name(row->state), ccename);
 }
 
-/* The other hosts of a program, if this is its root's daemon: how many are up, and the names of the others. */
-static void show_hosts(int fd, const char *program)
+/* The other hosts of a program, if this is its root's daemon: how many are up, and the names of the others. Whether there are any. */
+static bool show_hosts(int fd, const char *program)
 {
     char others[512] = "";
     unsigned up = 0;
@@ -75,9 +75,11 @@ static void show_hosts(int fd, const char *program)
             used +=
                 (size_t)snprintf(others + used, sizeof others - used, ", %s %s", host.name, host.standing);
     }
-    if (up != 0 || used != 0)
-        printf("%-28s %u other host%s up%s%s; enl ps %s shows all\n", program, up, up == 1 ? "" : "s", others,
-               used >= sizeof others ? " ..." : "", program);
+    if (up == 0 && used == 0)
+        return false;
+    printf("%-28s %u other host%s up%s%s; enl ps %s shows all\n", program, up, up == 1 ? "" : "s", others,
+           used >= sizeof others ? " ..." : "", program);
+    return true;
 }
 
 struct shown {
@@ -102,17 +104,15 @@ static bool show_program(void *data, const char *program)
     if (got == -EAGAIN || got == -EPROTO) {
         printf("%-28s %s\n", program, got == -EAGAIN ? enl_silence(fd, why) : in.wrong);
         shown->silent++;
-    } else if (got == 1 &&
-               index == 1) { /* a script runs, or debuggers hold a program whose CCEs have ended */
-        printf("%-28s has no CCE now; enl kill ends it\n", program);
     }
     if (fd < 0)
         return true;
     if (enl_pids_are_foreign(fd))
         printf("%-28s its process IDs are those of another pid namespace (a container's), not of this one\n",
                program);
-    if (strchr(program, ':') == NULL)
-        show_hosts(fd, program);
+    const bool has_hosts = strchr(program, ':') == NULL && show_hosts(fd, program);
+    if (got == 1 && index == 1 && !has_hosts) /* a script runs, or debuggers hold one whose CCEs have ended */
+        printf("%-28s has no CCE now; enl kill ends it\n", program);
     close(fd);
     return true;
 }

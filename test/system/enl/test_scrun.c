@@ -236,6 +236,41 @@ TEST(programs_of_bcr_are_teams_with_ranks_from_0)
     }
 }
 
+/* None of them ever calls bcr_init; before the gate opens they are starting. */
+TEST(ps_shows_members_that_are_no_cces_as_running_with_their_processes)
+{
+    static struct run asked;
+    char part[96], name[64];
+    two_hosts();
+    snprintf(name, sizeof name, "test-%ld-ps", (long)getpid());
+    setenv("BCR_NAME", name, 1);
+    run_script("member", "#!/bin/sh\necho here $$ >\"$SYS_TELL\"\nexec dd bs=1 count=1 <\"$SYS_GO\" "
+                         ">/dev/null 2>&1\n");
+    run_start(&run, scrun(), "-nodes=2x1,message=quiet", run_in_folder("member"));
+    unsetenv("BCR_NAME");
+    pid_t pids[2];
+    for (int i = 0; i < 2; i++)
+        pids[i] = (pid_t)strtol(run_told_by(&run) + strlen("here "), NULL, 10);
+    run_start(&asked, run_enl(), "ps");
+    run_end(&asked); /* its status is of all programs of the user */
+    snprintf(part, sizeof part, "%-28s has no CCE now", name);
+    CHECK(strstr(asked.text, part) == NULL);
+    for (int i = 0; i < 2; i++) {
+        snprintf(part, sizeof part, " %ld  alive ", (long)pids[i]);
+        CHECK_INT(run_count(asked.text, part), 1);
+    }
+    run_start(&asked, run_enl(), "ps", name);
+    run_ends(&asked, 0, "");
+    CHECK(strstr(asked.text, "starting") == NULL);
+    for (int i = 0; i < 2; i++) {
+        snprintf(part, sizeof part, " %ld  ", (long)pids[i]);
+        CHECK_INT(run_count(asked.text, part), 1);
+    }
+    run_go();
+    run_go();
+    ends(0);
+}
+
 /* Two processors' seconds of one process, its members, its status; a second job fails; a third one writes nowhere. */
 TEST(a_job_is_a_line_in_the_usage_log_and_enl_usage_adds_them_up)
 {
