@@ -67,7 +67,7 @@ void enl_job_files_close(struct enl_here *here)
 static int open_file(struct enl_here *here, const char *name, int flags, const char **step_out)
 {
     static char path[PATH_MAX], step[PATH_MAX + 16];
-    const char *folder = name[0] != '/' ? enl_tempdir_path(here) : "";
+    const char *why, *folder = name[0] != '/' ? enl_tempdir_path(here, &why) : "";
     *step_out = "have a directory of its job";
     if (folder == NULL)
         return -EIO;

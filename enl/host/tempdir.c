@@ -102,10 +102,10 @@ static int make(struct enl_here *here, char *reason)
     return is_forbidden(errno) ? bcrE_NODIR : bcrE_NOMEM;
 }
 
-/* Returns 0, or a bcrE_ code, of which the log tells. */
-static int have(struct enl_here *here)
+/* Returns 0, or a bcrE_ code, with the reason, of which the log tells, too. */
+static int have(struct enl_here *here, char *reason)
 {
-    char reason[REASON_MAX];
+    strcpy(reason, "the program is ending");
     if (here->self->phase != ENL_RUNNING)
         return bcrE_ENLIST;
     const int code = make(here, reason);
@@ -115,9 +115,11 @@ static int have(struct enl_here *here)
     return code;
 }
 
-const char *enl_tempdir_path(struct enl_here *here)
+const char *enl_tempdir_path(struct enl_here *here, const char **why_out)
 {
-    return have(here) == 0 ? here->tempdir.path : NULL;
+    static char reason[REASON_MAX];
+    *why_out = reason;
+    return have(here, reason) == 0 ? here->tempdir.path : NULL;
 }
 
 const char *enl_tempdir_keep_group(struct enl_here *here, const char *parent)
@@ -129,10 +131,11 @@ const char *enl_tempdir_keep_group(struct enl_here *here, const char *parent)
 const char *enl_tempdir_ask(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_here *here = conn->cce->here;
+    char reason[REASON_MAX];
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status),
                                  .id = message->id,
-                                 .status = (uint32_t)have(here)};
+                                 .status = (uint32_t)have(here, reason)};
     if (reply.status == 0) {
         reply.present |= BCRI_HAS(folder);
         reply.folder = bcri_view_of(here->tempdir.path);

@@ -25,8 +25,8 @@ struct enl_tempdir {
 
 /* A CCE asks. Returns NULL. */
 const char *enl_tempdir_ask(struct enl_conn *conn, const struct bcri_control *message);
-/* Its path; it is made if it is not there. NULL: it cannot be, as the log says why. */
-const char *enl_tempdir_path(struct enl_here *here);
+/* Its path; it is made if it is not there. NULL: it cannot be, as the log says, and `why_out`, which is valid until the next call. */
+const char *enl_tempdir_path(struct enl_here *here, const char **why_out);
 /* Has a control group below that one killed and removed at the end. Returns the path that it must have; NULL: there can be no keeper. */
 const char *enl_tempdir_keep_group(struct enl_here *here, const char *parent);
 /* No CCE lives, and the program ends here. Returns whether the directory is gone; self->ops->something_ended is called when

@@ -50,10 +50,20 @@ static void take_variables(struct enl_jobs *jobs, struct enl_job *job, char **va
     *kept = NULL;
 }
 
-/* The job's directory on this host, if that can be made, as one more variable, for which there is room. False: no memory. */
-static bool tell_of_folder(struct enl_jobs *jobs, struct enl_job *job, char **variables)
+/* The job's directory on this host, if that can be made, as one more variable, for which there is room. False: no memory, or a sentence
+ * says why that directory, in which a file is to be, cannot be made. */
+static bool tell_of_folder(struct enl_jobs *jobs, struct enl_job *job, char **variables, int *code_out,
+                           char *reason, size_t reason_size)
 {
-    const char *folder = enl_tempdir_path(jobs->here);
+    const char *const in = job->command.in, *const out = job->command.out;
+    const char *const file = in != NULL && in[0] != '/' ? in : out != NULL && out[0] != '/' ? out : NULL;
+    const char *why, *folder = enl_tempdir_path(jobs->here, &why);
+    if (folder == NULL && file != NULL) {
+        *code_out = bcrE_NODIR;
+        return bcri_refuse(reason, reason_size, false,
+                           "%s is a file of the job's directory, which cannot be made in %s: %s", file,
+                           jobs->self->config.tempdir, why) != 0;
+    }
     if (folder == NULL)
         return true;
     while (*variables != NULL)
@@ -87,7 +97,7 @@ static bool make_command(struct enl_jobs *jobs, struct enl_job *job, int *code_o
         take_variables(jobs, job, added);
         enl_group_open(jobs->here);
     }
-    if (job->is_score && !tell_of_folder(jobs, job, added))
+    if (job->is_score && !tell_of_folder(jobs, job, added, code_out, reason, reason_size))
         return false;
     job->command.argv = job->list;
     if (added[0] != NULL &&

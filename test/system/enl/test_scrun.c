@@ -130,6 +130,23 @@ TEST(a_whole_path_is_a_file_of_each_host)
     run_ends(&run, 126, "could not open /nowhere/f: No such file or directory");
 }
 
+/* A program that has no file there runs all the same. */
+TEST(without_a_directory_of_the_job_its_files_are_refused_with_the_reason)
+{
+    two_hosts();
+    const char *const kept = run_folder(), *const none = run_in_folder("none");
+    setenv("BCR_TEMPDIR", none, 1);
+    run_start(&run, scrun(), "-nodes=2x1,message=quiet", "echo", "x", "=:", "f");
+    run_end(&run);
+    CHECK(run.status != 0);
+    run_check_error(&run, "f is a file of the job's directory, which cannot be made in ");
+    run_check_error(&run, "/none: No such file or directory");
+    run_start(&run, scrun(), "-nodes=2x1,message=quiet", "sh", "-c", "echo \"${BCR_JOB_DIR-none}\"");
+    ends(0);
+    CHECK_STR(run.text, "none\nnone\n");
+    setenv("BCR_TEMPDIR", kept, 1);
+}
+
 /* The daemon opens it, and would wait for its other end. */
 TEST(a_named_pipe_holds_up_no_daemon)
 {
