@@ -78,8 +78,8 @@ void enl_usage_log(struct enl_jobs *jobs, const struct enl_usage *usage, int sta
     char *line = line_of(jobs, usage, status, &length);
     errno = ENOMEM;
     make_folders(path);
-    const int file =
-        line != NULL ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600) : -1;
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    const int file = line != NULL ? open(path, flags | O_NONBLOCK, 0600) : -1; /* it may be a named pipe */
     if (file < 0 || write(file, line, length) != (ssize_t)length)
         enl_report(jobs->self, BCRI_LOG_WARN, "%s takes no line about this job (usagelog in bcrrc): %s", path,
                    strerror(errno));

@@ -322,4 +322,28 @@ TEST(a_job_is_a_line_in_the_usage_log_and_enl_usage_adds_them_up)
     setenv("BCR_USAGELOG", "/dev/full", 1);
     run_start(&run, scrun(), "-nodes=1,message=quiet", "true");
     run_ends(&run, 0, "/dev/full takes no line about this job");
+    unsetenv("BCR_USAGELOG");
+}
+
+/* One that nobody reads, one that is full, and one from which the line is read afterwards. */
+TEST(a_usage_log_that_is_a_named_pipe_holds_up_no_job)
+{
+    char text[4096] = "";
+    two_hosts();
+    const char *const path = run_in_folder("usage-pipe");
+    CHECK_INT(mkfifo(path, 0600), 0);
+    setenv("BCR_USAGELOG", path, 1);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "true");
+    run_ends(&run, 0, "/usage-pipe takes no line about this job");
+    const int reader = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    CHECK(reader >= 0);
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "true");
+    run_ends(&run, 0, "");
+    CHECK(read(reader, text, sizeof text - 1) > 0 && run_count_lines(text, "{\"job\":\"") == 1);
+    while (write(reader, text, sizeof text) > 0)
+        ;
+    run_start(&run, scrun(), "-nodes=1,message=quiet", "true");
+    run_ends(&run, 0, "/usage-pipe takes no line about this job");
+    unsetenv("BCR_USAGELOG");
+    close(reader);
 }
