@@ -120,6 +120,10 @@ const char *enl_changes_add(struct enl_conn *conn, const struct bcri_control *me
     }
     bcri_view_copy(message->text, line, sizeof line);
     struct enl_host *host = enl_host_of_line(line, "bcr_hostadd", error, sizeof error);
+    if (host != NULL && enl_networks_add(program, host, error, sizeof error) != 0) {
+        enl_host_free(host);
+        host = NULL;
+    }
     if (host != NULL)
         place = begin(program, host, &code, error, sizeof error);
     if (place == NULL) {

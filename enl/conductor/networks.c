@@ -10,10 +10,11 @@
 #include "bcri/refuse.h"
 #include "conductor/child.h"
 
-/* The address of that name as one of enl_addresses_write, with any port. Returns 0, or -1 with what is wrong with it. */
-static int look_up(const char *name, uint8_t out[ENL_ONE_ADDRESS_BYTES], const char **why_out)
+/* The address of that name as one of enl_addresses_write, with any port; `flags` are those of a hint. Returns 0, or -1 with what is wrong
+ * with it. */
+static int look_up(const char *name, int flags, uint8_t out[ENL_ONE_ADDRESS_BYTES], const char **why_out)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
+    const struct addrinfo hints = {.ai_flags = flags, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM};
     uint8_t bytes[BCRI_ADDRESSES_BYTES_MAX];
     struct addrinfo *found;
     uint32_t length = 0;
@@ -45,7 +46,7 @@ static uint32_t count_networks(const char *networks)
 }
 
 /* Finds the addresses of one host. Returns 0, or -1 with a sentence. */
-static int find_addresses(struct enl_host *host, const char *networks, uint32_t count, char *error,
+static int find_addresses(struct enl_host *host, const char *networks, uint32_t count, int flags, char *error,
                           size_t error_size)
 {
     char name[ENL_HOST_NAME_MAX + 1];
@@ -55,7 +56,7 @@ static int find_addresses(struct enl_host *host, const char *networks, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         const size_t length = strcspn(networks, "+");
         if (enl_host_on_network(host, networks, length, name) &&
-            look_up(name, host->networks + (size_t)i * ENL_ONE_ADDRESS_BYTES, &why) != 0)
+            look_up(name, flags, host->networks + (size_t)i * ENL_ONE_ADDRESS_BYTES, &why) != 0)
             return bcri_refuse(error, error_size, -1,
                                "host %s is %s on network %.*s (net= in the hosts file): %s", host->name, name,
                                (int)(length < 60 ? length : 60), networks, why);
@@ -76,8 +77,17 @@ int enl_networks_find(struct enl_program *program, const char *networks, char *e
     hosts->networks = count_networks(networks);
     for (size_t i = 0; i < hosts->count && failed == 0; i++)
         if (hosts->hosts[i]->net != NULL)
-            failed = find_addresses(hosts->hosts[i], networks, hosts->networks, error, error_size);
+            failed = find_addresses(hosts->hosts[i], networks, hosts->networks, 0, error, error_size);
     return failed;
+}
+
+/* Nothing is looked up any more: a server of names that is slow would hold up this daemon, and be taken for its end. */
+int enl_networks_add(const struct enl_program *program, struct enl_host *host, char *error, size_t error_size)
+{
+    if (program->hosts.networks == 0 || host->net == NULL)
+        return 0;
+    return find_addresses(host, program->jobs.roster->choice.networks, program->hosts.networks,
+                          AI_NUMERICHOST, error, error_size);
 }
 
 const uint8_t *enl_networks_of_root(const struct enl_program *program)

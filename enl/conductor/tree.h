@@ -155,6 +155,9 @@ uint32_t enl_round_robin_next(struct enl_program *program, const struct enl_chil
 /* Looks up the addresses of all hosts of the list on these networks, NAME[+NAME]..., of which the first that two hosts have is theirs.
  * Names are waited for. Returns 0, or -1 with a sentence. */
 int enl_networks_find(struct enl_program *program, const char *networks, char *error, size_t error_size);
+/* The same for a host that is added later, whose addresses must be in digits; without networks nothing happens. */
+int enl_networks_add(const struct enl_program *program, struct enl_host *host, char *error,
+                     size_t error_size);
 /* Those of this machine, which is the root's; NULL: it has none. */
 const uint8_t *enl_networks_of_root(const struct enl_program *program);
 

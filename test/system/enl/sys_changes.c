@@ -8,6 +8,7 @@
  *   list         the hosts that bcr_host and bcr_hostinfo tell: "list NAME:SLOTS:NUMBER:ARCH ..."
  *   start M N    starts N CCEs on machine M, which stay: "start COUNT CODE", and each CCE "pid ORDINAL PID DAEMON"
  *   talk M       starts one there that puts a region here, and takes that: "talk CODE"
+ *   fetch M N    the same with N bytes
  *   by M WORD... has a CCE on machine M do all words behind that, and waits for its end
  *   each N M WORD... has N CCEs on machine M do all words behind that, at a time
  *   pid          "pid ORDINAL PID DAEMON" of itself
@@ -143,10 +144,10 @@ static int number_of(const char *machine)
     return entry.number;
 }
 
-static void talk(const char *machine)
+static void talk(const char *machine, const char *bytes)
 {
     bcr_cce_id other;
-    if (start(machine, 1, (const char *const[]){"put", NULL}, &other) != 1) {
+    if (start(machine, 1, (const char *const[]){"put", bytes, NULL}, &other) != 1) {
         tell("talk %d\n", bcr_errno);
         return;
     }
@@ -191,9 +192,9 @@ static void lines(int count)
         pause();
 }
 
-static void put(void)
+static void put(int bytes)
 {
-    bcr_region region = bcr_rgalloc(5, 0);
+    bcr_region region = bcr_rgalloc((size_t)bytes, 0);
     MUST(region != NULL);
     strcpy(*region, "here");
     MUST(bcr_enq(region, bcr_enlistor, TALK, bcr_FREE) == 0);
@@ -216,7 +217,9 @@ static int one(char **words)
     if (strcmp(word, "start") == 0)
         return start_and_tell(words[1], atoi(words[2])), 3;
     if (strcmp(word, "talk") == 0)
-        return talk(words[1]), 2;
+        return talk(words[1], "5"), 2;
+    if (strcmp(word, "fetch") == 0)
+        return talk(words[1], words[2]), 3;
     if (strcmp(word, "ended") == 0)
         return take_end(true), 1;
     if (strcmp(word, "wait") == 0)
@@ -226,7 +229,7 @@ static int one(char **words)
     if (strcmp(word, "beside") == 0)
         return beside(words[1], atoi(words[2]), words + 3), 3 + atoi(words[2]);
     if (strcmp(word, "put") == 0)
-        return put(), 1;
+        return put(atoi(words[1])), 2;
     if (strcmp(word, "pid") == 0 || strcmp(word, "stay") == 0)
         tell("pid %d %d %d\n", bcr_cceord, (int)getpid(), (int)getppid());
     while (strcmp(word, "stay") == 0)
@@ -247,7 +250,7 @@ int main(int argc, char **argv)
 {
     own_name = argv[0];
     MUST(bcr_init(bcr_anystatus, "changes") >= 0);
-    MUST(bcr_cagrow(1, 0, 0, 0, 2, 16, 4096) == ENDS);
+    MUST(bcr_cagrow(1, 0, 0, 0, 2, 16, 1 << 22) == ENDS);
     if (argc < 2 || (strcmp(argv[1], "stay") != 0 && strcmp(argv[1], "put") != 0))
         MUST(bcr_watch(bcr_STARTED, ENDS) == 0);
     next_ordinal += 100 * bcr_cceord;

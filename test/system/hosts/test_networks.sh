@@ -61,6 +61,24 @@ goes v1 network=new+own,group=own
 goes v1 network=old+own,group=own
 [ $bytes -lt 50000 ] || fail "$bytes bytes have gone by the network that comes second"
 
+# A host that is added while the job runs has its networks, too, if their addresses are in digits.
+# adds ADDRESS CODE WORDS: n1's process adds n2 with that address on the new network, and does what the words say
+adds() {
+    local before
+    sed '/^n2/d' hosts > without
+    chmod 600 without
+    : > told
+    before=$(moved v0)
+    BCR_HOSTSFILE=$folder/without SYS_TELL=$folder/told timeout 300 ./bcr-scrun -nodes=1x1,message=quiet,network=new,group=far \
+        "$SYS_CHANGES" add "n2 enl=$BCR_ENL net=10.178.0.3@old+$1@new" "${@:3}" > out 2> err || fail "status $? with n2 added"
+    bytes=$(($(moved v0) - before))
+    grep -q "^$2$" told || fail "n2 is added with $1: $(cat told)"
+}
+adds 10.179.0.3 'talk 0' fetch n2 2000000
+[ $bytes -gt 2000000 ] || fail "of 2 MB from a host that was added $bytes bytes have gone by the new network"
+adds nowhere.invalid 'add 2'
+grep -q 'host n2 is nowhere.invalid on network new (net= in the hosts file): ' err || fail "another sentence of an added host"
+
 # refuses NETWORK SENTENCE
 refuses() {
     local status=0
