@@ -21,6 +21,8 @@ struct enl_source {
     TAILQ_ENTRY(enl_source) entry; /* of those that wait */
     STAILQ_HEAD(, piece) kept;
     bool waits;
+    bool in_line; /* the last byte that was passed was no newline */
+    bool is_torn; /* others have come between the bytes of that line */
     bool held_up; /* has been told to wait, and not yet that its turn has come */
     bool ended;
 };
@@ -70,20 +72,26 @@ static void pass_text(struct enl_source *source, const struct enl_printed *text)
         source->ops->passed(source->owner, text->cost);
 }
 
-/* How much of it may be passed in this turn, which ends then if others wait: up to the last newline. */
-static size_t part_of_turn(const struct enl_mux *mux, const struct enl_printed *text, bool *ends_out)
+/* How much of it may be passed in this turn, which ends then if others wait: up to the last newline; all of a line that is torn. */
+static size_t part_of_turn(struct enl_source *holder, const struct enl_printed *text, bool *ends_out)
 {
+    const bool others_wait = !TAILQ_EMPTY(&holder->mux->waiting);
     const char *newline = memrchr(text->bytes, '\n', text->length);
     const size_t length = newline != NULL ? (size_t)(newline - text->bytes) + 1 : 0;
-    *ends_out = length == text->length || (length != 0 && !TAILQ_EMPTY(&mux->waiting));
-    return *ends_out ? length : text->length;
+    *ends_out = length == text->length || (length != 0 && others_wait);
+    holder->in_line = !*ends_out;
+    holder->is_torn &= length == 0;
+    if (*ends_out)
+        return length;
+    *ends_out = others_wait && holder->is_torn;
+    return text->length;
 }
 
 /* Passes what may be passed of a text of the holder's, and takes that away from it. True: the turn is over. */
 static bool pass_part(struct enl_source *holder, struct enl_printed *text)
 {
     bool ends;
-    const size_t length = part_of_turn(holder->mux, text, &ends);
+    const size_t length = part_of_turn(holder, text, &ends);
     struct enl_printed part = *text;
     part.length = length;
     part.cost = length == text->length ? text->cost : length;
@@ -156,6 +164,7 @@ static void on_tick(uv_timer_t *timer)
     mux->moved = false;
     if (mux->ticks < TICKS)
         return;
+    mux->holder->is_torn = mux->holder->in_line;
     end_turn(mux);
     next_turn(mux);
 }
@@ -164,10 +173,11 @@ static void start_time(struct enl_mux *mux)
 {
     if (mux->holder == NULL || TAILQ_EMPTY(&mux->waiting) || uv_is_active((uv_handle_t *)&mux->timer))
         return;
-    mux->ticks = 0;
+    const bool at_once = mux->holder->is_torn;
+    mux->ticks = at_once ? TICKS - 1 : 0;
     mux->moved = false;
     uv_update_time(mux->timer.loop);
-    uv_timer_start(&mux->timer, on_tick, mux->tick_ms, mux->tick_ms);
+    uv_timer_start(&mux->timer, on_tick, at_once ? 0 : mux->tick_ms, mux->tick_ms);
 }
 
 /* ---- a source ---- */

@@ -20,7 +20,8 @@ struct enl_source;
  *
  *   with a newline     if others wait; a line that was begun behind it waits for its next turn
  *   with time          when others have waited for `hold_ms` (to an eighth): the line stays unfinished,
- *                      goes on when its source has the turn again, and nothing is put in. So a CCE that
+ *                      goes on when its source has the turn again, and nothing is put in; from then on that line gives way
+ *                      whenever others wait, since it is torn already. So a CCE that
  *                      waits, in the middle of a line, for another one whose output is held up does not
  *                      wait for ever. Time in which the reader takes nothing does not count
  *   with the source

@@ -186,6 +186,36 @@ TEST(time_ends_a_turn_and_puts_nothing_in)
     end();
 }
 
+/* Time passes only once. */
+TEST(a_line_that_time_has_torn_gives_way_whenever_another_one_waits)
+{
+    begin(800);
+    give(0, "data");
+    give(1, "other\n");
+    uv_run(&loop, UV_RUN_DEFAULT);
+    CHECK_STR(seen, "dataother\n");
+    give(0, ", more");
+    give(1, "line\n");
+    uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK_STR(seen, "dataother\n, moreline\n");
+    give(0, "x");
+    give(1, "begun");
+    uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK_STR(seen, "dataother\n, moreline\nxbegun");
+    give(0, "y");
+    give(2, "z\n");
+    uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK_STR(seen, "dataother\n, moreline\nxbegun");
+    give(1, "\n");
+    CHECK_STR(seen, "dataother\n, moreline\nxbegun\nyz\n");
+    give(0, "\nnext");
+    give(1, "waits\n");
+    uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK_STR(seen, "dataother\n, moreline\nxbegun\nyz\n\nnext");
+    end();
+    CHECK_STR(seen, "dataother\n, moreline\nxbegun\nyz\n\nnextwaits\n");
+}
+
 TEST(nobodys_time_is_measured_while_nobody_waits)
 {
     begin(1);
