@@ -31,16 +31,17 @@ bool enl_summary_begin(struct enl_jobs *jobs)
     return true;
 }
 
-/* On how many hosts the first members run; without memory for that, as if each were on one of its own. */
-static uint32_t hosts_of(const struct enl_roster_plan *plan, uint32_t members)
+/* On how many hosts the first members run, and whether on each as many; without memory for that, as if each were on one of its own. */
+static uint32_t hosts_of(const struct enl_roster_plan *plan, uint32_t members, bool *is_even_out)
 {
-    bool *seen = calloc(plan->hosts, sizeof *seen);
-    uint32_t hosts = seen != NULL ? 0 : members;
-    for (uint32_t i = 0; i < members && seen != NULL; i++) {
-        hosts += !seen[plan->host_of[i]];
-        seen[plan->host_of[i]] = true;
-    }
-    free(seen);
+    uint32_t *on_host = calloc(plan->hosts, sizeof *on_host);
+    uint32_t hosts = on_host != NULL ? 0 : members;
+    *is_even_out = true;
+    for (uint32_t i = 0; i < members && on_host != NULL; i++)
+        hosts += on_host[plan->host_of[i]]++ == 0;
+    for (size_t i = 0; i < plan->hosts && on_host != NULL; i++)
+        *is_even_out &= on_host[i] == 0 || on_host[i] * hosts == members;
+    free(on_host);
     return hosts != 0 ? hosts : 1;
 }
 
@@ -49,8 +50,9 @@ static void say_ready(struct enl_jobs *jobs)
 {
     const struct enl_roster_plan *plan = jobs->plan;
     const uint32_t members = plan->teams[0].members;
-    const uint32_t hosts = hosts_of(plan, members);
-    if (members % hosts == 0)
+    bool is_even;
+    const uint32_t hosts = hosts_of(plan, members, &is_even);
+    if (is_even)
         enl_report_shown(jobs->self, "SCORE: %u nodes (%ux%u) ready.\n", members, hosts, members / hosts);
     else
         enl_report_shown(jobs->self, "SCORE: %u nodes (%u hosts) ready.\n", members, hosts);
@@ -169,6 +171,7 @@ static int end_of_scrun(const struct enl_jobs *jobs)
 static struct enl_usage usage_of(const struct enl_jobs *jobs)
 {
     struct enl_usage usage = {0};
+    bool is_even;
     for (uint32_t member = 0; member < jobs->plan->members; member++) {
         const struct enl_ended *ended = &jobs->summary->ends[member].how;
         usage.cpu_us += ended->cpu_us;
@@ -176,7 +179,7 @@ static struct enl_usage usage_of(const struct enl_jobs *jobs)
             usage.rss_kib = ended->rss_kib;
     }
     usage.lasted_ns = jobs->summary->steps[ENL_STEP_OVER] - jobs->summary->steps[ENL_STEP_BEGUN];
-    usage.hosts = hosts_of(jobs->plan, jobs->plan->members);
+    usage.hosts = hosts_of(jobs->plan, jobs->plan->members, &is_even);
     return usage;
 }
 

@@ -110,8 +110,10 @@ static void name_missing(uv_timer_t *timer)
     if (named < team->absent)
         snprintf(ranks + used, sizeof ranks - used, ", ... (%u)", team->absent);
     enl_report(team->jobs->self, BCRI_LOG_WARN,
-               "the team of %u waits for member%s %s, which %s not called bcr_init in %d seconds", team->size,
-               team->absent == 1 ? "" : "s", ranks, team->absent == 1 ? "has" : "have", PATIENCE_MSEC / 1000);
+               "the team of %u waits for member%s %s, which %s not %s in %d seconds", team->size,
+               team->absent == 1 ? "" : "s", ranks, team->absent == 1 ? "has" : "have",
+               is_launched(team) && team->jobs->summary != NULL ? "come" : "called bcr_init",
+               PATIENCE_MSEC / 1000);
 }
 
 /* ---- making one ---- */

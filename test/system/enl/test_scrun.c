@@ -39,6 +39,11 @@ TEST(nodes_are_told_when_all_are_there)
     run_start(&run, scrun(), "-nodes=3", "true");
     ends(0);
     CHECK_STR(run.error, "SCORE: 3 nodes (2 hosts) ready.\n");
+    run_hosts("a local slots=3\nb local slots=3\n");
+    run_start(&run, scrun(), "-nodes=4", "true"); /* three and one */
+    ends(0);
+    CHECK_STR(run.error, "SCORE: 4 nodes (2 hosts) ready.\n");
+    two_hosts();
     run_start(&run, scrun(), "-nodes=2x3,message=concise", "echo", "x");
     ends(0);
     CHECK_STR(run.error, "");
