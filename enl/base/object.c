@@ -157,6 +157,27 @@ static bool find_on_path(const char *name, char *path_out)
     }
 }
 
+/* SCore has one name for a program of several architectures: a link to a script .wrapper. Where the folder of this architecture beside
+ * the link has the program, that is it; else the script is, as without enl. */
+static void follow_wrapper(char *place)
+{
+    char target[PATH_MAX], own[PATH_MAX];
+    struct elf_kind kind;
+    const ssize_t length = readlink(place, target, sizeof target - 1);
+    if (length < 0)
+        return;
+    target[length] = '\0';
+    const char *slash = strrchr(target, '/');
+    if (strcmp(slash != NULL ? slash + 1 : target, ".wrapper") != 0 || !read_elf("/proc/self/exe", &kind))
+        return;
+    slash = strrchr(place, '/');
+    const char *const name = slash != NULL ? slash + 1 : place;
+    if ((size_t)snprintf(own, sizeof own, "%.*s%s/%s", (int)(name - place), place, abi_of(&kind), name) <
+            sizeof own &&
+        access(own, X_OK) == 0)
+        strcpy(place, own);
+}
+
 int enl_object_find(const char *name, char *path_out, char *error, size_t error_size)
 {
     if (name[0] == '\0' || strlen(name) >= PATH_MAX)
@@ -167,6 +188,7 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
     else if (name[0] == '/' || !find_on_path(name, place))
         return bcri_refuse(error, error_size, 127, "there is no program %s%s", name,
                            name[0] == '/' ? "; check the path" : " in the working directory or on PATH");
+    follow_wrapper(place);
     int status = check_program(place, name, error, error_size);
     if (status != 0)
         return status;

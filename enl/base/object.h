@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* The file that `name` means: from the working directory (absolute names as they are), then on
- * PATH. Checks that it is a file, executable, and not for another architecture than enl's own.
+ * PATH; of a link to .wrapper the program with its name in the folder beside it that is called like this enl's architecture (abi= in a
+ * hosts file), if there is one. Checks that it is a file, executable, and not for another architecture than enl's own.
  * Returns 0 and an absolute path in `path_out` (PATH_MAX bytes); else the exit status that shells
  * use, 127 (not found) or 126 (found, cannot be run), and a sentence in `error`. */
 int enl_object_find(const char *name, char *path_out, char *error, size_t error_size);

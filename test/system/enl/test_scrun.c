@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -16,6 +17,14 @@ static struct run run;
 static const char *scrun(void)
 {
     return run_enl_as("bcr-scrun");
+}
+
+/* As a hosts file calls it. */
+static const char *architecture(void)
+{
+    static struct utsname name;
+    CHECK_INT(uname(&name), 0);
+    return sizeof(void *) == 4 && strcmp(name.machine, "x86_64") == 0 ? "i386" : name.machine;
 }
 
 static void two_hosts(void)
@@ -116,6 +125,23 @@ TEST(programs_run_one_after_the_other_and_share_files_of_the_jobs_directory)
     ends(3);
     CHECK_STR(run.text, "made\nmore\nmade\nmore\n");
     CHECK(access(folders[0], F_OK) != 0 && access(folders[1], F_OK) != 0);
+}
+
+TEST(a_link_to_wrapper_is_the_program_of_the_hosts_architecture)
+{
+    char folder[512], own[1024];
+    two_hosts();
+    snprintf(folder, sizeof folder, "%s", run_in_folder(architecture()));
+    CHECK_INT(mkdir(folder, 0755), 0);
+    run_script(".wrapper", "#!/bin/sh\necho wrapper $1\n");
+    snprintf(own, sizeof own, "%s/one", architecture());
+    run_script(own, "#!/bin/sh\necho own $1\n");
+    CHECK_INT(symlink(".wrapper", run_in_folder("one")), 0);
+    CHECK_INT(symlink(run_in_folder(".wrapper"), run_in_folder("other")), 0);
+    run_start(&run, scrun(), "-nodes=2x1,message=quiet", run_in_folder("one"), "1", "::", "one", "2",
+              "::", run_in_folder("other"), "3");
+    ends(0);
+    CHECK_STR(run.text, "own 1\nown 1\nown 2\nown 2\nwrapper 3\nwrapper 3\n");
 }
 
 /* Of two nodes on a host the first has the file. */
