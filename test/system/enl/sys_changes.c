@@ -194,7 +194,7 @@ static void lines(int count)
 
 static void put(int bytes)
 {
-    bcr_region region = bcr_rgalloc((size_t)bytes, 0);
+    bcr_region region = bcr_rgalloc(bytes, 0);
     MUST(region != NULL);
     strcpy(*region, "here");
     MUST(bcr_enq(region, bcr_enlistor, TALK, bcr_FREE) == 0);
