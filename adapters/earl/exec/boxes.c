@@ -147,15 +147,6 @@ static int allowed(int process, const char *name, int index, int flags)
     return index < 0 ? free_index(name) : index;
 }
 
-/* Whose a box is that process posts so. */
-static int owner_of_new(int process, const char *name, int index, int flags)
-{
-    struct box **at = find(name, index, EARL_BOX_EXACT);
-    if (at == NULL)
-        at = find(name, 0, 0);
-    return (flags & EARL_BOX_LEAVE) != 0 && at != NULL ? (*at)->owner : process;
-}
-
 static int post(struct asker asker, char **name, int index, int flags, earl_buffer *items)
 {
     index = allowed(asker.process, *name, index, flags);
@@ -164,8 +155,9 @@ static int post(struct asker asker, char **name, int index, int flags, earl_buff
     struct box *box = malloc(sizeof *box);
     if (box == NULL)
         return EARL_E_MEMORY;
-    const int owner = owner_of_new(asker.process, *name, index, flags);
     struct box **at = find(*name, index, EARL_BOX_EXACT);
+    struct box **before = at != NULL ? at : find(*name, 0, 0); /* whose owner LEAVE means */
+    const int owner = (flags & EARL_BOX_LEAVE) != 0 && before != NULL ? (*before)->owner : asker.process;
     if (at != NULL)
         free_box(at);
     at = place_of(*name, index);
