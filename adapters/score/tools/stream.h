@@ -5,14 +5,14 @@
 
 #include <stddef.h>
 
-/* Bytes that one message has room for; every node can take them. */
+/* Bytes that one message has room for: PM's MTU without the byte that says what it is. */
 enum { STREAM_ROOM = 16383 };
 
 /* Ends all nodes of this program with status 1, after a sentence that begins with the tool's name. */
 _Noreturn void stream_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern const char *stream_tool;
 
-/* Sends bytes to a node, or with `length` 0 their end. It waits, asleep, while 14 messages are out that nobody has taken: all that a
+/* Sends bytes to a node, or with `length` 0 their end. It waits, asleep, while WINDOW messages (stream.c) are out that nobody has taken: all that a
  * process sends by this goes to one node. */
 void stream_send(int node, const char *bytes, size_t length);
 /* Waits for the next bytes, of which it gives the length; 0: their end. They are valid until stream_taken, which is due and tells the

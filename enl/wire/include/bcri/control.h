@@ -90,8 +90,9 @@
 #define BCRI_CONTROL_SECRET_MAX  32u  /* a key, or random bytes */
 #define BCRI_ADDRESSES_BYTES_MAX 152u /* where a host can be reached: docs/protocol.md */
 #define BCRI_NAME_MAX            255u /* bytes of a name that bcr_publish gives */
-#define BCRI_BLOCK_BYTES_MAX     6144u
-#define BCRI_BIRTH_BYTES_MAX     64u /* the region that a new CCE finds in cell 0 */
+#define BCRI_BLOCK_BYTES_MAX \
+    6144u /* of a job's standard input: as much as leaves room for what else is in a message */
+#define BCRI_BIRTH_BYTES_MAX 64u /* the region that a new CCE finds in cell 0 */
 
 /* The owner of a note in enl's ELF file: a file without it is not executed as enl
  * (enl/client/probe.c). */
