@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/last_part.h"
 #include "bcri/refuse.h"
 
 /* Reads the first bytes of a file, up to `size`; -1: it cannot be read. */
@@ -167,11 +168,9 @@ static void follow_wrapper(char *place)
     if (length < 0)
         return;
     target[length] = '\0';
-    const char *slash = strrchr(target, '/');
-    if (strcmp(slash != NULL ? slash + 1 : target, ".wrapper") != 0 || !read_elf("/proc/self/exe", &kind))
+    if (strcmp(enl_last_part(target), ".wrapper") != 0 || !read_elf("/proc/self/exe", &kind))
         return;
-    slash = strrchr(place, '/');
-    const char *const name = slash != NULL ? slash + 1 : place;
+    const char *const name = enl_last_part(place);
     if ((size_t)snprintf(own, sizeof own, "%.*s%s/%s", (int)(name - place), place, abi_of(&kind), name) <
             sizeof own &&
         access(own, X_OK) == 0)
@@ -202,7 +201,7 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
 int enl_object_find_in(const char *folders, const char *home, const char *name, char *path_out, char *error,
                        size_t error_size)
 {
-    const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name, *all = folders;
+    const char *const last = enl_last_part(name), *const all = folders;
     char place[PATH_MAX];
     for (size_t length; folders != NULL && last[0] != '\0' && *folders != '\0';
          folders += length + (folders[length] == ':')) {

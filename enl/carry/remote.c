@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/last_part.h"
 #include "bcri/config.h"
 #include "bcri/refuse.h"
 
@@ -75,8 +76,7 @@ static bool needs_quotes(const char *text)
 
 const char *enl_remote_name(const struct enl_remote *remote)
 {
-    const char *slash = strrchr(remote->path, '/');
-    return slash != NULL ? slash + 1 : remote->path;
+    return enl_last_part(remote->path);
 }
 
 static bool begins_with(const struct enl_remote *remote, const char *name)

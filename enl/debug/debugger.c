@@ -11,21 +11,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/last_part.h"
 #include "base/object.h"
 #include "bcri/refuse.h"
 #include "bcri/words.h"
 
 #define SCRIPT "bcr-gdb.py"
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static enum enl_debugger_kind kind_of(const char *path)
 {
-    const char *name = last_component(path);
+    const char *name = enl_last_part(path);
     if (strncmp(name, "gdb", 3) == 0)
         return ENL_GDB;
     return strncmp(name, "lldb", 4) == 0 ? ENL_LLDB : ENL_OTHER_DEBUGGER;
@@ -40,7 +35,7 @@ static void find_script(struct enl_debugger *debugger)
     static const char *const places[] = {SCRIPT, ENL_DATA_FOLDER "/bcr/" SCRIPT};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char path[PATH_MAX + 64];
-        const int folder = (int)(last_component(debugger->own) - debugger->own);
+        const int folder = (int)(enl_last_part(debugger->own) - debugger->own);
         snprintf(path, sizeof path, "%.*s%s", folder, debugger->own, places[i]);
         if (strlen(path) < sizeof debugger->script && access(path, R_OK) == 0) {
             strcpy(debugger->script, path);

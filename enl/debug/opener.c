@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/last_part.h"
 #include "base/spawn.h"
 #include "base/watch.h"
 #include "bcri/refuse.h"
@@ -19,11 +20,10 @@ enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
 void enl_opener_tell(struct enl_session *session, const struct enl_pane *pane, const char *object)
 {
     char line[PATH_MAX + 64];
-    const char *slash = strrchr(object, '/');
     if (session->windows == NULL)
         return;
     const int length = snprintf(line, sizeof line, "%u %u %u %s", pane->host, pane->index, pane->ordinal,
-                                slash != NULL ? slash + 1 : object);
+                                enl_last_part(object));
     if (send(session->windows->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
         enl_report(session->self, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
                    strerror(errno));

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/last_part.h"
 #include "bcri/refuse.h"
 #include "carry/carry.h"
 
@@ -122,7 +123,7 @@ static int take_line(struct enl_push *push, const char *program, char *line, cha
     char *at = line + strspn(line, " \t"), *arrow = strstr(at, " => "),
          *path = arrow != NULL ? arrow + 4 : at;
     at[strcspn(at, " \t\n")] = '\0';
-    const char *slash = strrchr(at, '/'), *last = slash != NULL ? slash + 1 : at;
+    const char *last = enl_last_part(at);
     if (last[0] == '\0' || is_of_c_library(last))
         return 0;
     path[strcspn(path, arrow != NULL ? "(\n" : "\n")] = '\0';

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/last_part.h"
 #include "base/names.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
@@ -43,8 +44,7 @@ int enl_push_program(struct enl_carry *carry, const char *path, char *error, siz
 {
     struct enl_push *push = carry->push;
     char name[NAME_MAX + 8];
-    const char *slash = strrchr(path, '/');
-    snprintf(name, sizeof name, "bin/%.*s", NAME_MAX, slash != NULL ? slash + 1 : path);
+    snprintf(name, sizeof name, "bin/%.*s", NAME_MAX, enl_last_part(path));
     for (size_t i = 0; i < push->count; i++)
         if (strcmp(push->files[i].name, name) == 0 && !is_file(push->files[i].fd, path))
             return bcri_refuse(error, error_size, -1,

@@ -101,8 +101,6 @@ bool enl_process_memory(pid_t pid, uint64_t address, void *to, size_t bytes);
 bool enl_process_is_code(pid_t pid, uint64_t address);
 /* Prints a frame as module+offset, which addr2line -e MODULE understands wherever the program was loaded. */
 void enl_process_print(pid_t pid, unsigned number, uint64_t pc);
-/* The last component of a path. */
-const char *enl_process_base(const char *path);
 /* Opens the file that is mapped at `base`, where the first part of it lies: that file, not what its path holds by now. A file
  * that was replaced or removed since the program started still has the names of what runs. Returns the descriptor, or -1: it
  * cannot be reached any more. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/last_part.h"
 #include "inspect/crash/crash_private.h"
 
 enum { FRAMES_MAX = 48 };
@@ -213,7 +214,7 @@ static bool print_frame(uint64_t pc)
         print_inlined(module, pc, where, sizeof where);
     } else {
         const char *name = dw.dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-        snprintf(where, sizeof where, "%s", name != NULL ? enl_process_base(name) : "?");
+        snprintf(where, sizeof where, "%s", name != NULL ? enl_last_part(name) : "?");
     }
     print_named(function, where);
     return !is_outermost(function);

@@ -5,6 +5,7 @@
  *   map_files/LOW-HIGH   is the mapped file, whatever has become of its path; for root alone
  *   exe                  the same, of the program
  *   root/PATH            what the path holds now, in the process's mount namespace: if that is the mapped file */
+#include "base/last_part.h"
 #include "inspect/crash/crash_private.h"
 
 #include <fcntl.h>
@@ -20,12 +21,6 @@ bool enl_process_memory(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
     return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
-}
-
-const char *enl_process_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 struct mapping {
@@ -85,7 +80,7 @@ void enl_process_print(pid_t pid, unsigned number, uint64_t pc)
     else if (mapping.path[0] == '\0')
         printf("#%u 0x%" PRIx64 "\n", number, pc);
     else
-        printf("#%u %s+0x%" PRIx64 "\n", number, enl_process_base(mapping.path), pc - mapping.base);
+        printf("#%u %s+0x%" PRIx64 "\n", number, enl_last_part(mapping.path), pc - mapping.base);
 }
 
 /* ---- the file of a mapping ---- */

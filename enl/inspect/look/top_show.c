@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/last_part.h"
 #include "bcri/record.h"
 #include "inspect/look/look.h"
 #include "inspect/look/look_private.h"
@@ -174,10 +175,8 @@ static const char *say_what(const struct look_view *view, const struct row *row)
     const struct look_cce *cce = row->cce;
     if (cce->holder != 0)
         return look_text("inside a call for a lock of %s", look_say_cce(view, cce->host, cce->holder - 1));
-    if (row->asleep_ns == 0) {
-        const char *slash = strrchr(cce->name, '/');
-        return look_text("- %s", slash != NULL ? slash + 1 : cce->name);
-    }
+    if (row->asleep_ns == 0)
+        return look_text("- %s", enl_last_part(cce->name));
     const struct look_wait *wait = look_view_slept_for(view, cce);
     const char *other = look_sleeps_for(cce);
     const struct look_note *note = look_view_note(view, cce);
