@@ -103,16 +103,21 @@ build() {
     fi
 }
 
+# Tests of several kinds run at once, in one build: each kind has its own list of exceptions, and its own log of ctest.
 run_tests() {
     local kind=$1 left_out names status=0 wanted=.
-    exceptions >"$build/exceptions"
+    local own=$build/kinds/$kind
+    local excepted=$own/exceptions
+    mkdir -p "$own"
+    echo "subdirs(\"$build\")" >"$own/CTestTestfile.cmake"
+    exceptions >"$excepted"
     while IFS=': ' read -r name _; do
         name=${name%@*} # of a behaviour, its place
         grep -rqwF "${name#example_}" "$here/.." "$here/../../examples" --include='*.c' --include=CMakeLists.txt ||
             [ -n "$(find "$here/.." -name "$name.c")" ] ||
             { echo "test/foreign/exceptions names $name, and there is no such test"; exit 1; }
-    done <"$build/exceptions"
-    names=$(sed 's/:.*//' "$build/exceptions" | paste -sd '|')
+    done <"$excepted"
+    names=$(sed 's/:.*//' "$excepted" | paste -sd '|')
     left_out="^(${names:-none}"
     if [ -z "${BCR_TEST_FULL:-}" ]; then
         left_out+="|$(short_selection "$kind")"
@@ -120,14 +125,14 @@ run_tests() {
     fi
     left_out+=")\$"
     unset BCR_TEST_FULL
-    export BCR_TEST_EXCEPTIONS=$build/exceptions
+    export BCR_TEST_EXCEPTIONS=$excepted
     [ $emulator = none ] || export BCR_TEST_TIME_FACTOR=10
-    ctest --test-dir "$build" --parallel 1 --output-on-failure --no-tests=error -L "^$kind\$" -R "$wanted" \
+    ctest --test-dir "$own" --parallel 1 --output-on-failure --no-tests=error -L "^$kind\$" -R "$wanted" \
         -E "$left_out" || status=$?
     # What was left out inside of programs, and as a whole.
-    sed -n 's/^skip /skip '"$machine"' /p' "$build/Testing/Temporary/LastTest.log"
-    ctest --test-dir "$build" -N -L "^$kind\$" | sed -n 's/^ *Test *#[0-9]*: //p' | while IFS= read -r test; do
-        sed -n "s/^$test: /skip $machine $test: /p" "$build/exceptions"
+    sed -n 's/^skip /skip '"$machine"' /p' "$own/Testing/Temporary/LastTest.log"
+    ctest --test-dir "$own" -N -L "^$kind\$" | sed -n 's/^ *Test *#[0-9]*: //p' | while IFS= read -r test; do
+        sed -n "s/^$test: /skip $machine $test: /p" "$excepted"
     done
     exit $status
 }
