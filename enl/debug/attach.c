@@ -14,6 +14,7 @@
 
 #include "base/object.h"
 #include "base/status.h"
+#include "bcri/cces.h"
 #include "bcri/failure.h"
 #include "bcri/stopped.h"
 #include "debug/debug_private.h"
@@ -143,6 +144,13 @@ const char *enl_session_pane(struct enl_session *session, struct enl_conn *conn,
     return NULL;
 }
 
+pid_t enl_attachable(const struct enl_cce *cce)
+{
+    if (cce->life == ENL_ALIVE)
+        return cce->pid;
+    return cce->life == ENL_STARTED && bcri_cce_seen_state(cce->record) == BCRI_CCE_ALIVE ? cce->process : 0;
+}
+
 /* The CCE of that ordinal, or of that process if there is a pid. NULL: a sentence says why, and it is bcrE_NOCCE if
  * there is none here. */
 static struct enl_cce *find_cce(const struct enl_session *session, const struct bcri_control *message,
@@ -152,13 +160,13 @@ static struct enl_cce *find_cce(const struct enl_session *session, const struct 
     const bool by_pid = (message->present & BCRI_HAS(pid)) != 0;
     struct enl_cce *cce;
     TAILQ_FOREACH (cce, &session->here->all, entry) {
-        const bool same = by_pid ? (uint32_t)cce->pid == message->pid : cce->ordinal == message->ordinal;
-        if (!same || cce->life != ENL_ALIVE)
+        const pid_t pid = enl_attachable(cce);
+        if (pid == 0 || (by_pid ? (uint32_t)pid != message->pid : cce->ordinal != message->ordinal))
             continue;
         if (found != NULL) {
             snprintf(reason, size,
                      "several CCEs have the ordinal %u; enl ps has their processes: pid:%ld is one",
-                     message->ordinal, (long)cce->pid);
+                     message->ordinal, (long)pid);
             *code_out = bcrE_BUSY;
             return NULL;
         }
@@ -177,7 +185,7 @@ static struct enl_pane *start_debugger_at(struct enl_session *session, const str
                                           char *reason, size_t size)
 {
     char pid[16], program_link[ENL_PROGRAM_LINK_MAX];
-    const pid_t thread = (pid_t)bcri_process_thread((uint32_t)cce->pid);
+    const pid_t thread = (pid_t)bcri_process_thread((uint32_t)enl_attachable(cce));
     const bool replaced = enl_debugger_program(thread, program_link);
     struct enl_spawn spawn = {.path = debugger != NULL ? debugger->path : server,
                               .environment = session->self->environment,
@@ -244,9 +252,10 @@ static struct enl_pane *attach_to(struct enl_session *session, const struct enl_
     struct enl_debugger debugger = {.words = NULL};
     struct enl_pane *pane = NULL;
     struct enl_process_status status;
-    (void)enl_process_status(cce->pid, &status);
+    const pid_t pid = enl_attachable(cce);
+    (void)enl_process_status(pid, &status);
     const char *forbidden =
-        status.tracer == 0 ? enl_debugger_refused((pid_t)bcri_process_thread((uint32_t)cce->pid)) : NULL;
+        status.tracer == 0 ? enl_debugger_refused((pid_t)bcri_process_thread((uint32_t)pid)) : NULL;
     if (status.tracer != 0)
         snprintf(reason, size, "process %ld traces it already", status.tracer);
     else if (forbidden != NULL)

@@ -437,6 +437,8 @@ class Ccs(Command):
             state = cce.u32(where + at("record.state"))
             if state == 0 or cce.u32(where + at("record.pid")) == daemon: # its own record, and that of its links
                 continue
+            if state == 1 and cce.u32(where + at("record.pid")) != 0: # a job's member that is no CCE (bcri_cce_seen_state)
+                state = 2
             operation = cce.u32(where + at("record.journal"))
             notes = []
             if where == cce.record:

@@ -35,6 +35,9 @@ void enl_pane_free(struct enl_pane *pane);
 struct enl_pane *enl_pane_of(const struct enl_session *session, uint32_t host, uint32_t index);
 /* The files of a debugger: the pty three times, or a socket for gdbserver. Returns the daemon's end or -errno. */
 int enl_pane_files(struct enl_spawn *spawn, bool serves);
+/* The process to which a debugger can attach: a CCE's from bcr_init on, that of a job's member which is no CCE from its
+ * gate on; 0 if there is none now. */
+pid_t enl_attachable(const struct enl_cce *cce);
 
 /* opener.c: the process that opens windows. */
 int enl_opener_start(struct enl_session *session, char *error, size_t error_size);

@@ -123,8 +123,9 @@ int enl_session_start(struct enl_session *session, const char *root_path, char *
 static void let_on(const struct enl_pane *pane)
 {
     const struct enl_cce *cce = pane->attached ? enl_cce_at(pane->session->here, pane->index) : NULL;
-    if (cce != NULL && cce->life == ENL_ALIVE && !pane->found_stopped)
-        kill(cce->pid, pane->session->here->is_frozen && !cce->asks_debugger ? SIGSTOP : SIGCONT);
+    const pid_t pid = cce != NULL ? enl_attachable(cce) : 0;
+    if (pid != 0 && !pane->found_stopped)
+        kill(pid, pane->session->here->is_frozen && !cce->asks_debugger ? SIGSTOP : SIGCONT);
 }
 
 bool enl_session_reaped(struct enl_session *session, pid_t pid, int wait_status)

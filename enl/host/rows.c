@@ -2,15 +2,13 @@
 /* See host.h. */
 #include "host/host.h"
 
+#include "bcri/cces.h"
 #include "bcri/stopped.h"
 
-/* A member of a job that has passed the gate is alive, also if it is no CCE. */
 static uint32_t state_of(const struct enl_cce *cce)
 {
-    const uint32_t state = bcri_load(&cce->record->id.state), pid = bcri_load(&cce->record->id.pid);
-    if (state != BCRI_CCE_ALIVE && (state != BCRI_CCE_STARTING || pid == 0))
-        return state;
-    return pid != 0 && bcri_process_stopped(pid) ? BCRI_ROW_STOPPED : BCRI_CCE_ALIVE;
+    const uint32_t state = bcri_cce_seen_state(cce->record), pid = bcri_load(&cce->record->id.pid);
+    return state == BCRI_CCE_ALIVE && pid != 0 && bcri_process_stopped(pid) ? BCRI_ROW_STOPPED : state;
 }
 
 static void send_row(const struct enl_here *here, struct enl_conn *conn, struct bcri_control *row,

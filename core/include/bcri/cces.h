@@ -93,6 +93,14 @@ static inline int bcri_cce_check(const struct bcri_cce *cce)
                                                                                                   : bcrE_DEAD;
 }
 
+/* Its state, for those who look at a program: a member of a job that never becomes a CCE has a process from its gate on,
+ * and is alive. */
+static inline uint32_t bcri_cce_seen_state(const struct bcri_record_shm *record)
+{
+    const uint32_t state = bcri_load_acquire(&record->id.state);
+    return state == BCRI_CCE_STARTING && bcri_load(&record->id.pid) != 0 ? BCRI_CCE_ALIVE : state;
+}
+
 /* A put to `cell` of a CCE on another host has failed with `code`. That the CCE has ended holds for ever; any other
  * code is remembered, the first of each cell, until it is told. False: no memory. */
 bool bcri_cce_failed(struct bcri_cce *cce, int cell, int code);

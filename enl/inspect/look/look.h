@@ -31,7 +31,7 @@
  * numbers of CCEs are indices of their records there.
  *
  * HOST  `now_ns` by its monotonic clock, `start_ns` since 1970; the others are in host.h
- * CCE   `identity` in two halves; `state` is enum bcri_cce_state; `process` the letter of its process
+ * CCE   `identity` in two halves; `state` is enum bcri_cce_state (bcri_cce_seen_state); `process` the letter of its process
  *       in /proc, 0 if there is none; `asleep` is enum bcri_sleep; `holder` is the tag of the CCE for
  *       whose release it waits; `call` the operation that its journal has open; `sleeps`, `since_ns`,
  *       `deadline_ns` are of its last sleep, `waiting_for` the requests that it sleeps for;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bcri/bell.h"
+#include "bcri/cces.h"
 #include "bcri/clock.h"
 #include "bcri/note.h"
 #include "bcri/record.h"
@@ -64,7 +65,7 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     cce->identity1 = be64toh(cce->identity1);
     cce->ordinal = record->id.ordinal;
     cce->pid = bcri_load(&record->id.pid);
-    cce->state = bcri_load(&record->id.state);
+    cce->state = bcri_cce_seen_state(record);
     cce->process = cce->pid != 0 ? (uint64_t)(unsigned char)bcri_process_state((uint32_t)cce->pid) : 0;
     cce->asleep = bcri_load_acquire(&record->bell.sleeping);
     if (cce->asleep == BCRI_SLEEPS_IN_POLL) /* of its own, after which it may do anything */

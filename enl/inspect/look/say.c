@@ -102,9 +102,9 @@ const char *look_say_wait(const struct look_view *view, const struct look_wait *
 
 const char *look_say_state(const struct look_cce *cce)
 {
-    if (cce->state == BCRI_CCE_STARTING && cce->pid == 0)
+    if (cce->state == BCRI_CCE_STARTING)
         return "starting";
-    if (cce->state != BCRI_CCE_ALIVE && cce->state != BCRI_CCE_STARTING) /* a job's member may be no CCE */
+    if (cce->state != BCRI_CCE_ALIVE)
         return cce->state == BCRI_CCE_DYING ? "dying" : "ended";
     if (cce->process == 'T')
         return "stopped";

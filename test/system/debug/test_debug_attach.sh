@@ -108,6 +108,22 @@ refused 2 "usage: enl gdb-pipe NAME CCE" gdb-pipe "$name"
 ends $root 137
 nothing_is_left
 
+# A job's process that is no CCE.
+ln -s "$enl" bcr-yod
+./bcr-yod -quiet -sz 1 sh -c "echo \$\$ > '$SYS_TELL'; read -r _ < '$SYS_GO'" > run.out 2>&1 < /dev/null &
+root=$!
+read -r pid <&8
+name=$(program)
+"$enl" attach -d 'gdb -nx -batch' "$name" > plain.out 2>&1 < /dev/null || fail "a process that is no CCE: status $?"
+has plain.out "Inferior 1 (process $pid) detached" || fail "gdb has not attached to what is no CCE"
+until_true untraced "$pid"
+gdb -q -nx -batch -iex 'set sysroot /' -ex "target remote | $enl gdb-pipe $name 0" -ex detach > pipe.out 2>&1 < /dev/null || :
+has pipe.out "Inferior 1 (process $pid) detached" || fail "gdb-pipe reaches nothing that is no CCE"
+until_true untraced "$pid"
+echo go >&9
+ends $root 0
+nothing_is_left
+
 # A program whose file was removed since it started has its names all the same.
 cp "$SYS_CCE" ./program
 "$enl" ./program tell pause > run.out 2>&1 < /dev/null &

@@ -314,6 +314,10 @@ TEST(ps_shows_members_that_are_no_cces_as_running_with_their_processes)
         snprintf(part, sizeof part, " %ld  ", (long)pids[i]);
         CHECK_INT(run_count(asked.text, part), 1);
     }
+    run_start(&asked, run_enl(), "ps", "--json", name);
+    run_ends(&asked, 0, "");
+    CHECK_INT(run_count(asked.text, "\"state_name\":\"alive\""), 2);
+    CHECK(strstr(asked.text, "starting") == NULL);
     run_go();
     run_go();
     ends(0);
