@@ -104,9 +104,10 @@ void enl_program_check_end(struct enl_program *program)
     /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
     if (program->self.upward != NULL && program->self.phase == ENL_RUNNING)
         program->self.upward->alive(program);
-    if (program->self.phase != ENL_RUNNING)
+    if (program->self.phase != ENL_RUNNING && !program->here.lines_halted)
         enl_cell_lines_end(&program->here);
-    if (program->here.alive != 0 || enl_enlist_is_busy(&program->jobs) || program->self.phase == ENL_ENDED ||
+    if (program->here.alive != 0 || enl_cell_lines_are_awaited(&program->here) ||
+        enl_enlist_is_busy(&program->jobs) || program->self.phase == ENL_ENDED ||
         enl_roster_go_on(&program->jobs))
         return;
     if (program->self.phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
@@ -148,6 +149,7 @@ void enl_program_abort(struct enl_program *program, int status)
     if (program->self.upward != NULL && program->self.phase != ENL_ENDING)
         program->self.upward->failed(program, status);
     program->self.phase = ENL_ENDING;
+    enl_cell_lines_await_no_more(&program->here);
     enl_jobs_decide(&program->jobs, status, true);
     enl_enlist_drop(&program->jobs);
     enl_tree_kill(program);

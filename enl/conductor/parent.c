@@ -225,6 +225,8 @@ static const char *on_parent_message(void *owner, const struct bcri_control *mes
     if (message->type == BCRI_MSG_signal)
         enl_signals_end(&program->jobs, (int)message->kind, false);
     program->dismissed = true;
+    if (message->type == BCRI_MSG_finish && !program->all_end)
+        enl_cell_lines_halt(&program->here);
     if (message->type == BCRI_MSG_finish)
         enl_program_finish(program, (int)message->status, "the root's daemon");
     else if (message->type == BCRI_MSG_end &&

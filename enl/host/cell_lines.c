@@ -15,7 +15,13 @@
  * Once a line could not be put (the cell is gone, its owner or its host has ended, there is no memory), it, and all that
  * the CCE prints from then on, goes where the lines of other CCEs go. A CCE that has ended counts as alive (struct enl_here) until
  * what it had printed before has come somewhere, so that the program's end cannot overtake it. While a program ends that was ended by force
- * nothing is put into cells any more: no CCE will look there, and what killed ones held is not repaired. */
+ * nothing is put into cells any more: no CCE will look there, and what killed ones held is not repaired.
+ *
+ * If this host alone is taken out of the program (bcr_hostdel), the owners of cells on other hosts live on. Then the agent sends no
+ * further line, and this daemon ends no sooner than it knows of each line that was sent whether its owner's host has it: a round trip
+ * each, since a line that waits there for room is as good as put. All others are shown, so each comes once. That is waited for until
+ * hosttimeout is over, when an owner's host that has not answered counts as lost. Then, as at an end by force, what had been answered
+ * is not shown again; of what had not been (BCRI_LINES_WINDOW lines of a stream) some may come twice. Owners on this host end with it. */
 #include "host/host.h"
 
 #include <errno.h>
@@ -42,8 +48,7 @@ struct enl_batch {
     size_t rest;               /* bytes behind those of `lines`: they come with the next reading */
     size_t owed; /* how many of all were printed before the CCE's end; 1 if the stream's end was, too */
     struct bcri_lines lines;
-    /* The worker's: how far it has come, what holds the next line, what waits with it. */
-    _Atomic uint32_t at;
+    /* The worker's: what comes behind the next line, what holds that, what waits with it. */
     uint32_t next;
     bool ended_put;
     struct bcri_slot_shm *region, *waits;
@@ -55,7 +60,7 @@ struct enl_batch {
 /* The next line is put, or whatever ends the stream. */
 static void advance(struct enl_batch *batch)
 {
-    atomic_store(&batch->at, batch->next);
+    atomic_store(&batch->lines.at, batch->next);
     batch->ended_put = true;
 }
 
@@ -85,7 +90,7 @@ static int put_lines(struct enl_call *call, struct bcri_ctx *ctx)
         } else if (batch->region != NULL) {
             acted = put_line(batch, ctx);
         } else {
-            const uint32_t at = atomic_load(&batch->at), length = bcri_line_next(printed, at);
+            const uint32_t at = atomic_load(&batch->lines.at), length = bcri_line_next(printed, at);
             if (length == 0 && (printed->length != 0 || batch->ended_put))
                 return 0;
             const int error = bcri_line_new(ctx, printed, at, length, &batch->region);
@@ -127,19 +132,31 @@ static void leave_cell(struct enl_cce *cce, int code)
     cce->lines_cell = 0;
 }
 
+/* The CCE has ended, and none of its lines is waited for any more. What its pipes hold was left there as long as it could come into
+ * the cell. */
+static void lines_over(struct enl_cce *cce)
+{
+    if (cce->lines_cell == 0)
+        enl_output_drain(cce);
+    enl_cce_lines_over(cce);
+}
+
 /* The batch is no more. */
 static void go_on_reading(struct enl_stream *stream, bool has_ended)
 {
     struct enl_cce *cce = stream->cce;
+    struct enl_here *here = cce->here;
     stream->batch = NULL;
     if (has_ended)
         enl_output_end(stream);
     else
         enl_watch_pause(stream->watch, false);
     if (cce->life == ENL_OVER)
-        enl_cce_lines_over(cce);
+        lines_over(cce);
     else
         enl_cce_release(cce);
+    if (here->lines_halted)
+        here->self->ops->something_ended(here->self->program);
 }
 
 /* Gives it to whoever puts it. False: no memory. */
@@ -184,7 +201,7 @@ static bool read_on(struct enl_batch *batch)
     batch->owed = batch->owed > length ? batch->owed - length : 0;
     batch->ended_put = false;
     batch->next = 0;
-    atomic_store(&batch->at, 0);
+    atomic_store(&batch->lines.at, 0);
     const ssize_t got = read_behind(batch, rest);
     fill(batch, rest, got > 0 ? (size_t)got : 0);
     if (send_batch(batch->stream->cce->here, batch))
@@ -226,7 +243,7 @@ static void finish_batch(struct enl_batch *batch, int code)
 static void on_lines_put(struct enl_here *here, struct enl_call *call, int code)
 {
     struct enl_batch *batch = (struct enl_batch *)call;
-    const uint32_t at = atomic_load(&batch->at), length = batch->lines.printed.length;
+    const uint32_t at = atomic_load(&batch->lines.at), length = batch->lines.printed.length;
     (void)here;
     batch->lines.left_count = at != length;
     batch->lines.left[0].from = at;
@@ -305,8 +322,8 @@ void enl_cell_lines_owe(struct enl_stream *stream)
 
 bool enl_cell_lines_behind(const struct enl_stream *stream)
 {
-    return stream->cce->lines_cell != 0 &&
-           (stream->owed != 0 || (stream->batch != NULL && stream->batch->owed != 0));
+    return (stream->cce->lines_cell != 0 && stream->owed != 0) ||
+           (stream->batch != NULL && stream->batch->owed != 0);
 }
 
 /* What is under way may come into the cell as well, into which nobody looks any more. */
@@ -315,31 +332,71 @@ void enl_cell_lines_give_up(struct enl_stream *stream)
     struct enl_batch *batch = stream->batch;
     if (batch == NULL)
         return;
-    take_rest(batch, atomic_load(&batch->at));
+    take_rest(batch, atomic_load(&batch->lines.at));
     batch->stream = NULL;
     stream->batch = NULL;
     enl_watch_pause(stream->watch, false);
 }
 
-void enl_cell_lines_end(struct enl_here *here)
+static bool is_under_way(const struct enl_cce *cce)
+{
+    return cce->output.streams[0].batch != NULL || cce->output.streams[1].batch != NULL;
+}
+
+/* Nothing more is put into any cell. Batches on their way to other hosts are waited for, if `waits`; others are given up. */
+static void leave_all_cells(struct enl_here *here, bool waits)
 {
     struct enl_cce *cce, *next;
     bool any = false;
     TAILQ_FOREACH (cce, &here->all, entry) {
-        if (cce->lines_cell == 0)
-            continue;
-        any = true;
+        const bool is_far = bcri_identity_host(cce->origin.identity) != here->self->host_number;
+        any |= cce->lines_cell != 0 || is_under_way(cce);
         cce->lines_cell = 0;
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2 && !(waits && is_far); i++)
             enl_cell_lines_give_up(&cce->output.streams[i]);
     }
-    if (!any)
-        return;
-    for (cce = TAILQ_FIRST(&here->all); cce != NULL; cce = next) {
+    for (cce = TAILQ_FIRST(&here->all); any && cce != NULL; cce = next) {
         next = TAILQ_NEXT(cce, entry);
-        if (cce->life == ENL_OVER)
-            enl_cce_lines_over(cce);
+        if (cce->life == ENL_OVER && !is_under_way(cce))
+            lines_over(cce);
     }
+}
+
+void enl_cell_lines_end(struct enl_here *here)
+{
+    leave_all_cells(here, false);
+}
+
+void enl_cell_lines_await_no_more(struct enl_here *here)
+{
+    here->lines_halted = false;
+    uv_timer_stop(&here->lines_limit);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    struct enl_here *here = timer->data;
+    enl_cell_lines_await_no_more(here);
+    here->self->ops->something_ended(here->self->program);
+}
+
+void enl_cell_lines_halt(struct enl_here *here)
+{
+    if (here->lines_halted)
+        return;
+    here->lines_halted = true;
+    uv_timer_start(&here->lines_limit, on_limit, (uint64_t)here->self->config.hosttimeout, 0);
+    here->ops->halt_lines(here->self->links);
+    leave_all_cells(here, true);
+}
+
+bool enl_cell_lines_are_awaited(const struct enl_here *here)
+{
+    const struct enl_batch *batch;
+    LIST_FOREACH (batch, &here->batches, entry)
+        if (batch->stream != NULL)
+            return here->lines_halted;
+    return false;
 }
 
 void enl_cell_lines_stop(struct enl_here *here)

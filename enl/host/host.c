@@ -81,9 +81,10 @@ int enl_here_start(struct enl_here *here)
 {
     uv_timer_init(&here->self->loop, &here->linger);
     uv_timer_init(&here->self->loop, &here->audit_pause);
+    uv_timer_init(&here->self->loop, &here->lines_limit);
     enl_drain_start(here);
     enl_limits_open(here);
-    here->linger.data = here->audit_pause.data = here;
+    here->linger.data = here->audit_pause.data = here->lines_limit.data = here;
     here->worker = enl_worker_start(here, on_work_done);
     return here->worker != NULL ? 0 : -EAGAIN;
 }
@@ -94,6 +95,7 @@ bool enl_here_stop(struct enl_here *here)
     if (ended)
         here->worker = NULL;
     uv_close((uv_handle_t *)&here->linger, NULL);
+    uv_close((uv_handle_t *)&here->lines_limit, NULL);
     enl_drain_stop(here);
     enl_limits_close(here);
     enl_starts_stop(here);

@@ -106,6 +106,8 @@ struct enl_here_ops {
     bool (*send_notice)(struct enl_links *links, const struct bcri_notice *notice);
     /* Puts what a CCE here has printed into a cell of another host. False: no memory, or no link thread. */
     bool (*send_lines)(struct enl_links *links, struct bcri_lines *lines);
+    /* Sends no more of them, and tells soon what has become of those on their way. */
+    void (*halt_lines)(struct enl_links *links);
     /* Asks for a link to that host, unless there is one; enl_watches_host_lost is called if it is lost. */
     void (*want_host)(struct enl_program *program, uint32_t number);
     /* Sends a message to another host's daemon. */
@@ -165,6 +167,8 @@ struct enl_here {
     struct table starts;             /* CCEs elsewhere that ones here have started (starts.c) */
     LIST_HEAD(, enl_members) teams;  /* that have members here */
     LIST_HEAD(, enl_batch) batches;  /* of lines on their way into cells (cell_lines.c) */
+    bool lines_halted;               /* no more are sent, and those are waited for, */
+    uv_timer_t lines_limit;          /* until then */
 };
 
 /* Before all else. */

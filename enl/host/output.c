@@ -194,8 +194,9 @@ void enl_output_drain(struct enl_cce *cce)
     for (int i = 0; i < 2; i++)
         read_pipe(&cce->output.streams[i],
                   1u << 20); /* a pipe holds at most that; other processes may still be writing */
-    for (int i = 0; i < 2 && cce->lines_cell != 0; i++)
-        enl_cell_lines_owe(&cce->output.streams[i]);
+    for (int i = 0; i < 2; i++)
+        if (cce->lines_cell != 0 || cce->output.streams[i].batch != NULL)
+            enl_cell_lines_owe(&cce->output.streams[i]);
 }
 
 size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES])

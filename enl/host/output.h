@@ -171,6 +171,13 @@ bool enl_cell_lines_behind(const struct enl_stream *stream);
 void enl_cell_lines_give_up(struct enl_stream *stream);
 /* The program is ended by force, or has ended: so do those of all CCEs. */
 void enl_cell_lines_end(struct enl_here *here);
+/* This host alone is taken out of the program: what is not sent to other hosts yet goes where lines of other CCEs go, but not
+ * before it is known what has come there. */
+void enl_cell_lines_halt(struct enl_here *here);
+/* Whether that is not known yet; self->ops->something_ended is called when it is. */
+bool enl_cell_lines_are_awaited(const struct enl_here *here);
+/* It is not waited for any longer. */
+void enl_cell_lines_await_no_more(struct enl_here *here);
 /* When neither worker nor links are there any more. */
 void enl_cell_lines_stop(struct enl_here *here);
 /* That is put, or what is left of it. */

@@ -365,6 +365,12 @@ bool enl_links_lines(struct enl_links *links, struct bcri_lines *lines)
     return links->thread != NULL && bcri_link_thread_lines(links->thread, lines);
 }
 
+void enl_links_lines_halt(struct enl_links *links)
+{
+    if (links->thread != NULL)
+        bcri_link_thread_lines_halt(links->thread);
+}
+
 void enl_links_lost(struct enl_links *links, uint32_t host)
 {
     bcri_link_thread_lost(links->thread, host);

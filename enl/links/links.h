@@ -102,6 +102,8 @@ bool enl_links_notice(struct enl_links *links, const struct bcri_notice *notice)
 /* What a CCE of this host has printed, for a cell of another host; enl_cell_lines_put is called with them when that is over. False:
  * no memory, or no thread. */
 bool enl_links_lines(struct enl_links *links, struct bcri_lines *lines);
+/* From now on none is sent; of those that are under way enl_cell_lines_put is called when it is known what has come. */
+void enl_links_lines_halt(struct enl_links *links);
 
 /* That host is lost: what CCEs here have ordered there fails, and those that watch CCEs there are told. */
 void enl_links_lost(struct enl_links *links, uint32_t host);

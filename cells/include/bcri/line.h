@@ -34,8 +34,9 @@ int bcri_line_new(struct bcri_ctx *ctx, const struct bcri_printed *printed, uint
 #define BCRI_LINES_WINDOW 16u
 struct bcri_lines {
     struct bcri_printed printed;
-    uint32_t source; /* index of the CCE that has printed them, which may have ended */
-    int code;        /* when it is over: 0: all are put; else why not, of the first that is not */
+    uint32_t source;     /* index of the CCE that has printed them, which may have ended */
+    _Atomic uint32_t at; /* all bytes before are there; stored by whoever puts them, for any thread */
+    int code;            /* when it is over: 0: all are put; else why not, of the first that is not */
     uint32_t left_count;
     struct {
         uint32_t from, to;

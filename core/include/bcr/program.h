@@ -123,8 +123,10 @@ BCR_API int bcr_enter(const char *program, int flags, const char *ccename);
  * receive pool those from other hosts. While the cell is full, the streams are not read, which holds up a
  * CCE that prints more, and no other. If the caller ends, or frees the cell, what has not come there,
  * and all that is printed later, goes where other CCEs' lines go; so it does once the program is ended by
- * a signal, a failure or bcr_end. No byte is lost or comes twice, but for what was on its way when the
- * caller's host was lost. No process that waits under enl --join is taken: its files are its own.
+ * a signal, a failure or bcr_end, or the host of the CCE that prints is taken away (bcr_hostdel). No byte
+ * is lost or comes twice, but for what was on its way when the caller's host was lost, or did not answer
+ * for hosttimeout (bcrrc(5)) while the other was taken away. No process that waits under enl --join is
+ * taken: its files are its own.
  *
  * ids is NULL, or has room for count IDs: there come those of the CCEs that were started, those with
  * lower ordinals first; -1 if no memory was left for one. They are good at once, before the CCE calls
@@ -190,10 +192,12 @@ BCR_API int bcr_hostadd(const char *host);
 /* bcr_hostdel -- take a machine away from those that the program may use, and end what runs there.
  * host is a name that bcr_host tells, of any machine but the root's. It is out of the list at once, and
  * starts there fail (bcrE_NOHOST); the numbers of those behind it are one less. All CCEs there are killed,
- * whatever they do, and its daemon ends when what they have printed is out. To all others that is as if
- * the host were lost (bcrE_DEAD), but it is no failure: onfail does not count, and nothing is said of it
- * on stderr. Watches tell of each CCE there (bcr_watch), as killed by SIGKILL or by the loss of its host.
- * Daemons that were started from there go on. The name may be added again.
+ * whatever they do, and its daemon ends when what they have printed is out; of what was to come into a
+ * cell of a CCE on another host (lines of bcr_start) the beginning may come there, and all behind it goes
+ * where other CCEs' lines go. To all others that is as if the host were lost (bcrE_DEAD), but it is no
+ * failure: onfail does not count, and nothing is said of it on stderr. Watches tell of each CCE there
+ * (bcr_watch), as killed by SIGKILL or by the loss of its host. Daemons that were started from there go
+ * on. The name may be added again.
  *
  * Of several names of one machine only that one goes, unless its daemon was started by that name. Any CCE
  * may take away any machine; one that takes away its own is killed with it.

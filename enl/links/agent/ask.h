@@ -168,4 +168,9 @@ void bcri_ask_tell_again(struct bcri_agent *agent);
 void bcri_order_end_if_over(struct order *order);
 void bcri_requester_free_if_over(struct requester *requester);
 
+/* ---- lines.c ---- */
+
+/* The owner's host has said that a put waits there for room: its answer comes singly. */
+void bcri_ask_waits(struct order *order);
+
 #endif

@@ -170,6 +170,12 @@ void bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question)
     bcri_thread_ring(thread);
 }
 
+void bcri_link_thread_lines_halt(struct bcri_link_thread *thread)
+{
+    atomic_store(&thread->halts_lines, true);
+    bcri_thread_ring(thread);
+}
+
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns)
 {
     atomic_store_explicit(&thread->lease_ns, until_ns, memory_order_release);

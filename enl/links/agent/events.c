@@ -55,7 +55,7 @@ static enum bcri_link_verdict answer_begins(struct peer *peer, struct bcri_link_
         if (read->flags == BCRI_MESSAGE_UP_TO)
             bcri_ask_done_up_to(order);
         else if (read->flags == BCRI_MESSAGE_WAITS)
-            list_remove(&order->in_queue); /* its answer comes singly */
+            bcri_ask_waits(order);
         else
             bcri_ask_answer(order, (int)read->code, read->value, NULL);
         return BCRI_LINK_TAKE;

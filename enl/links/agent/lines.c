@@ -6,9 +6,14 @@
  * bcr_putwait is. So the owner's host has as many of them as its cell has no room for, and no more than
  * BCRI_LINES_WINDOW of one stream; the daemon reads the stream's pipe again when the last is answered. All of them are in one
  * stream to one cell, so the cell gets them in order. One that fails (the cell is gone, its owner has ended, its host
- * is lost) ends the sending; which of the others failed too is told exactly, so that no byte is lost or doubled. */
+ * is lost) ends the sending; which of the others failed too is told exactly, so that no byte is lost or doubled.
+ *
+ * When this host alone is to end (bcri_agent_lines_halt) nothing more is sent, and a line whose owner's host has said that it waits
+ * for room there counts as put: that host has it whole, and puts it though this host is lost by then (serve.c). So what is sent
+ * is told after one round trip, however full the cell is. */
 #include "bcri/line.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +52,8 @@ static void line_over(const struct order *order)
     batch->out--;
     if (order->code != 0)
         leave(batch->lines, order->code, order->from, order->to);
+    else if (order->from == atomic_load(&batch->lines->at))
+        atomic_store(&batch->lines->at, order->to);
 }
 
 /* Returns 0 or a code: then nothing was sent. */
@@ -87,6 +94,8 @@ static void go_on(struct batch *batch)
     const uint32_t length = lines->printed.length;
     bool more = true;
     batch->sending = true;
+    if (batch->requester.agent->lines_halted && lines->code == 0)
+        lines->code = bcrE_HOSTLOST;
     while (more && lines->code == 0 && batch->out < BCRI_LINES_WINDOW) {
         const uint32_t next = bcri_line_next(&lines->printed, batch->at);
         more = next != 0 || (length == 0 && !batch->ended_sent);
@@ -113,6 +122,38 @@ static void on_order_over(struct requester *requester)
     struct batch *batch = (struct batch *)requester;
     if (!batch->sending)
         go_on(batch);
+}
+
+/* It needs no answer any more, whatever its cell does. */
+static bool waits_there(const struct order *order)
+{
+    return !order->answered && !order->done && !is_listed(&order->in_queue);
+}
+
+void bcri_ask_waits(struct order *order)
+{
+    list_remove(&order->in_queue);
+    if (order->over == line_over && order->requester->agent->lines_halted)
+        bcri_ask_answer(order, 0, 0, NULL);
+}
+
+static void halt_batch(struct batch *batch)
+{
+    struct order *order;
+    batch->sending = true; /* so that it stays until all of its orders are looked at */
+    EACH_OF (order, &batch->requester.orders, struct order, of_requester)
+        if (waits_there(order))
+            bcri_ask_answer(order, 0, 0, NULL);
+    go_on(batch);
+}
+
+void bcri_agent_lines_halt(struct bcri_agent *agent)
+{
+    struct requester *requester;
+    agent->lines_halted = true;
+    EACH_OF (requester, &agent->ending, struct requester, of_agent)
+        if (requester->go_on == on_order_over)
+            halt_batch((struct batch *)requester);
 }
 
 bool bcri_agent_lines(struct bcri_agent *agent, struct bcri_lines *lines)

@@ -73,6 +73,7 @@ struct bcri_agent {
     size_t place_room;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
     uint32_t order_last;              /* the high half of the last number */
+    bool lines_halted;                /* bcri_agent_lines_halt */
     struct list untold;               /* error regions that could not be put, the oldest first */
     struct table shares;              /* that are open, by region, host and CCE */
     struct list shares_over;          /* of which the other host is to be told, when there is memory */

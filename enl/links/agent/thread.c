@@ -289,6 +289,8 @@ static void *run_link_thread(void *arg)
             rest_in_epoll(thread, seen);
             continue;
         }
+        if (atomic_exchange(&thread->halts_lines, false))
+            bcri_agent_lines_halt(thread->agent);
         bcri_agent_run(thread->agent, thread->now);
         if (bcri_packets_send(thread))
             thread->active_at = thread->now;

@@ -124,6 +124,7 @@ struct bcri_link_thread {
     } grown;
     _Atomic uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
     atomic_bool out_full;   /* the thread waits until the loop has taken some */
+    atomic_bool halts_lines;
     atomic_bool stop;
     atomic_bool
         tells_empty; /* config.told is called when nothing waits in the tree's lane to a host any more */

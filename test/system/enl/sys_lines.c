@@ -21,7 +21,7 @@
 
 enum { MANY = 20, ROOM = 8, LINE_HEAD = 3 * (int)sizeof(int), PART_MAX = 65524 };
 enum { BYTES = 3000000, LONG_FROM = 200000, LONG_TO = 1500000, SLOW_BYTES = 8 << 20, UNDER_WAY = 1 << 20 };
-enum { WHOLE_BYTES = 64, WHOLES = 30000 };
+enum { WHOLE_BYTES = 64, WHOLES = 30000, TAKEN_MOST = 20000 };
 enum { LINES = 1, NEWS, OTHER };
 
 #define MUST(condition)                                                                                      \
@@ -139,6 +139,9 @@ static void take_some(long count, const char *path, const char *machine)
     raise(SIGKILL);
 }
 
+static void delete_host(const char *name);
+static void deleted(bool keeps_taking, const char *path, const char *machine);
+
 static int act(int argc, char **argv)
 {
     const char *what = argv[1];
@@ -162,6 +165,12 @@ static int act(int argc, char **argv)
         print_bytes(1, "thanks\n", 7);
     } else if (strcmp(what, "takes") == 0) {
         take_some(number, argv[3], argc > 4 ? argv[4] : NULL);
+    } else if (strcmp(what, "deletes") == 0) {
+        delete_host(argv[2]);
+    } else if (strcmp(what, "owns") == 0) {
+        MUST(bcr_cagrow(LINES, 0, 1, 0, 0, ROOM, 4096) == LINES &&
+             bcr_cagrow(NEWS, 0, 1, 0, 0, 1, 4096) == NEWS);
+        deleted(number != 0, argv[3], argv[4]);
     }
     return 0;
 }
@@ -354,6 +363,67 @@ static void freed(const char *path)
     }
 }
 
+/* ---- a host that is taken out of the program ---- */
+
+static void delete_host(const char *name)
+{
+    MUST(bcr_hostdel(name) == 0);
+    tell_root();
+}
+
+/* Takes what lies in the cell; blocks for the first if it should. */
+static bool take_into(int file, int msec)
+{
+    bcr_region rgid = bcr_deq(bcr_cce, LINES, msec);
+    if (rgid == NULL)
+        return false;
+    const struct line line = read_line(rgid);
+    print_bytes(file, line.bytes, (size_t)line.length);
+    MUST(bcr_rgfree(rgid) == 0);
+    return true;
+}
+
+/* A CCE that prints without end loses its host. Meanwhile the cell's owner takes its lines, or takes none, so that the cell is
+ * full. All lines that the host has not shown are in the cell, or wait for room there. */
+static void deleted(bool keeps_taking, const char *path, const char *machine)
+{
+    const char *const words[] = {"numbers", "1000000000", NULL}, *const deletes[] = {"deletes", machine,
+                                                                                     NULL};
+    struct bcr_startspec printer = spec_of(0, 7, words, LINES), deleter = spec_of(0, 8, deletes, 0);
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    printer.machine = machine;
+    deleter.machine = NULL;
+    MUST(file >= 0 && bcr_start(&printer, NULL) == 1);
+    for (int i = 0; i < 1000; i++)
+        MUST(take_into(file, bcr_BLOCK));
+    if (keeps_taking) {
+        MUST(bcr_start(&deleter, NULL) == 1);
+        for (int i = 0; i < TAKEN_MOST && bcr_celllen(bcr_cce, NEWS) == 0; i++)
+            (void)take_into(file, 10);
+        MUST(bcr_deq(bcr_cce, NEWS, bcr_BLOCK) != NULL);
+    } else {
+        MUST(bcr_hostdel(machine) == 0);
+    }
+    while (take_into(file, 0))
+        continue;
+}
+
+/* The owner is the root, or a CCE of the other machine. */
+static void host_deleted(const char *keeps_taking, const char *path)
+{
+    const char *const words[] = {"owns", keeps_taking, path, machines[0], NULL};
+    const struct bcr_startspec spec = spec_of(1, 5, words, 0);
+    int owner, end[4];
+    if (machines[1] == machines[0]) {
+        deleted(strcmp(keeps_taking, "1") == 0, path, machines[0]);
+        return;
+    }
+    MUST(bcr_start(&spec, &owner) == 1 && bcr_watch(owner, OTHER) == 0);
+    bcr_region rgid = bcr_deq(bcr_cce, OTHER, bcr_BLOCK);
+    MUST(bcr_rgkind(rgid) == bcr_END && bcr_copyfm(bcrT_1END, 1, rgid, 0, end, sizeof end) >= 1);
+    MUST(end[2] == bcr_EXITED && end[3] == 0);
+}
+
 static void refused(void)
 {
     const char *const none[] = {NULL};
@@ -400,6 +470,10 @@ int main(int argc, char **argv)
         owner(path);
     else if (strcmp(argv[1], "freed") == 0)
         freed(path);
+    else if (strcmp(argv[1], "deleted") == 0)
+        host_deleted("0", path);
+    else if (strcmp(argv[1], "deleted-while-taking") == 0)
+        host_deleted("1", path);
     else
         refused();
     printf("%s is as it should be\n", argv[1]);

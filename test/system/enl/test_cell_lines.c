@@ -105,3 +105,39 @@ TEST_TIMEOUT(lines_that_come_when_the_cell_is_freed_are_shown, 240)
     each_once_but("freed", "1", NULL, NULL, 0);
     each_once_but("freed", "1", "local1", NULL, 0);
 }
+
+/* One that prints without end, and is killed with its host: the numbers of its lines go on where those in the cell end. */
+static void each_once_as_the_host_is_taken_away(const char *scenario, const char *hosts, const char *one,
+                                                const char *other)
+{
+    static char all[1 << 20], taken[sizeof all];
+    static int round;
+    char name[32], sentence[64];
+    size_t length = 0;
+    for (int i = 0; length < sizeof all - 2 * LINE_MAX_BYTES; i++)
+        length += (size_t)snprintf(all + length, sizeof all - length, "line 7.%d.\n", i);
+    snprintf(name, sizeof name, "left%d", round++);
+    run_folder();
+    setenv("SYS_TAKEN", name, 1);
+    runs(scenario, hosts, one, other);
+    const size_t taken_length = run_read_file(name, taken, sizeof taken);
+    CHECK(taken_length > 1000 && taken_length <= length);
+    CHECK_MEM(taken, all, taken_length);
+    snprintf(sentence, sizeof sentence, "%s is as it should be\n", scenario);
+    char *said = strstr(run.text, sentence);
+    CHECK(said != NULL);
+    memmove(said, said + strlen(sentence), strlen(said + strlen(sentence)) + 1);
+    const size_t shown = strlen(run.text);
+    CHECK(taken_length + shown <= length);
+    CHECK_MEM(run.text, all + taken_length, shown);
+}
+
+TEST_TIMEOUT(each_line_is_in_the_cell_or_shown_when_the_printers_host_is_taken_away, 240)
+{
+    for (int i = 0; i < 5; i++) { /* the end meets lines at any point of their way */
+        each_once_as_the_host_is_taken_away("deleted", "1", "local1", NULL);
+        each_once_as_the_host_is_taken_away("deleted", "2", "local1", "local2");
+        each_once_as_the_host_is_taken_away("deleted-while-taking", "1", "local1", NULL);
+        each_once_as_the_host_is_taken_away("deleted-while-taking", "2", "local1", "local2");
+    }
+}

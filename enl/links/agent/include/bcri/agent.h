@@ -67,6 +67,9 @@ bool bcri_agent_notice(struct bcri_agent *agent, const struct bcri_notice *notic
 /* Puts what a CCE of this host has printed into a cell of another host, line by line, each when there is room; then `printed`
  * is told, perhaps within this call. False: not now, for want of memory. */
 bool bcri_agent_lines(struct bcri_agent *agent, struct bcri_lines *lines);
+/* From now on no line is sent. `printed` is told of each batch when each of its lines that was sent has come there, or has
+ * failed; the code bcrE_HOSTLOST says that others were not sent. */
+void bcri_agent_lines_halt(struct bcri_agent *agent);
 
 /* A link to `host` as the introduction says; NULL: no memory, or there is one already. Whoever runs
  * the agent carries its packets and asks for its deadline, and calls nothing else of it. */

@@ -87,6 +87,8 @@ bool bcri_link_thread_notice(struct bcri_link_thread *thread, const struct bcri_
 /* Puts what a CCE of this host has printed into a cell of another one; BCRI_TOLD_PRINTED tells when that is over, and the lines
  * are the thread's until then. False: no memory. */
 bool bcri_link_thread_lines(struct bcri_link_thread *thread, struct bcri_lines *lines);
+/* From now on it sends none, and tells of each as soon as it knows what has come there (bcri_agent_lines_halt). */
+void bcri_link_thread_lines_halt(struct bcri_link_thread *thread);
 
 /* Whether anything is under way: answered by BCRI_TOLD_QUIET, for a moment after this call. `question` is not
  * 0. A question that a later one overtakes has no answer. */
