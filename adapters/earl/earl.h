@@ -101,8 +101,9 @@ EARL_API int earl_processes(void);
 EARL_API int earl_host(int process);
 
 /* earl_watch -- be told of the end of a process, however it ends.
- * Once it has ended, a message of that source without bytes comes in `context` with `tag`, after all that it has sent here. It is
- * told once, as the last call of earl_watch for it has said. (A message of which a part had come only: earl_receive.)
+ * Once it has ended, a message of that source without bytes comes in `context` with `tag`, after all that it has sent here; at once
+ * if it has ended already. It is told once, as the last call of earl_watch for it has said. (A message of which a part had come
+ * only: earl_receive.)
  * Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_MEMORY, EARL_E_SYSTEM */
 EARL_API int earl_watch(int process, unsigned context, int tag);
 

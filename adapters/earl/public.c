@@ -147,10 +147,19 @@ static int watch(int process, unsigned context, int tag)
     if (tag < 0 || process == earl_own->process)
         return EARL_E_ARG;
     struct earl_peer *peer = earl_peer(earl_own, process);
-    peer->is_watched = true;
+    const bool was_watched = peer->is_watched;
+    const unsigned former_context = peer->watch_context;
+    const int former_tag = peer->watch_tag;
+    peer->is_watched = true; /* before: work beside the main flow may take the end in meanwhile */
     peer->watch_context = context;
     peer->watch_tag = tag;
-    return earl_own->target->watch(earl_own->self, process);
+    const int code = earl_own->target->watch(earl_own->self, process);
+    if (code != EARL_OK && peer->is_watched) {
+        peer->is_watched = was_watched;
+        peer->watch_context = former_context;
+        peer->watch_tag = former_tag;
+    }
+    return code;
 }
 
 int earl_watch(int process, unsigned context, int tag)

@@ -197,8 +197,10 @@ static int watch(void *self, int process)
 {
     (void)self;
     const bcr_cce_id cce = member(process).cce;
-    if (cce <= 0 || bcr_watch(cce, INBOX) != 0)
-        return EARL_E_SYSTEM;
+    if (cce <= 0)
+        return EARL_E_PROCESS;
+    if (bcr_watch(cce, INBOX) != 0) /* that it has ended is no failure */
+        return bcr_errno == bcrE_NOMEM ? EARL_E_MEMORY : EARL_E_SYSTEM;
     bcr.watched++;
     return EARL_OK;
 }

@@ -372,5 +372,8 @@ int earl_directory_signal(int process, int signal)
         return EARL_E_PROCESS;
     if (bcr_signal(directory.entries[process]->cce, signal) == 0)
         return EARL_OK;
-    return bcr_errno == bcrE_DEAD ? EARL_E_ENDED : bcr_errno == bcrE_ARG ? EARL_E_ARG : EARL_E_SYSTEM;
+    /* NOCCE: it had ended, and another had its place, before EXEC was told which CCE it is. */
+    return bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOCCE ? EARL_E_ENDED
+           : bcr_errno == bcrE_ARG                           ? EARL_E_ARG
+                                                             : EARL_E_SYSTEM;
 }

@@ -422,11 +422,37 @@ static void told_of_ends(void)
     MUST(earl_exec_await(1, &children[2], &told) == EARL_OK && told.process == children[2]);
 }
 
+/* One that has ended before this process ever asked who it is; whose place in BCR others have had since, too. */
+static void watches_ended(void)
+{
+    enum { LATER = 12 };
+    int first, later[LATER];
+    struct earl_exec_process told;
+    begin();
+    start("quits", 1, &first);
+    MUST(earl_exec_await(1, &first, &told) == EARL_OK);
+    const struct earl_wanted notice = from(first, NOTICE);
+    for (int i = 0; i < LATER; i++) {
+        MUST(earl_watch(first, CONTEXT, NOTICE) == EARL_OK);
+        MUST(earl_receive(&notice, NULL, 0, NULL) == EARL_OK);
+        start("quits", 1, &later[i]);
+        MUST(earl_exec_await(1, &later[i], &told) == EARL_OK);
+    }
+    for (int i = 0; i < LATER; i++) {
+        const struct earl_wanted end = from(later[i], NOTICE);
+        MUST(earl_watch(later[i], CONTEXT, NOTICE) == EARL_OK);
+        MUST(earl_receive(&end, NULL, 0, NULL) == EARL_OK);
+    }
+    MUST(earl_exec_signal(first, 0) == EARL_E_ENDED);
+    MUST(earl_watch(999, CONTEXT, NOTICE) == EARL_E_PROCESS);
+}
+
 static const struct {
     const char *name;
     void (*routine)(void);
 } scenarios[] = {{"starts", starts},
                  {"ends", told_of_ends},
+                 {"watches_ended", watches_ended},
                  {"child", child},
                  {"quits", quits},
                  {"joins", joins},

@@ -40,6 +40,11 @@ TEST_TIMEOUT(ends_are_told_with_their_statuses, LIMIT)
     runs("ends");
 }
 
+TEST_TIMEOUT(the_end_of_one_that_ended_long_ago_is_told_at_once, LIMIT)
+{
+    runs("watches_ended");
+}
+
 TEST_TIMEOUT(groups_have_places_and_barriers_wait_for_so_many, LIMIT)
 {
     runs("groups");

@@ -5,7 +5,7 @@
 
 #include "earl_worlds.h"
 
-enum { CONTEXT = 5, TAG = 8, DAEMON = 9 };
+enum { CONTEXT = 5, TAG = 8, DAEMON = 9, END = 10 };
 
 /* The next message that a host has come or gone. */
 static void must_tell(int host, int has_come)
@@ -69,6 +69,14 @@ static void must_refuse(void)
          earl_exec_hostwatch(EARL_CONTEXTS, 1) == EARL_E_ARG);
 }
 
+/* Its end is told to one who asks when it and its host have gone. */
+static void must_be_told_of(int process)
+{
+    const struct earl_wanted end = {CONTEXT, process, END, NULL, NULL};
+    MUST(earl_watch(process, CONTEXT, END) == EARL_OK);
+    MUST(earl_receive(&end, NULL, 0, NULL) == EARL_OK);
+}
+
 /* Its loss is told though nothing runs there but what EXEC has for that. */
 static void lose(const char *name, int host)
 {
@@ -81,6 +89,7 @@ static void lose(const char *name, int host)
     MUST(kill(daemon, SIGKILL) == 0);
     must_tell(host, 0);
     must_be(host, name, 0);
+    must_be_told_of(child);
 }
 
 void hosts_change(void)
@@ -96,7 +105,8 @@ void hosts_change(void)
     must_be(one, "one", 1);
     int child = start_on("one", "stays");
     MUST(host_of(child) == one && host_of(self) != one && earl_host(child) != earl_host(self));
-    MUST(earl_exec_list(NULL, 0) == 2);
+    const int other = start_on("one", "stays"); /* who that is EXEC is not asked before it is gone */
+    MUST(other > 0 && earl_exec_list(NULL, 0) == 3);
 
     /* With what runs there. */
     MUST(earl_exec_hostdel("one") == EARL_OK);
@@ -104,6 +114,9 @@ void hosts_change(void)
     must_be(one, "one", 0);
     MUST(earl_exec_await(1, &child, &told) == EARL_OK &&
          (told.how == EARL_HOW_KILLED || told.how == EARL_HOW_LOST));
+    MUST(earl_exec_await(1, &other, &told) == EARL_OK);
+    must_be_told_of(child);
+    must_be_told_of(other);
     MUST(earl_exec_hostdel("one") == EARL_E_HOST && start_on("one", "stays") == EARL_E_NONE);
     MUST(earl_exec_list(NULL, 0) == 1);
 
