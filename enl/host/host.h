@@ -320,10 +320,12 @@ void enl_cce_drop(struct enl_cce *cce);
  * cell 0, if the enlistor lives and asked for error regions. If it is on another host, that
  * is told. */
 void enl_cce_tell_failure(struct enl_here *here, const struct enl_origin *origin, uint32_t ordinal, int code);
-/* A CCE was started and did not become one: reports why, tells the enlistor, and ends it. `code` is
+/* unstarted.c -- A CCE was started and did not become one: reports why, tells the enlistor, and ends it. `code` is
  * for the error region. */
 void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A process that the daemon started has ended, no process holds its socket any more, and no hello has come. */
+void enl_cce_fail_without_hello(struct enl_cce *cce);
 
 /* Has the worker make its cell 0, with `data` in it if that is not NULL; then enl_cce_cell0_ready
  * is called. False: no memory. */
