@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions that are on their way to a host that is lost, or whose requester has ended: each is back in its cell, in its old
  * place, and once. Turned by hand: virtual time, and no call waits. */
-#include "agents.h"
-
-#include "bcri/self.h"
+#include "agent_scene.h"
 #include "memory.h"
 #include "regions.h"
 
 enum { DELAY_NS = 20 * SIM_US };
-static struct world world;
-static struct bcri_ctx *requester, *owner;
-static bcr_cce_id there;
-static int cell;
-
-static void as(struct bcri_ctx *ctx)
-{
-    bcri_self_set(ctx);
-}
 
 /* Both hosts have a link, and a region of number 9 stands in the second cell. */
 static void begin(void)
 {
-    world_open(&world, 1, 1 << 20);
-    world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = DELAY_NS;
-    requester = world.host[0].cce[0];
-    owner = world.host[1].cce[0];
-    as(owner);
-    cell = bcr_cagrow(0, 0, 0, 0, 2, 8, 1 << 16);
-    CHECK(cell >= 1);
-    as(requester);
-    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
-    there = world_name(requester, owner);
+    open_scene(DELAY_NS, 8);
     CHECK_INT(bcr_put(1, number(9), there, cell + 1, bcr_FREE), 0);
     CHECK(world_settle(&world, SIM_S));
 }
 
 static void end(void)
 {
-    as(NULL);
-    world_close(&world);
+    end_by_hand();
 }
 
 /* Until an order has arrived and been carried out, and its answer is on its way. */
