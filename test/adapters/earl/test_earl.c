@@ -12,22 +12,15 @@ enum { LIMIT = 200 };
 
 static struct run run;
 
-static void ends_well(const char *what)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
-}
-
 /* On one host, and on three of this machine. */
 static void runs(const char *count, const char *scenario, const char *number)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", count, getenv("EARL_MEMBERS"), scenario, number);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), "--local", "3", "--per-host", count, "--map", "cyclic", "-n", count,
               getenv("EARL_MEMBERS"), scenario, number);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
 }
 
 TEST_TIMEOUT(all_send_first_and_each_gets_what_is_its_own_in_order, LIMIT)
@@ -90,10 +83,10 @@ static void goes_on(const char *count, const char *scenario, const char *number)
 {
     run_folder();
     run_start(&run, run_enl(), "--ondeadlock", "hup", "-n", count, getenv("EARL_MEMBERS"), scenario, number);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), "--ondeadlock", "hup", "--local", "2", "--per-host", count, "--map", "cyclic",
               "-n", count, getenv("EARL_MEMBERS"), scenario, number);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
 }
 
 /* What fits in EARL_MEMORY there is little more than a part of a message. */
@@ -180,10 +173,10 @@ TEST_TIMEOUT(one_that_is_killed_holds_up_nobody, LIMIT)
         run_folder();
         run_start(&run, run_enl(), "--onfail", "isolate", "-n", "2", getenv("EARL_MEMBERS"), "deaths",
                   number);
-        ends_well(number);
+        run_ends_well(&run, number);
         run_start(&run, run_enl(), "--onfail", "isolate", "--local", "2", "--per-host", "1", "-n", "2",
                   getenv("EARL_MEMBERS"), "deaths", number);
-        ends_well(number);
+        run_ends_well(&run, number);
     }
     unsetenv("EARL_INBOX");
 }
@@ -245,7 +238,7 @@ TEST_TIMEOUT(two_hundred_processes_each_talk_to_sixteen, LIMIT)
     snprintf(count, sizeof count, "%d", (int)test_scale(200, 1000));
     run_folder();
     run_start(&run, run_enl(), "-n", count, getenv("EARL_MEMBERS"), "many", "1");
-    ends_well("many");
+    run_ends_well(&run, "many");
 }
 
 TEST(a_variable_that_is_no_number_ends_the_program_with_a_sentence)

@@ -13,21 +13,14 @@ enum { LIMIT = 120 };
 
 static struct run run;
 
-static void ends_well(const char *what)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
-}
-
 /* As the root of its own program, on one host and on three of this machine. */
 static void runs(const char *scenario)
 {
     run_folder();
     run_start(&run, getenv("EARL_WORLDS"), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), "--local", "3", getenv("EARL_WORLDS"), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
 }
 
 TEST_TIMEOUT(processes_start_others_which_find_each_other, LIMIT)
@@ -88,7 +81,7 @@ TEST_TIMEOUT(who_enters_when_exec_ends_gets_another, LIMIT)
     setenv("WORLD_NAME", name, 1);
     run_folder();
     run_start(&run, getenv("EARL_WORLDS"), "holds");
-    ends_well("holds");
+    run_ends_well(&run, "holds");
     unsetenv("WORLD_NAME");
     unsetenv("BCR_NAME");
 }
@@ -124,7 +117,7 @@ TEST_TIMEOUT(members_of_a_team_are_on_the_hosts_that_were_given, LIMIT)
     run_folder();
     run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "--map", "cyclic", "-n", "4",
               getenv("EARL_WORLDS"), "placed");
-    ends_well("placed");
+    run_ends_well(&run, "placed");
 }
 
 TEST_TIMEOUT(a_team_has_one_exec, LIMIT)
@@ -132,7 +125,7 @@ TEST_TIMEOUT(a_team_has_one_exec, LIMIT)
     setenv("WORLD_SIZE", "12", 1);
     run_folder();
     run_start(&run, run_enl(), "--local", "3", "--per-host", "4", "-n", "12", getenv("EARL_WORLDS"), "team");
-    ends_well("team");
+    run_ends_well(&run, "team");
     unsetenv("WORLD_SIZE");
 }
 
@@ -141,7 +134,7 @@ TEST_TIMEOUT(who_asks_exec_when_it_has_ended_is_told, LIMIT)
     setenv("BCR_ONFAIL", "isolate", 1);
     run_folder();
     run_start(&run, getenv("EARL_WORLDS"), "exec_dies");
-    ends_well("exec_dies");
+    run_ends_well(&run, "exec_dies");
     unsetenv("BCR_ONFAIL");
 }
 

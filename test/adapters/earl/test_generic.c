@@ -28,31 +28,24 @@ static const char *members(void)
     return getenv("GENERIC_MEMBERS");
 }
 
-static void ends_well(const char *what)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
-}
-
 /* On one host, and on two of this machine. */
 static void runs(const char *scenario, const char *count)
 {
     run_start(&run, (members(), run_enl()), "-n", count, members(), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     setenv("HOSTS", "2", 1);
     run_start(&run, run_enl(), "--local", "2", "--map", "cyclic", "--per-host", "3", "-n", count, members(),
               scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     unsetenv("HOSTS");
 }
 
 static void runs_with_exec(const char *scenario)
 {
     run_start(&run, members(), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), "--local", "3", members(), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
 }
 
 TEST_TIMEOUT(messages_go_in_each_mode_to_one_and_to_all, LIMIT)
@@ -83,20 +76,20 @@ TEST_TIMEOUT(a_team_is_told_of_and_begins_again, LIMIT)
     CHECK(strstr(run.error, "earl: process 0: led on\n") != NULL);
     CHECK(strstr(run.error, "earl: process 1: led off\n") != NULL);
     run_start(&run, run_enl(), "-n", "1", members(), "places");
-    ends_well("places");
+    run_ends_well(&run, "places");
     CHECK(strstr(run.error, "led") == NULL);
 }
 
 TEST_TIMEOUT(numbers_are_turned_to_the_order_of_a_cube, LIMIT)
 {
     run_start(&run, (members(), run_enl()), "-n", "1", members(), "orders");
-    ends_well("orders");
+    run_ends_well(&run, "orders");
 }
 
 TEST_TIMEOUT(a_team_has_no_exec_and_its_errors_are_those_of_the_manual, LIMIT)
 {
     run_start(&run, (members(), run_enl()), "-n", "2", members(), "team_errors");
-    ends_well("team_errors");
+    run_ends_well(&run, "team_errors");
 }
 
 TEST_TIMEOUT(routines_without_a_result_say_why_they_fail, LIMIT)

@@ -17,13 +17,6 @@ static const char *members(void)
     return getenv("LFC_MEMBERS");
 }
 
-static void ends_well(const char *what)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
-}
-
 /* On one host, and with others. `option`: one of LFC's. */
 static void runs(const char *count, const char *scenario, const char *number, const char *allowed,
                  const char *option)
@@ -31,11 +24,11 @@ static void runs(const char *count, const char *scenario, const char *number, co
     static const char *const hosts[] = {"1", "3"};
     run_folder();
     run_start(&run, run_enl(), "-n", count, members(), option, scenario, number, allowed);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     for (int i = 0; i < 2; i++) {
         run_start(&run, run_enl(), "--local", hosts[i], "--per-host", count, "--map", "cyclic", "-n", count,
                   members(), option, scenario, number, allowed);
-        ends_well(scenario);
+        run_ends_well(&run, scenario);
     }
 }
 
@@ -45,17 +38,17 @@ TEST_TIMEOUT(the_guides_latency_program_runs_as_it_stands, LIMIT)
     for (int i = 0; i < 2; i++) {
         run_folder();
         run_start(&run, run_enl(), "-n", counts[i], getenv("LFC_LATENCY"), "-nsend", "50");
-        ends_well("latency");
+        run_ends_well(&run, "latency");
         CHECK(strstr(run.text, "Size:   16, polling: 1") != NULL &&
               strstr(run.text, "Size:   16, polling: 0") != NULL);
         run_start(&run, run_enl(), "-n", counts[i], getenv("LFC_LATENCY"), "-nsend", "20", "-size", "5000",
                   "-lfc-interval=0");
-        ends_well("latency");
+        run_ends_well(&run, "latency");
         CHECK(strstr(run.text, "Size: 5000, polling: 0") != NULL);
     }
     run_start(&run, run_enl(), "--local", "1", "-n", "2", getenv("LFC_LATENCY"), "-nsend", "20", "-size",
               "3000");
-    ends_well("latency");
+    run_ends_well(&run, "latency");
 }
 
 TEST_TIMEOUT(each_packet_comes_once_and_in_order_with_upcalls_and_without, LIMIT)
@@ -74,7 +67,7 @@ TEST_TIMEOUT(sixteen_that_all_broadcast_into_small_cells, LIMIT)
     for (int allowed = 0; allowed < 2; allowed++) {
         run_start(&run, run_enl(), "-n", "16", members(), "all_to_all", number, allowed == 0 ? "0" : "1",
                   "-lfc-ring-frames=4");
-        ends_well("all_to_all");
+        run_ends_well(&run, "all_to_all");
     }
 }
 
@@ -109,14 +102,14 @@ TEST_TIMEOUT(fetch_and_adds_are_a_permutation_also_where_upcalls_add, LIMIT)
     run_folder();
     for (int i = 0; i < 2; i++) {
         run_start(&run, run_enl(), "-n", "8", members(), "add", i == 0 ? "100" : "151", "1");
-        ends_well("add");
+        run_ends_well(&run, "add");
         check_numbers(i == 0 ? 800 : 2 * 8 * 151);
         run_start(&run, run_enl(), "-n", "3", members(), "add", "100", "0");
-        ends_well("add");
+        run_ends_well(&run, "add");
         check_numbers(300);
         run_start(&run, run_enl(), "--local", hosts[i], "--per-host", "2", "--map", "cyclic", "-n", "3",
                   members(), "add", "51", "1");
-        ends_well("add");
+        run_ends_well(&run, "add");
         check_numbers(2 * 3 * 51);
     }
 }
@@ -127,7 +120,7 @@ TEST_TIMEOUT(no_number_is_added_twice_or_left_out, 1800)
     run_folder();
     snprintf(number, sizeof number, "%d", (int)test_scale(1000, 125000));
     run_start(&run, run_enl(), "-n", "8", members(), "add_many", number, "1");
-    ends_well("add_many");
+    run_ends_well(&run, "add_many");
 }
 
 TEST_TIMEOUT(who_never_polls_is_interrupted_also_within_malloc, LIMIT)
@@ -158,7 +151,7 @@ TEST_TIMEOUT(signals_end_when_nothing_is_left_to_do, LIMIT)
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "quiet", "20", "-lfc-ring-frames=4",
               "-lfc-intr-first=300000", "-lfc-intr-next=1");
-    ends_well("quiet");
+    run_ends_well(&run, "quiet");
     CHECK(counted("\nsignals") < 200);
 }
 
@@ -166,7 +159,7 @@ TEST_TIMEOUT(an_upcall_may_enable_and_disable_interrupts_for_what_follows, LIMIT
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "switches", "-lfc-intr-next=1");
-    ends_well("switches");
+    run_ends_well(&run, "switches");
     CHECK(counted("\nsignals") < 200);
 }
 
@@ -174,14 +167,14 @@ TEST_TIMEOUT(a_program_that_calls_bcr_all_the_time_is_interrupted, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "calls_bcr", "500", "-lfc-interval=0");
-    ends_well("calls_bcr");
+    run_ends_well(&run, "calls_bcr");
 }
 
 TEST_TIMEOUT(statistics_of_all_are_gathered_at_process_0, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "3", members(), "statistics");
-    ends_well("statistics");
+    run_ends_well(&run, "statistics");
     CHECK(strncmp(run.text, "first\n", 6) == 0 && strstr(run.text, "\nsecond\n") != NULL);
     CHECK(strstr(run.text, "unicasts sent                        10           10           10\n") != NULL);
     CHECK(strstr(run.text, "unicasts received                    10           10           10\n") != NULL);
@@ -192,7 +185,7 @@ TEST_TIMEOUT(the_heap_gives_each_block_once, LIMIT)
 {
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "memory");
-    ends_well("memory");
+    run_ends_well(&run, "memory");
 }
 
 TEST_TIMEOUT(options_are_taken_out_and_others_are_left, LIMIT)
@@ -200,7 +193,7 @@ TEST_TIMEOUT(options_are_taken_out_and_others_are_left, LIMIT)
     run_folder();
     run_start(&run, run_enl(), "-n", "1", members(), "shown", "-lfc-no-intr", "a", "-lfc-tree=bst",
               "-lfc-verbose", "-lfc-what=1", "-x", "-lfc-lcp=file", "-lfc-routes=file", "-lfc-stats");
-    ends_well("shown");
+    run_ends_well(&run, "shown");
     CHECK(strstr(run.text, "[shown][a][-lfc-what=1][-x]\n") != NULL);
     CHECK(strstr(run.text, "process 0 of 1") != NULL && strstr(run.text, "no interrupts") != NULL);
     CHECK(strstr(run.text, "lcp, routes and tree have no effect") != NULL);
@@ -209,10 +202,10 @@ TEST_TIMEOUT(options_are_taken_out_and_others_are_left, LIMIT)
     setenv("LFC_RING_FRAMES", "77", 1);
     setenv("LFC_INTERVAL", "5", 1);
     run_start(&run, run_enl(), "-n", "2", members(), "shown");
-    ends_well("shown");
+    run_ends_well(&run, "shown");
     CHECK(strstr(run.text, "interrupts after 5 us, then every 5 us") != NULL);
     run_start(&run, run_enl(), "-n", "2", members(), "shown", "-lfc-intr-next=9");
-    ends_well("shown");
+    run_ends_well(&run, "shown");
     CHECK(strstr(run.text, "77 in the receive queue") != NULL);
     CHECK(strstr(run.text, "interrupts after 5 us, then every 9 us") != NULL);
     setenv("LFC_INTERVAL", "fast", 1);
@@ -224,7 +217,7 @@ TEST_TIMEOUT(options_are_taken_out_and_others_are_left, LIMIT)
     for (unsigned i = 0; i < sizeof emptied / sizeof emptied[0]; i++)
         setenv(emptied[i], "", 1);
     run_start(&run, members(), "shown", "a", "b", "c");
-    ends_well("shown");
+    run_ends_well(&run, "shown");
     CHECK(strstr(run.text, "[shown][a][b][c]") != NULL);
     run_start(&run, members(), "shown", "-lfc-use-hosts");
     run_ends(&run, 1, "-lfc-use-hosts needs HOSTS, which is not set");

@@ -12,22 +12,15 @@ enum { LIMIT = 120 };
 
 static struct run run;
 
-static void ends_well(const char *what)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
-}
-
 /* No program of the shell's is entered. */
 static void runs(const char *scenario)
 {
     run_folder();
     setenv("NX_PROGRAM", "nx-none", 1);
     run_start(&run, getenv("NX_HOST"), "host", scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), "--local", "3", getenv("NX_HOST"), "host", scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
 }
 
 TEST_TIMEOUT(a_host_gets_a_cube_and_loads_its_nodes, LIMIT)
@@ -44,7 +37,7 @@ TEST(numbers_are_turned_if_the_cube_has_another_order)
 {
     run_folder();
     run_start(&run, getenv("NX_HOST"), "host", "turns");
-    ends_well("turns");
+    run_ends_well(&run, "turns");
 }
 
 TEST_TIMEOUT(a_host_without_a_cube_loads_what_a_variable_says, LIMIT)

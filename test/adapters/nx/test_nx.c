@@ -4,50 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../members.h"
 #include "check.h"
-#include "run.h"
 
 /* Seconds for each test, on a busy machine. */
 enum { LIMIT = 200 };
 
-static struct run run;
-
-static const char *program(const char *variable)
-{
-    const char *path = getenv(variable);
-    if (path == NULL)
-        FAIL("%s is not set: run by ctest", variable);
-    return path;
-}
-
-static const char *members(void)
-{
-    return program("NX_MEMBERS");
-}
-
-static void ends_well(const char *what, const char *count)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s among %s ends with status %d: %s%s", what, count, run.status, run.text, run.error);
-    CHECK_STR(run.error, "");
-}
-
-static void runs_here(const char *count, const char *scenario, const char *number)
-{
-    run_folder();
-    run_start(&run, run_enl(), "-n", count, members(), scenario, number);
-    ends_well(scenario, count);
-}
-
-/* On this host, and with others. */
-static void runs(const char *count, const char *scenario, const char *number)
-{
-    runs_here(count, scenario, number);
-    run_start(&run, run_enl(), "--local", "2", "--per-host", count, "--map", "cyclic", "-n", count, members(),
-              scenario, number);
-    ends_well(scenario, count);
-}
+const char members_variable[] = "NX_MEMBERS";
 
 TEST_TIMEOUT(messages_of_each_length_come_whole_from_each_node_to_each, LIMIT)
 {
@@ -250,26 +213,13 @@ TEST_TIMEOUT(forms_without_it_end_the_program_with_a_sentence, LIMIT)
     run_ends(&run, 1, "gisum: the nodes give different lengths\n");
 }
 
-static void prints(const char *count, const char *path, const char *first, const char *second,
-                   const char *wanted)
-{
-    run_folder();
-    run_start(&run, run_enl(), "-n", count, path, first, second);
-    ends_well(path, count);
-    CHECK_STR(run.text, wanted);
-    run_start(&run, run_enl(), "--local", "1", "--per-host", count, "--map", "cyclic", "-n", count, path,
-              first, second);
-    ends_well(path, count);
-    CHECK_STR(run.text, wanted);
-}
-
 TEST_TIMEOUT(programs_of_that_time_have_their_results, LIMIT)
 {
     static const char *const counts[] = {"1", "2", "5", "8"};
     for (int i = 0; i < 4; i++) {
-        prints(counts[i], program("NX_CLASSIC"), "ring", "50", "ring: 50\n");
-        prints(counts[i], program("NX_CLASSIC"), "matrix", "61", "matrix: 2621220\n");
-        prints(counts[i], program("NX_CLASSIC"), "puzzle", NULL,
+        prints(counts[i], run_of_environment("NX_CLASSIC"), "ring", "50", "ring: 50\n");
+        prints(counts[i], run_of_environment("NX_CLASSIC"), "matrix", "61", "matrix: 2621220\n");
+        prints(counts[i], run_of_environment("NX_CLASSIC"), "puzzle", NULL,
                "puzzle: 1 2 4 8 16 20 39 62 116 152 286 396 748 1024 1893 2512 4485 5638 9529 10878 16993 "
                "17110 23952 20224 "
                "24047 15578 14560 6274 3910 760 221 2\n");
@@ -280,28 +230,30 @@ TEST_TIMEOUT(programs_for_hypercubes_have_their_results, LIMIT)
 {
     static const char *const counts[] = {"1", "2", "4", "16"};
     for (int i = 0; i < 4; i++)
-        prints(counts[i], program("NX_CLASSIC"), "fft", "256", "fft: energy 8224.000, error small\n");
+        prints(counts[i], run_of_environment("NX_CLASSIC"), "fft", "256",
+               "fft: energy 8224.000, error small\n");
     for (int i = 0; i < 3; i++)
-        prints(counts[i], program("NX_CLASSIC"), "cholesky", "40", "cholesky: sum 1644.000, error small\n");
+        prints(counts[i], run_of_environment("NX_CLASSIC"), "cholesky", "40",
+               "cholesky: sum 1644.000, error small\n");
 }
 
 TEST_TIMEOUT(a_program_without_prototypes_runs, LIMIT)
 {
-    prints("1", program("NX_OLD"), NULL, NULL, "old 1: well\n");
-    prints("4", program("NX_OLD"), NULL, NULL, "old 4: well\n");
+    prints("1", run_of_environment("NX_OLD"), NULL, NULL, "old 1: well\n");
+    prints("4", run_of_environment("NX_OLD"), NULL, NULL, "old 4: well\n");
 }
 
 TEST_TIMEOUT(a_program_in_cxx_runs, LIMIT)
 {
     if (getenv("NX_CXX") == NULL)
         return; /* no C++ compiler; CMake has said so */
-    prints("3", program("NX_CXX"), NULL, NULL, "c++ 3: sum 1504506, most 503505\n");
+    prints("3", run_of_environment("NX_CXX"), NULL, NULL, "c++ 3: sum 1504506, most 503505\n");
 }
 
 TEST_TIMEOUT(a_program_in_fortran_runs, LIMIT)
 {
     if (getenv("NX_FORTRAN") == NULL)
         return; /* no Fortran compiler; CMake has said so */
-    prints("1", program("NX_FORTRAN"), NULL, NULL, "fortran  1: well\n");
-    prints("4", program("NX_FORTRAN"), NULL, NULL, "fortran  4: well\n");
+    prints("1", run_of_environment("NX_FORTRAN"), NULL, NULL, "fortran  1: well\n");
+    prints("4", run_of_environment("NX_FORTRAN"), NULL, NULL, "fortran  4: well\n");
 }

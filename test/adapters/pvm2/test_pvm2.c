@@ -28,21 +28,14 @@ static const char *master(void)
     return getenv("PVM2_MASTER");
 }
 
-static void ends_well(const char *what)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
-}
-
 static void runs(const char *scenario)
 {
     run_start(&run, master(), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), master(), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
     run_start(&run, run_enl(), "--local", "3", master(), scenario);
-    ends_well(scenario);
+    run_ends_well(&run, scenario);
 }
 
 TEST_TIMEOUT(values_of_all_kinds_come_as_they_were_put, LIMIT)
@@ -89,15 +82,15 @@ TEST_TIMEOUT(components_of_a_team_find_each_other, LIMIT)
 {
     run_start(&run, (master(), run_enl()), "-n", "3", master(), "pings", "ping", "3", ":", "-n", "3",
               master(), "pings", "pong", "3");
-    ends_well("pings");
+    run_ends_well(&run, "pings");
     run_start(&run, run_enl(), "--local", "3", "--per-host", "2", "-n", "3", master(), "pings", "ping", "3",
               ":", "-n", "3", master(), "pings", "pong", "3");
-    ends_well("pings on three hosts");
+    run_ends_well(&run, "pings on three hosts");
 }
 
 static void sums(void)
 {
-    ends_well("pvm2_classic");
+    run_ends_well(&run, "pvm2_classic");
     CHECK_STR(run.text, "the sum is 499500, and status 5\n");
 }
 

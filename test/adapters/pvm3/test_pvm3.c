@@ -4,57 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../members.h"
 #include "check.h"
-#include "run.h"
 
 /* Seconds for each test, on a busy machine. */
 enum { LIMIT = 200 };
 
-static struct run run;
-
-static const char *program(const char *variable)
-{
-    const char *path = getenv(variable);
-    if (path == NULL)
-        FAIL("%s is not set: run by ctest", variable);
-    return path;
-}
-
-static void ends_well(const char *what, const char *count)
-{
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s among %s ends with status %d: %s%s", what, count, run.status, run.text, run.error);
-    CHECK_STR(run.error, "");
-}
-
-static void runs_here(const char *count, const char *scenario, const char *number)
-{
-    run_folder();
-    run_start(&run, run_enl(), "-n", count, program("PVM_MEMBERS"), scenario, number);
-    ends_well(scenario, count);
-}
-
-static void runs_on_hosts(const char *count, const char *scenario, const char *number)
-{
-    run_folder();
-    run_start(&run, run_enl(), "--local", "2", "--per-host", count, "--map", "cyclic", "-n", count,
-              program("PVM_MEMBERS"), scenario, number);
-    ends_well(scenario, count);
-}
-
-static void runs(const char *count, const char *scenario, const char *number)
-{
-    runs_here(count, scenario, number);
-    runs_on_hosts(count, scenario, number);
-}
+const char members_variable[] = "PVM_MEMBERS";
 
 TEST_TIMEOUT(tasks_and_hosts_are_known_to_all, LIMIT)
 {
     runs_here("1", "machine", "1");
     runs_here("4", "machine", "1");
     runs_on_hosts("3", "machine", "3");
-    run_start(&run, program("PVM_MEMBERS"), "machine", "1"); /* from the shell: one task */
+    run_start(&run, members(), "machine", "1"); /* from the shell: one task */
     ends_well("machine", "1");
 }
 
@@ -62,14 +25,10 @@ TEST_TIMEOUT(tasks_and_hosts_are_known_to_all, LIMIT)
 static void runs_alone(const char *scenario)
 {
     run_folder();
-    run_start(&run, program("PVM_MEMBERS"), scenario);
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", scenario, run.status, run.error);
-    run_start(&run, run_enl(), "--local", "2", program("PVM_MEMBERS"), scenario, "3");
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s on three hosts ends with status %d: %s", scenario, run.status, run.error);
+    run_start(&run, members(), scenario);
+    run_ends_well(&run, scenario);
+    run_start(&run, run_enl(), "--local", "2", members(), scenario, "3");
+    run_ends_well(&run, scenario);
 }
 
 TEST_TIMEOUT(tasks_spawn_others_where_they_want, LIMIT)
@@ -132,7 +91,7 @@ TEST_TIMEOUT(items_of_all_members_are_combined_and_collected, LIMIT)
 TEST_TIMEOUT(a_task_halts_the_virtual_machine, LIMIT)
 {
     run_folder();
-    run_start(&run, run_enl(), "-n", "3", program("PVM_MEMBERS"), "halts");
+    run_start(&run, run_enl(), "-n", "3", members(), "halts");
     run_end(&run);
     CHECK_STR(run.text, "still here\n");
 }
@@ -266,7 +225,7 @@ TEST_TIMEOUT(options_have_their_values, LIMIT)
 static void tells(const char *number, int status, const char *wanted)
 {
     run_folder();
-    run_start(&run, program("PVM_MEMBERS"), "told", number);
+    run_start(&run, members(), "told", number);
     run_end(&run);
     CHECK_INT(run.status, status);
     run_check_error(&run, wanted);
@@ -283,34 +242,23 @@ TEST_TIMEOUT(errors_are_said_as_the_option_wants, LIMIT)
     tells("3", 128 + 6, SAID);
 }
 
-static void prints(const char *count, const char *path, const char *wanted)
-{
-    run_folder();
-    run_start(&run, run_enl(), "-n", count, path);
-    ends_well(path, count);
-    CHECK_STR(run.text, wanted);
-    run_start(&run, run_enl(), "--local", "1", "--per-host", count, "--map", "cyclic", "-n", count, path);
-    ends_well(path, count);
-    CHECK_STR(run.text, wanted);
-}
-
 TEST_TIMEOUT(a_program_of_that_time_runs, LIMIT)
 {
-    prints("1", program("PVM_OLD"), "old 1: 0\n");
-    prints("4", program("PVM_OLD"), "old 4: 6\n");
+    prints("1", run_of_environment("PVM_OLD"), NULL, NULL, "old 1: 0\n");
+    prints("4", run_of_environment("PVM_OLD"), NULL, NULL, "old 4: 6\n");
 }
 
 TEST_TIMEOUT(a_program_in_cxx_runs, LIMIT)
 {
     if (getenv("PVM_CXX") == NULL)
         return; /* no C++ compiler; CMake has said so */
-    prints("3", program("PVM_CXX"), "c++ 3: 3\n");
+    prints("3", run_of_environment("PVM_CXX"), NULL, NULL, "c++ 3: 3\n");
 }
 
 TEST_TIMEOUT(a_program_in_fortran_runs, LIMIT)
 {
     if (getenv("PVM_FORTRAN") == NULL)
         return; /* no Fortran compiler; CMake has said so */
-    prints("1", program("PVM_FORTRAN"), "fortran  1: well\n");
-    prints("4", program("PVM_FORTRAN"), "fortran  4: well\n");
+    prints("1", run_of_environment("PVM_FORTRAN"), NULL, NULL, "fortran  1: well\n");
+    prints("4", run_of_environment("PVM_FORTRAN"), NULL, NULL, "fortran  4: well\n");
 }

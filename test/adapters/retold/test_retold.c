@@ -18,9 +18,7 @@ static char wanted[2000];
 static void prints(const char *variable, const char *count, bool on_hosts, const char *what, int number)
 {
     char word[16];
-    const char *program = getenv(variable);
-    if (program == NULL)
-        FAIL("%s is not set: run by ctest", variable);
+    const char *program = run_of_environment(variable);
     snprintf(word, sizeof word, "%d", number);
     run_folder();
     if (on_hosts)

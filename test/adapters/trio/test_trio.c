@@ -26,29 +26,19 @@ struct counts {
     unsigned long came[MOST][MOST];
 };
 
-static const char *path_of(const char *variable)
-{
-    const char *path = getenv(variable);
-    if (path == NULL)
-        FAIL("%s is not set: run by ctest", variable);
-    return path;
-}
-
 /* PVM 2.4 finds programs in PATH. */
 static void prepare(void)
 {
     char file[2048], path[8192];
     run_folder();
-    snprintf(file, sizeof file, "%s", path_of("TRIO_pvm2"));
-    snprintf(path, sizeof path, "%s:%s", dirname(file), path_of("PATH"));
+    snprintf(file, sizeof file, "%s", run_of_environment("TRIO_pvm2"));
+    snprintf(path, sizeof path, "%s:%s", dirname(file), run_of_environment("PATH"));
     CHECK_INT(setenv("PATH", path, 1), 0);
 }
 
 static void must_print(const char *what, const char *wanted)
 {
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", what, run.status, run.error);
+    run_ends_well(&run, what);
     CHECK_STR(run.text, wanted);
 }
 
@@ -140,18 +130,18 @@ TEST_TIMEOUT(three_interfaces_send_the_same_messages_and_have_the_result_of_one_
         snprintf(count, sizeof count, "%d", counts[i]);
         snprintf(rounds, sizeof rounds, "%d", round);
         computed(counts[i], round, line, sizeof line);
-        CHECK_INT(setenv("EARL_TOOLS", path_of("EARL_TOOL_COUNT"), 1), 0);
+        CHECK_INT(setenv("EARL_TOOLS", run_of_environment("EARL_TOOL_COUNT"), 1), 0);
         struct counts own;
-        run_start(&run, run_enl(), "-n", count, path_of("TRIO_nx"), "0");
+        run_start(&run, run_enl(), "-n", count, run_of_environment("TRIO_nx"), "0");
         must_print("NX", "");
         counted(0, counts[i], &own);
-        run_start(&run, run_enl(), "-n", count, path_of("TRIO_nx"), rounds);
+        run_start(&run, run_enl(), "-n", count, run_of_environment("TRIO_nx"), rounds);
         must_print("NX", line);
         must_have_sent("NX", 0, counts[i], round, &own);
-        run_start(&run, path_of("TRIO_pvm2"), rounds, count);
+        run_start(&run, run_of_environment("TRIO_pvm2"), rounds, count);
         must_print("PVM 2.4", line);
         must_have_sent("PVM 2.4", 1, counts[i], round, NULL);
-        run_start(&run, path_of("TRIO_pvm3"), rounds, count);
+        run_start(&run, run_of_environment("TRIO_pvm3"), rounds, count);
         must_print("PVM 3", line);
         memset(&own, 0, sizeof own);
         for (int place = 1; place < counts[i]; place++)
@@ -168,15 +158,16 @@ TEST_TIMEOUT(three_interfaces_have_that_result_as_teams_of_enl_on_one_host_and_o
     prepare();
     computed(5, 4, line, sizeof line);
     run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "--map", "cyclic", "-n", "5",
-              path_of("TRIO_nx"), "4");
+              run_of_environment("TRIO_nx"), "4");
     must_print("NX on hosts", line);
-    run_start(&run, run_enl(), "-n", "5", path_of("TRIO_pvm2"), "4", "5", "all");
+    run_start(&run, run_enl(), "-n", "5", run_of_environment("TRIO_pvm2"), "4", "5", "all");
     must_print("PVM 2.4 by enl", line);
-    run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "-n", "5", path_of("TRIO_pvm2"), "4", "5",
-              "all");
+    run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "-n", "5", run_of_environment("TRIO_pvm2"),
+              "4", "5", "all");
     must_print("PVM 2.4 on hosts", line);
-    run_start(&run, run_enl(), "-n", "5", path_of("TRIO_pvm3"), "4");
+    run_start(&run, run_enl(), "-n", "5", run_of_environment("TRIO_pvm3"), "4");
     must_print("PVM 3 by enl", line);
-    run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "-n", "5", path_of("TRIO_pvm3"), "4");
+    run_start(&run, run_enl(), "--local", "2", "--per-host", "2", "-n", "5", run_of_environment("TRIO_pvm3"),
+              "4");
     must_print("PVM 3 on hosts", line);
 }

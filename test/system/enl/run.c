@@ -47,7 +47,7 @@ const char *run_folder(void)
     return folder;
 }
 
-static const char *of_environment(const char *name)
+const char *run_of_environment(const char *name)
 {
     const char *value = getenv(name);
     if (value == NULL)
@@ -57,17 +57,17 @@ static const char *of_environment(const char *name)
 
 const char *run_enl(void)
 {
-    return of_environment("BCR_ENL");
+    return run_of_environment("BCR_ENL");
 }
 
 const char *run_cce(void)
 {
-    return of_environment("SYS_CCE");
+    return run_of_environment("SYS_CCE");
 }
 
 const char *run_plain(void)
 {
-    return of_environment("SYS_PLAIN");
+    return run_of_environment("SYS_PLAIN");
 }
 
 /* If $RUN_THERE is a build of BCR, for another architecture perhaps, hosts that are --local are of that:
@@ -164,6 +164,13 @@ void run_ends(struct run *run, int status, const char *part)
     if (run->status != status)
         FAIL("ended with status %d, wanted %d; stderr: %s", run->status, status, run->error);
     run_check_error(run, part);
+}
+
+void run_ends_well(struct run *run, const char *what)
+{
+    run_end(run);
+    if (run->status != 0)
+        FAIL("%s ends with status %d: %s%s", what, run->status, run->text, run->error);
 }
 
 const char *run_told(void)

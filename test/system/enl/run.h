@@ -21,6 +21,8 @@ struct run {
 /* The test's folder (test_folder): the working directory, and where logs go, from the first call of
  * anything here. */
 const char *run_folder(void);
+/* The value of a variable that ctest sets, most often the path of a program. */
+const char *run_of_environment(const char *name);
 /* The programs of this build. */
 const char *run_enl(void);
 /* enl by another name, by which it is another command. */
@@ -40,6 +42,8 @@ void run_end(struct run *run);
 void run_check_error(const struct run *run, const char *part);
 /* run_end, its status, and run_check_error. */
 void run_ends(struct run *run, int status, const char *part);
+/* run_end of what must end with status 0: else the test fails with all that it printed. */
+void run_ends_well(struct run *run, const char *what);
 
 /* The next line that a program told; without the newline. Valid until the next call. */
 const char *run_told(void);

@@ -15,9 +15,7 @@ static void runs(const char *scenario, const char *hosts, const char *one, const
     const char *program = getenv("SYS_WATCH");
     run_folder();
     run_start(&run, run_enl(), "--onfail", "isolate", "--local", hosts, program, scenario, one, other);
-    run_end(&run);
-    if (run.status != 0)
-        FAIL("%s ends with status %d: %s", scenario, run.status, run.error);
+    run_ends_well(&run, scenario);
     CHECK(strstr(run.text, "is as it should be") != NULL);
 }
 
