@@ -2,44 +2,10 @@
 # SPDX-License-Identifier: MIT
 # NX with what is installed, in a folder that was moved, by pkg-config: the example in C, a program that does not include the header, one
 # that has a routine's name for something else, C++ and Fortran.
-set -euo pipefail
+source "$(dirname "$0")/../install.sh" test_nx_install bcr-nx
 
-if [ -n "${BCR_SANITIZE-}" ]; then
-    echo "skip test_nx_install: a program would need the same sanitizer"
-    exit 77
-fi
-: "${BCR_SOURCE_DIR:?run by ctest}" "${BCR_BUILD_DIR:?run by ctest}" "${CC:=cc}" "${CMAKE:=cmake}"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-export BCR_TEMPDIR=$scratch
-unset BCR_ENLISTPATH EARL_VERBOSE
-fail() {
-    echo "FAIL test_nx_install: $*"
-    exit 1
-}
-"$CMAKE" --install "$BCR_BUILD_DIR" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log" && fail "cmake --install"; }
-mv "$scratch/first" "$scratch/moved"
-enl=$scratch/moved/bin/enl
-pkg=$(dirname "$(find "$scratch/moved" -name bcr-nx.pc)")
-export PKG_CONFIG_PATH=$pkg
-cflags=$(pkg-config --cflags bcr-nx)
-libs="$(pkg-config --libs bcr-nx) -Wl,-rpath,$(dirname "$pkg")"
-mkdir "$scratch/programs"
-cd "$scratch/programs"
-
-# compiles COMPILER FILE [OPTION]...
-compiles() {
-    # shellcheck disable=SC2086
-    "$1" "${@:3}" $cflags "$2" $libs -o program >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "$1 $2"; }
-}
-says() { # COUNT PATTERN
-    local said
-    said=$("$enl" -n "$1" ./program 2>&1) || fail "status $? of the program: $said"
-    [[ $said == $2 ]] || fail "it says \"$said\", not \"$2\""
-}
-
-compiles "$CC" "$scratch/moved/share/bcr/examples/nx/pi.c" -Wall -Wextra -Werror -lm
-says 3 'pi is 3.14159265*, by 3 nodes in *'
+compiles "$CC" "$scratch/moved/share/bcr/examples/nx/pi.c" program -Wall -Wextra -Werror -lm
+says 'pi is 3.14159265*, by 3 nodes in *' "$enl" -n 3 ./program
 echo "ok the example"
 
 # A makefile of that time, of which only the variables are ours.
@@ -51,9 +17,9 @@ LIBS = -lm -node
 pi: pi.o
 	$(CC) $(CFLAGS) -o pi pi.o $(LIBS)
 M
-make CC="$CC" CFLAGS="-O $cflags" LIBS="-lm $libs" >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "make"; }
+does make make CC="$CC" CFLAGS="-O $cflags" LIBS="-lm $libs"
 mv pi program
-says 2 'pi is 3.14159265*, by 2 nodes in *'
+says 'pi is 3.14159265*, by 2 nodes in *' "$enl" -n 2 ./program
 echo "ok a makefile"
 
 cat >both.c <<'C'
@@ -80,7 +46,7 @@ C
 # shellcheck disable=SC2046
 "$CC" both.c $(pkg-config --cflags --libs bcr-nxhost) "-Wl,-rpath,$(dirname "$pkg")" -o both || fail "a host program"
 export PATH=$scratch/moved/bin:$PATH NX_PROGRAM=nx-$$
-[ "$(timeout 60 ./both 3)" = "3 from 3 nodes" ] || fail "the host program"
+says "3 from 3 nodes" timeout 60 ./both 3
 commands=$(pkg-config --variable=commands bcr-nxhost)
 [ "$("$commands/getcube" --help | head -n 1)" = 'usage: getcube [-c NAME] [-t TYPE]' ] || fail "$commands"
 echo "ok a host program, and the commands"
@@ -97,9 +63,9 @@ main()
     return 0;
 }
 C
-compiles "$CC" old.c -std=gnu89 -Wimplicit-function-declaration
+compiles "$CC" old.c program -std=gnu89 -Wimplicit-function-declaration
 grep -q "implicit declaration of function .csend" "$scratch/log" || fail "the compiler does not warn"
-says 2 '1 got 0, and has a lamp of its own'
+says '1 got 0, and has a lamp of its own' "$enl" -n 2 ./program
 echo "ok a program without the header"
 
 cat >cxx.cc <<'C'
@@ -113,12 +79,10 @@ int main()
         std::printf("%g\n", sum);
 }
 C
-if command -v g++ >/dev/null; then
-    compiles g++ cxx.cc -Wall -Wextra -Werror
-    says 3 1.5
+if has g++ C++; then
+    compiles g++ cxx.cc program -Wall -Wextra -Werror
+    says 1.5 "$enl" -n 3 ./program
     echo "ok C++"
-else
-    echo "skip C++: there is no g++ (package g++)"
 fi
 
 cat >fortran.f90 <<'F'
@@ -130,10 +94,8 @@ program free
   if (mynode() == 0) print '(2i3)', sums
 end program
 F
-if command -v gfortran >/dev/null; then
-    compiles gfortran fortran.f90 -Wall -Werror
-    says 3 '  3  3'
+if has gfortran Fortran; then
+    compiles gfortran fortran.f90 program -Wall -Werror
+    says '  3  3' "$enl" -n 3 ./program
     echo "ok Fortran, in free form"
-else
-    echo "skip Fortran: there is no gfortran (package gfortran)"
 fi
