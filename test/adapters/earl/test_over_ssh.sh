@@ -1,22 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Programs on Earl's routines with processes on this machine and three that ssh reaches.
-set -euo pipefail
+source "$(dirname "$0")/../over_ssh.sh" test_earl_over_ssh
+: "${EARL_MEMBERS:?run by ctest}" "${EARL_TOOL_COUNT:?run by ctest}"
 
-: "${EARL_MEMBERS:?run by ctest}" "${BCR_ENL:?run by ctest}" "${EARL_TOOL_COUNT:?run by ctest}"
-if [ -z "${HOSTS_IN-}" ]; then
-    HOSTS_TEST=test_earl_over_ssh HOSTS_SSH=needed exec "$BCR_SOURCE_DIR/test/system/hosts/with_hosts.sh" n1,n2,n3 "$0" "$@"
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export BCR_CONNECTTIMEOUT=60000 BCR_TEMPDIR=$folder
-
-scene() {
-    local name=$1
-    shift
-    "$BCR_ENL" --per-host 3 --map cyclic "$@" > "$folder/said" 2>&1 || { cat "$folder/said" && echo "FAIL: $name" && exit 1; }
-    echo "ok $name"
-}
 scene all_send_first -n 7 "$EARL_MEMBERS" all_first 24
 EARL_INBOX=4 scene all_send_first_into_small_inboxes -n 7 "$EARL_MEMBERS" all_first 12
 scene long_messages_too -n 5 "$EARL_MEMBERS" long_first 12

@@ -1,22 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # LFC programs with processes on this machine and three that ssh reaches.
-set -euo pipefail
+source "$(dirname "$0")/../over_ssh.sh" test_lfc_over_ssh
+: "${LFC_MEMBERS:?run by ctest}" "${LFC_LATENCY:?run by ctest}"
 
-: "${LFC_MEMBERS:?run by ctest}" "${LFC_LATENCY:?run by ctest}" "${BCR_ENL:?run by ctest}"
-if [ -z "${HOSTS_IN-}" ]; then
-    HOSTS_TEST=test_lfc_over_ssh HOSTS_SSH=needed exec "$BCR_SOURCE_DIR/test/system/hosts/with_hosts.sh" n1,n2,n3 "$0" "$@"
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export BCR_CONNECTTIMEOUT=60000 BCR_TEMPDIR=$folder
-
-scene() {
-    local name=$1
-    shift
-    "$BCR_ENL" --per-host 3 --map cyclic "$@" > "$folder/said" 2>&1 || { cat "$folder/said" && echo "FAIL: $name" && exit 1; }
-    echo "ok $name"
-}
 scene each_packet_comes_once_and_in_order -n 7 "$LFC_MEMBERS" all_to_all 40 1 -lfc-ring-frames=4
 scene without_upcalls_too -n 5 "$LFC_MEMBERS" all_to_all 40 0 -lfc-ring-frames=4
 scene a_multicast_reaches_its_group -n 7 "$LFC_MEMBERS" groups 40

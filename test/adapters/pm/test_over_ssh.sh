@@ -1,23 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # PM and SCore programs with processes on this machine and three that ssh reaches.
-set -euo pipefail
-
-: "${PM_MEMBERS:?run by ctest}" "${SCORE_MEMBERS:?run by ctest}" "${BCR_ENL:?run by ctest}"
-if [ -z "${HOSTS_IN-}" ]; then
-    HOSTS_TEST=test_pm_over_ssh HOSTS_SSH=needed exec "$BCR_SOURCE_DIR/test/system/hosts/with_hosts.sh" n1,n2,n3 "$0" "$@"
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export BCR_CONNECTTIMEOUT=60000 BCR_TEMPDIR=$folder
+source "$(dirname "$0")/../over_ssh.sh" test_pm_over_ssh
+: "${PM_MEMBERS:?run by ctest}" "${SCORE_MEMBERS:?run by ctest}"
 cd "$folder"
 
-scene() {
-    local name=$1
-    shift
-    "$BCR_ENL" --per-host 3 --map cyclic "$@" > "$folder/said" 2>&1 || { cat "$folder/said" && echo "FAIL: $name" && exit 1; }
-    echo "ok $name"
-}
 # Of SCore, what a node's end means for the program.
 ends() {
     local wanted=$1 status=0
