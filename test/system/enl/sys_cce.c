@@ -60,7 +60,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,23 +73,11 @@
 #include <bcr/program.h>
 
 #include "raw.h"
+#include "sys_tell.h"
 
 static const char *own_name;
 static const char *machine; /* of "at" */
 static int ordinal1 = 1;    /* of "from" */
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, line, (size_t)length) != length)
-        _exit(99);
-    close(fd);
-}
 
 static void about(void)
 {
@@ -395,15 +382,6 @@ static void fill(void)
             tell("not full\n");
 }
 
-static void wait_at(const char *fifo)
-{
-    char byte;
-    int fd = open(fifo, O_RDONLY | O_CLOEXEC);
-    if (read(fd, &byte, 1) != 1)
-        _exit(98);
-    close(fd);
-}
-
 /* Any bytes, also by writes that end anywhere. */
 static void print_raw(size_t length)
 {
@@ -445,7 +423,7 @@ static int perform(char **words)
     if (strcmp(word, "tempdir") == 0)
         return tempdir(), 1;
     if (strcmp(word, "wait") == 0)
-        return wait_at(getenv("SYS_GO")), 1;
+        return wait_to_go(), 1;
     if (strcmp(word, "wait-at") == 0)
         return wait_at(value), 2;
     if (strcmp(word, "out") == 0)

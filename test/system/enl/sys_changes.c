@@ -16,8 +16,6 @@
  *   print N      starts a CCE on machine local1 that prints N lines and stays; when all are printed, "printed"
  *   ended        takes the next end of a CCE that it has started: "ended ORDINAL HOW"
  *   wait         until the test lets it go on ($SYS_GO) */
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,32 +25,12 @@
 #include <bcr.h>
 #include <bcr/program.h>
 
+#include "sys_tell.h"
+
 enum { ENDS = 1, TALK = 2 };
 
 static const char *own_name;
 static int next_ordinal = 1;
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    char line[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, line, (size_t)length) != length)
-        _exit(99);
-    close(fd);
-}
-
-static void wait_to_go(void)
-{
-    char byte;
-    const int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
-    if (read(fd, &byte, 1) != 1)
-        _exit(98);
-    close(fd);
-}
 
 static void must(bool holds, int line)
 {

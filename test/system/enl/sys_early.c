@@ -32,6 +32,7 @@
 #include "bcri/self.h"
 #include "bcri/signature.h"
 #include "early.h"
+#include "sys_tell.h"
 
 enum { AT_A_TIME = 8 };
 
@@ -53,32 +54,15 @@ static struct early_board *board_open(void)
     return board;
 }
 
-static void tell_pid(void)
-{
-    char line[32];
-    int length = snprintf(line, sizeof line, "%d\n", (int)getpid());
-    int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-    must(fd >= 0 && write(fd, line, (size_t)length) == length, "tell");
-    close(fd);
-}
-
-static void wait_for_go(void)
-{
-    char byte;
-    int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
-    must(fd >= 0 && read(fd, &byte, 1) == 1, "go");
-    close(fd);
-}
-
 static void hold_regions(const char *name, int count)
 {
     must(bcr_cagrow(1, 0, 0, 0, 0, 0, 128 * count) == 1, "cagrow");
     for (int i = 0; i < count; i++)
         must(bcr_rgalloc(16, 0) != NULL, "rgalloc");
-    tell_pid();
-    wait_for_go();
+    tell("%d\n", (int)getpid());
+    wait_to_go();
     must(bcr_enlist(NULL, -1, 1, name, NULL, bcr_FREE) == 0, "enlist");
-    wait_for_go();
+    wait_to_go();
 }
 
 static void enlist_many(const char *name, unsigned count)
@@ -110,7 +94,7 @@ static void say_hello(bool shut)
     must(bcri_channel_send(handshake, &hello, &pair[0], 1, true) == 0, "hello");
     if (shut)
         close_range(3, ~0u, 0);
-    tell_pid();
+    tell("%d\n", (int)getpid());
     if (!shut)
         raise(SIGKILL);
     for (;;)
@@ -140,7 +124,7 @@ static void meet_corrupt_cell_0(void)
     must(bcr_init(0, NULL) >= 0, "bcr_init");
     must(bcri_resolved_find(bcri_self(), 1, 0, &resolved) == 0, "cell 0");
     bcri_store(&resolved->cell->h.head, UINT64_C(1) << 40);
-    tell_pid();
+    tell("%d\n", (int)getpid());
     (void)bcr_zap(1, 0);
     must(false, "a corrupt cell ends its CCE");
 }

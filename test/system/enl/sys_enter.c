@@ -15,7 +15,6 @@
  *   put           finds "board", puts its ID there, and waits for the answer
  *   tell, wait    as sys_cce's
  *   exit N, kill N, pause */
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +23,8 @@
 #include <unistd.h>
 
 #include <bcr/program.h>
+
+#include "sys_tell.h"
 
 enum { CELL = 1 };
 
@@ -35,13 +36,9 @@ enum { CELL = 1 };
         }                                                                                                    \
     } while (0)
 
-static void tell(void)
+static void tell_self(void)
 {
-    char line[128];
-    const int length = snprintf(line, sizeof line, "%d %d %d\n", bcr_cceord, (int)getpid(), (int)getpgrp());
-    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-    MUST(fd >= 0 && write(fd, line, (size_t)length) == length);
-    close(fd);
+    tell("%d %d %d\n", bcr_cceord, (int)getpid(), (int)getpgrp());
 }
 
 /* ---- the root ---- */
@@ -76,7 +73,7 @@ static void serve(int count, const char *machine, const char *program)
     if (machine != NULL)
         start_at(machine, program);
     MUST(bcr_publish("board", CELL) == 0);
-    tell();
+    tell_self();
     for (int gone = 0; gone < count;) {
         int told[4];
         bcr_region rgid = bcr_deq(bcr_cce, CELL, bcr_BLOCK);
@@ -106,14 +103,6 @@ static void put(void)
     printf("answered\n");
 }
 
-static void wait_to_go_on(void)
-{
-    char byte;
-    const int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
-    MUST(fd >= 0 && read(fd, &byte, 1) == 1);
-    close(fd);
-}
-
 static int perform(char **words)
 {
     const char *word = words[0];
@@ -136,9 +125,9 @@ static int perform(char **words)
     if (strcmp(word, "put") == 0)
         return put(), 1;
     if (strcmp(word, "tell") == 0)
-        return fflush(stdout), tell(), 1;
+        return fflush(stdout), tell_self(), 1;
     if (strcmp(word, "wait") == 0)
-        return wait_to_go_on(), 1;
+        return wait_to_go(), 1;
     fflush(stdout);
     if (strcmp(word, "exit") == 0)
         exit(number);
@@ -180,7 +169,7 @@ int main(int argc, char **argv)
         return serve(atoi(argv[2]), argv[3], argv[0]), 0;
     if (argc > 1 && strcmp(argv[1], "lonely") == 0) {
         MUST(bcr_init(0, NULL) == 0 && bcr_cagrow(CELL, 0, 1, 0, 0, 1, 64) == CELL);
-        tell();
+        tell_self();
         return bcr_deq(bcr_cce, CELL, bcr_BLOCK) == NULL ? 1 : 2;
     }
     const int visits = argc > 2 && strcmp(argv[1], "visit") == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A root that starts CCEs by bcr_start, and those CCEs, which are this program, too. The root's first word says what it
- * does; the second, unless it is "", on which machine. It tells what came of it, a line each (sys_cce.c: $SYS_TELL).
+ * does; the second, unless it is "", on which machine. It tells what came of it, a line each ($SYS_TELL).
  *
  *   fields       every field: the CCEs tell what they were given
  *   words        empty arguments, newlines, other bytes than letters
@@ -21,9 +21,7 @@
  * them; "cells": makes a cell when it is let, and tells what comes; "parent": tells of its daemon; "pause": stays; "act": does the rest of the
  * words as the root does; any other ends at once. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,30 +30,10 @@
 #include <bcr.h>
 #include <bcr/program.h>
 
+#include "sys_tell.h"
+
 static const char *own_name;
 static const char *machine;
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    char line[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, line, (size_t)length) != length)
-        _exit(99);
-    close(fd);
-}
-
-static void wait_to_go(void)
-{
-    char byte;
-    const int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
-    if (read(fd, &byte, 1) != 1)
-        _exit(98);
-    close(fd);
-}
 
 /* --------------------------------------------------------------------------- those started --- */
 

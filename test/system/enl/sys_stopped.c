@@ -14,9 +14,7 @@
  * cell too, sends its name, tells, and waits. */
 #include <bcr.h>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +24,7 @@
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/self.h"
+#include "sys_tell.h"
 
 enum { CELL = 1, NAMES };
 
@@ -35,18 +34,6 @@ static void must(bool holds, const char *what)
         return;
     fprintf(stderr, "sys_stopped: %s: %s\n", what, bcr_strerror(bcr_errno));
     _exit(3);
-}
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    char line[256];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
-    must(fd >= 0 && write(fd, line, (size_t)length) == length, "tell");
-    close(fd);
 }
 
 static void hold(int owner)
@@ -99,14 +86,6 @@ static int other(void)
     return 0;
 }
 
-static void wait_for_go(void)
-{
-    char byte;
-    int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
-    must(fd >= 0 && read(fd, &byte, 1) == 1, "wait");
-    close(fd);
-}
-
 static void tell_got(const char *call, bcr_region rgid)
 {
     tell("%s %d\n", call, rgid != NULL ? 0 : bcr_errno);
@@ -142,7 +121,7 @@ int main(int argc, char **argv)
         if (strcmp(*word, "enlist") == 0)
             must(bcr_enlist(NULL, -1, atoi(*++word), argv[0], NULL, bcr_FREE) == 0, "enlist");
         else if (strcmp(*word, "wait") == 0)
-            wait_for_go();
+            wait_to_go();
         else if (strcmp(*word, "get") == 0)
             tell_got("get", bcr_deq(bcr_cce, CELL, atoi(*++word)));
         else if (strcmp(*word, "read") == 0)
