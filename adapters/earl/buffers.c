@@ -352,7 +352,7 @@ int earl_do_buffer_post(struct earl *earl, earl_buffer *buffer, int count, const
         int sent = processes[i] == earl->process ? to_own(earl, buffer) : EARL_OK;
         const struct earl_piece *piece = processes[i] == earl->process ? NULL : buffer->pieces;
         for (; piece != NULL && sent == EARL_OK; piece = piece->next)
-            sent = earl_outgoing_share(earl, processes[i], piece->packet);
+            sent = earl_outgoing_share(earl, processes[i], piece->packet, true);
         code = code != EARL_OK ? code : sent;
     }
     earl->is_in_parts = false;

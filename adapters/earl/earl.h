@@ -112,7 +112,8 @@ EARL_API int earl_watch(int process, unsigned context, int tag);
 /* earl_send, earl_ssend -- send a message; the second returns only when a receive has got hold of it.
  * The `length` bytes at `data` are the caller's again on return. process may be the caller.
  * Returns: 0. Errors: EARL_E_ARG, EARL_E_PROCESS, EARL_E_ENDED, EARL_E_MEMORY, EARL_E_SYSTEM
- * Blocks: earl_send while the receiver's inbox is full, or EARL_MEMORY is in use for what others have not received. */
+ * Blocks: earl_send while the receiver's inbox is full; and while EARL_MEMORY is in use for what others have not received, until
+ *     a receive has got hold of this one. */
 EARL_API int earl_send(int process, unsigned context, int tag, const void *data, size_t length);
 EARL_API int earl_ssend(int process, unsigned context, int tag, const void *data, size_t length);
 
@@ -216,7 +217,7 @@ EARL_API int earl_unnest(earl_buffer *buffer, earl_buffer **nested);
 
 /* earl_pack -- add `count` items of a type, each `stride` items behind the one before, 1 if they stand together.
  * Returns: 0. Errors: EARL_E_ARG, also for a buffer of items of another kind of machine; EARL_E_MEMORY; nothing was added then.
- * Blocks: as earl_send for memory. */
+ * Blocks: while EARL_MEMORY is in use for what others have not received. */
 EARL_API int earl_pack(earl_buffer *buffer, enum earl_type type, const void *items, size_t count,
                        ptrdiff_t stride);
 

@@ -202,8 +202,9 @@ bool earl_incoming_more(struct earl *earl, int source, uint32_t id, earl_packet 
 
 /* Hands a packet over, or has it go later. Returns a code. With waits it returns when the packet has gone. */
 int earl_outgoing_put(struct earl *earl, int process, earl_packet packet, bool waits);
-/* The same with a packet that need not keep the order, and is the caller's still: it goes to several. */
-int earl_outgoing_share(struct earl *earl, int process, earl_packet packet);
+/* The same with a packet that is the caller's still: it goes to several. One whose inbox is full gets a copy, for the memory of which
+ * it waits, or else returns EARL_E_MEMORY. */
+int earl_outgoing_share(struct earl *earl, int process, earl_packet packet, bool waits);
 /* Waits until all has gone that the processes are to get by now. Returns the first failure of one, or EARL_OK. */
 int earl_outgoing_wait(struct earl *earl, int count, const int *processes);
 /* Answers with a packet of a head alone, which need not keep the order. */

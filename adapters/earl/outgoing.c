@@ -158,7 +158,7 @@ int earl_outgoing_wait(struct earl *earl, int count, const int *processes)
     return code;
 }
 
-int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
+int earl_outgoing_share(struct earl *earl, int process, earl_packet packet, bool waits)
 {
     struct earl_peer *peer = earl_peer(earl, process);
     enum earl_put put = EARL_PUT_FULL;
@@ -171,7 +171,8 @@ int earl_outgoing_share(struct earl *earl, int process, earl_packet packet)
     if (put != EARL_PUT_FULL)
         return refused(peer, put);
     const size_t length = earl->target->length(earl->self, packet);
-    earl_packet own = earl_outgoing_memory(earl, length);
+    earl_packet own =
+        waits ? earl_outgoing_memory(earl, length) : earl->target->allocate(earl->self, length, EARL_GROW);
     if (own == NULL)
         return EARL_E_MEMORY;
     memcpy(*own, *packet, length);

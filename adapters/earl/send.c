@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* send.c -- messages to their receiver: in one packet, or in parts.
  *
+ *    one packet      at once; without memory for it the message goes in parts, the first of which has no bytes
  *    parts go        while there is memory and room, and not much has gone that nobody has asked for; a sender that waits goes on
  *                    unasked, and takes more memory
  *    parked          until a receive has got hold of the message; a sender that waits goes on once there is memory and room. It
@@ -25,11 +26,17 @@ void earl_send_finish(struct earl *earl, struct earl_open *send, int code)
     earl_open_done(earl, send);
 }
 
+/* How many bytes the next part has. */
+static size_t next_bytes(const struct earl_open *send)
+{
+    const size_t left = send->length - send->sent, most = part_of(send->length) - EARL_HEAD;
+    return left < most ? left : most;
+}
+
 /* The next part, in a packet of its own; NULL: no memory. */
 static earl_packet next_part(struct earl *earl, struct earl_open *send, enum earl_patience patience)
 {
-    const size_t left = send->length - send->sent, most = part_of(send->length) - EARL_HEAD;
-    const size_t bytes = left < most ? left : most;
+    const size_t bytes = next_bytes(send);
     earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + bytes, patience);
     if (packet == NULL)
         return NULL;
@@ -149,10 +156,10 @@ static void begin(struct earl *earl, struct earl_open *send, unsigned context, i
         earl_send_finish(earl, send, code);
 }
 
-/* A message in one packet. */
+/* A message in one packet; NULL: no memory. */
 static earl_packet whole(struct earl *earl, unsigned context, int tag, const void *data, size_t length)
 {
-    earl_packet packet = earl_outgoing_memory(earl, EARL_HEAD + length);
+    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_GROW);
     if (packet == NULL)
         return NULL;
     earl_head_write(*packet, EARL_WHOLE, context, (uint32_t)earl->process, (uint32_t)tag);
@@ -202,7 +209,7 @@ static int wait_done(struct earl *earl, struct earl_open *send)
             if (send->is_done)
                 break;
             if (send->sent < send->length && earl_peer(earl, send->process)->first == NULL)
-                demand = earl_demand_begin(earl, EARL_HEAD + part_of(send->length));
+                demand = earl_demand_begin(earl, EARL_HEAD + next_bytes(send));
         }
         code = earl_wait_step(earl, NULL, "send", send->process, send->envelope.tag);
     }
@@ -243,10 +250,10 @@ int earl_do_send(struct earl *earl, int process, unsigned context, int tag, cons
         to_own(earl, context, tag, data, length, NULL);
         return EARL_OK;
     }
-    if (is_whole(length) && !is_synchronous) {
-        earl_packet packet = whole(earl, context, tag, data, length);
-        return packet == NULL ? EARL_E_MEMORY : earl_outgoing_put(earl, process, packet, true);
-    }
+    /* Without memory it is announced, as long ones are: its receiver may wait for it before it takes what the memory is full of. */
+    earl_packet packet = is_whole(length) && !is_synchronous ? whole(earl, context, tag, data, length) : NULL;
+    if (packet != NULL)
+        return earl_outgoing_put(earl, process, packet, true);
     struct earl_open *send = new_send(earl, process, tag, context, data, length, is_synchronous);
     if (send == NULL)
         return EARL_E_MEMORY;
@@ -269,14 +276,11 @@ earl_request earl_do_isend(struct earl *earl, int process, unsigned context, int
         begin(earl, send, context, tag, false);
         return send->request;
     }
-    earl_packet packet = earl->target->allocate(earl->self, EARL_HEAD + length, EARL_GROW);
+    earl_packet packet = whole(earl, context, tag, data, length);
     if (packet == NULL) { /* it is announced, and goes once it is asked for */
         begin(earl, send, context, tag, false);
         return send->request;
     }
-    earl_head_write(*packet, EARL_WHOLE, context, (uint32_t)earl->process, (uint32_t)tag);
-    if (length != 0)
-        memcpy((unsigned char *)*packet + EARL_HEAD, data, length);
     code = earl_outgoing_put(earl, process, packet, false);
     send->sent = length;
     earl_send_finish(earl, send, code);
@@ -291,23 +295,22 @@ int earl_do_sendm(struct earl *earl, int count, const int *processes, unsigned c
         code = check(earl, processes[i], tag, data, length);
     if (code != EARL_OK)
         return code;
-    if (!is_whole(length)) {
+    earl_packet packet = is_whole(length) ? whole(earl, context, tag, data, length) : NULL;
+    if (packet == NULL) {
         for (int i = 0; i < count; i++) {
             const int sent = earl_do_send(earl, processes[i], context, tag, data, length, false);
             code = code != EARL_OK ? code : sent;
         }
         return code;
     }
-    earl_packet packet = whole(earl, context, tag, data, length);
-    if (packet == NULL)
-        return EARL_E_MEMORY;
     for (int i = 0; i < count; i++) {
-        int sent = EARL_OK;
-        earl_peer(earl, processes[i])->sends++;
-        if (processes[i] == earl->process)
-            to_own(earl, context, tag, data, length, NULL);
+        int sent = EARL_E_MEMORY;
+        if (processes[i] != earl->process)
+            sent = earl_outgoing_share(earl, processes[i], packet, false);
+        if (sent == EARL_E_MEMORY)
+            sent = earl_do_send(earl, processes[i], context, tag, data, length, false);
         else
-            sent = earl_outgoing_share(earl, processes[i], packet);
+            earl_peer(earl, processes[i])->sends++;
         code = code != EARL_OK ? code : sent;
     }
     earl->target->release(earl->self, packet);

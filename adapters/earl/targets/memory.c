@@ -17,7 +17,6 @@ enum {
     ACCOUNT_FIRST = 256 << 10,
     ACCOUNT_BESIDE = 1 << 20,
     ACCOUNT_REGIONS = 64,
-    MUST_BYTES = 1 << 16,
     HEAP_BYTES = 4096, /* what the heap keeps for itself of a growth */
     PART_MSEC = 100
 };
@@ -58,6 +57,12 @@ static bool grow(size_t length)
     memory.account += more;
     memory.is_at_most = left - more < EARL_PART_MOST + HEAP_BYTES;
     return true;
+}
+
+/* Beyond what there may be, for a packet that must go: by too little for parts, which would take it, too. */
+static bool grow_beyond(size_t length)
+{
+    return bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, (int)(length + HEAP_BYTES)) >= 0;
 }
 
 /* Whether memory for a part is kept, where that has to be seen to. It is kept as a region, since room that is free now may be cut
@@ -135,8 +140,7 @@ earl_packet earl_memory_take(size_t length, enum earl_patience patience)
     const bool grows = patience != EARL_NOW || memory.account < ACCOUNT_BESIDE;
     bcr_region region = bcr_rgalloc((int)length, 0);
     if (region == NULL && grows && bcr_errno == bcrE_NBYTES &&
-        (grow(length) ||
-         (patience == EARL_MUST && bcr_cagrow(0, 0, 0, 0, 0, ACCOUNT_REGIONS, MUST_BYTES) >= 0)))
+        (grow(length) || (patience == EARL_MUST && grow_beyond(length))))
         region = bcr_rgalloc((int)length, 0);
     if (region == NULL || patience == EARL_MUST || keeps_part()) /* it may have grown for the last time */
         return region;

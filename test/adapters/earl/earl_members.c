@@ -39,6 +39,7 @@ int main(int argc, char **argv)
         {"parts_that_wait", parts_that_wait},
         {"memory_is_full", memory_is_full},
         {"last_isend_first", last_isend_first},
+        {"last_send_first", last_send_first},
         {"isend_then_send", isend_then_send},
         {"ends_after_routine", ends_after_routine},
         {"waits_in_routine", waits_in_routine},

@@ -71,6 +71,7 @@ void raw_as_buffers(void);
 /* ---- members_mix.c ---- */
 void mix(void);
 void any_order(void);
+void last_send_first(void);
 
 /* ---- members_deaths.c ---- */
 void deaths(void);

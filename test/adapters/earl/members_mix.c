@@ -259,3 +259,34 @@ void any_order(void)
     free(sends);
     free(from);
 }
+
+/* ---- behind what fills the memory ---- */
+
+enum { BEFORE = 40, LAST = BEFORE };
+
+/* 0 fills its memory by sends that do not wait, then sends in ways that wait; 1 receives what was sent last first. number: its length. */
+void last_send_first(void)
+{
+    const size_t length = (size_t)2 << 20, last = (size_t)number;
+    const int other = 1;
+    unsigned char *data = allocate(length);
+    earl_request sends[BEFORE];
+    if (self == 0) {
+        fill(data, length, 6);
+        for (int k = 0; k < BEFORE; k++)
+            MUST((sends[k] = earl_isend(1, 1, k, data, length)) > 0);
+        MUST(earl_send(1, 1, LAST, data, last) == EARL_OK);
+        MUST(earl_sendm(1, &other, 1, LAST, data, last) == EARL_OK);
+        for (int k = 0; k < BEFORE; k++)
+            MUST(earl_wait(sends[k], NULL) == 0);
+    } else if (self == 1) {
+        for (int k = BEFORE + 1; k >= 0; k--) {
+            const struct earl_wanted wanted = wants(1, 0, k < LAST ? k : LAST);
+            struct earl_envelope envelope;
+            MUST(earl_receive(&wanted, data, length, &envelope) == EARL_OK);
+            MUST(envelope.length == (long long)(k < LAST ? length : last));
+            MUST(is_filled(data, (size_t)envelope.length, 6));
+        }
+    }
+    free(data);
+}

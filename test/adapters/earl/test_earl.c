@@ -107,6 +107,18 @@ TEST_TIMEOUT(no_mix_of_messages_stands_still_for_want_of_memory, LIMIT)
     unsetenv("EARL_MEMORY");
 }
 
+TEST_TIMEOUT(a_send_that_is_received_goes_on_whatever_fills_the_memory, LIMIT)
+{
+    static const char *const lengths[] = {"8000", "20", "0"};
+    setenv("EARL_MEMORY", "0", 1);
+    for (int i = 0; i < 3; i++)
+        goes_on("2", "last_send_first", lengths[i]);
+    setenv("EARL_INBOX", "1", 1);
+    goes_on("2", "last_send_first", lengths[0]);
+    unsetenv("EARL_INBOX");
+    unsetenv("EARL_MEMORY");
+}
+
 TEST_TIMEOUT(one_that_is_stopped_holds_up_no_sends_to_others, LIMIT)
 {
     setenv("EARL_INBOX", "8", 1);
