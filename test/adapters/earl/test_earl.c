@@ -205,7 +205,7 @@ TEST_TIMEOUT(a_deadlock_is_told_in_the_interfaces_words, LIMIT)
     run_end(&run);
     CHECK(run.status != 0);
     if (strstr(run.error, "earl_members: receive, type 5, node 1") == NULL ||
-        strstr(run.error, "earl_members: receive, type 5, node 0") == NULL ||
+        strstr(run.error, "earl_members: receive, type 5, node 2") == NULL ||
         strstr(run.error, "earl_members: barrier, node 0") == NULL)
         FAIL("%s", run.error);
 }
