@@ -18,7 +18,7 @@
 /* One write per message, so that those of several processes do not mix. */
 static void say(const char *format, va_list args, const char *file, int line)
 {
-    char text[2048];
+    static _Thread_local char text[1 << 15]; /* with what a daemon has said, and what its CCEs have */
     int used = snprintf(text, sizeof text, "%s:%d: ", file, line);
     if (used < 0 || (size_t)used >= sizeof text)
         used = 0;

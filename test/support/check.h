@@ -10,7 +10,7 @@
  * Each test runs in a forked child, leader of a process group of its own, so it may leave any state
  * behind, crash or hang. A watchdog ends it after 30 seconds (TEST_TIMEOUT says otherwise); that is
  * a limit on hanging, never a statement about speed, and it is stretched under sanitizers and by
- * BCR_TEST_TIME_FACTOR. When a test has ended, in whatever way, every process that descends from it
+ * BCR_TEST_TIME_FACTOR. Before that the runner shows where all processes stand (stands.sh). When a test has ended, in whatever way, every process that descends from it
  * is killed.
  *
  * The first failing check prints the expression, what was wanted and what came, and ends its

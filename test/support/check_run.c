@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SANITIZER_TIME_FACTOR = 5 };
+enum { SANITIZER_TIME_FACTOR = 5, SHOW_SECONDS = 100 };
 
 struct check_shared *check_shared;
 
@@ -87,8 +87,8 @@ static _Noreturn void be_child(const struct check_test *test, pid_t runner)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != runner)
         _exit(CHECK_STATUS_FAILED);
-    /* nohup(1) and a shell's background commands leave some of these ignored. */
-    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    /* nohup(1), a shell's background commands and python leave some of these ignored. */
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_DFL);
     sigprocmask(SIG_SETMASK, &inherited, NULL);
@@ -119,6 +119,29 @@ static void kill_descendants(pid_t group)
         if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
             return;
     }
+}
+
+/* Says where all processes of a test without end stand, before they are killed. It says nothing where
+ * the source is not at hand. */
+static void show_where_it_stands(void)
+{
+    const char *source = getenv("BCR_SOURCE_DIR");
+    char script[4096], runner[16];
+    if (source == NULL)
+        return;
+    snprintf(script, sizeof script, "%s/test/support/stands.sh", source);
+    snprintf(runner, sizeof runner, "%d", (int)getpid());
+    const pid_t child = fork();
+    if (child == 0) {
+        sigprocmask(SIG_SETMASK, &inherited, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(SHOW_SECONDS); /* it lasts across exec */
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        execl(script, script, runner, check_shared->folder, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
 }
 
 /* ---- the test's folder ---- */
@@ -241,6 +264,8 @@ static enum verdict run(const struct check_test *test)
     setpgid(child, child); /* both do it, since either may come first */
 
     int status = watch(test, child);
+    if (status == -1)
+        show_where_it_stands();
     kill_descendants(child);
     remove_folder();
     enum verdict verdict = root_detector(test, status);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char output[8192];
+static char output[1 << 16];
 
 /* Runs check_sample with these arguments; its output is left in `output`. Returns its exit
  * status. */
@@ -113,6 +113,19 @@ TEST(hang_is_killed_with_all_its_processes)
     check_says(" s, killed\n");
     check_daemon_is_gone();
     check_last_line("\n0 passed, 1 failed, 0 skipped\n");
+}
+
+TEST(hang_shows_where_each_process_stands)
+{
+    char line[64];
+    int daemon;
+    if (getenv("BCR_SOURCE_DIR") == NULL)
+        SKIP("the script that looks is the source's");
+    CHECK_INT(run_sample("hangs"), 1);
+    CHECK_INT(sscanf(strstr(output, "daemon "), "daemon %d", &daemon), 1);
+    snprintf(line, sizeof line, "-- process %d: ", daemon);
+    check_says(line);
+    CHECK(strstr(strstr(output, line), "check_sample") != NULL);
 }
 
 TEST(nothing_outlives_a_test_that_passed)
