@@ -87,7 +87,7 @@ void root_dies(void)
 {
     sim_trace("the root is killed");
     sim.is_dead = true;
-    sim.root_until_ms = UINT64_MAX;
+    sim.root_until_ms = UINT64_MAX - END_MSEC; /* for ever, and a little may be added to it */
     for (uint32_t i = 1; i <= sim.last_number; i++) {
         struct host *host = &sim.hosts[i];
         if (is_deep(host) || !host->has_pipe)
