@@ -30,6 +30,10 @@ const char *run_enl_as(const char *name);
 const char *run_cce(void);
 const char *run_plain(void);
 
+/* From now on programs of other tests are out of sight, for commands that ask all there are: one that is stopped answers late, or
+ * never. Without root they stay. Call it first: addresses of programs belong to a network. */
+void run_apart(void);
+
 /* The hosts of what is run from now on: lines of a hosts file. */
 void run_hosts(const char *lines);
 /* Starts a command: run_start(&run, program, word, ...). Set environment variables before (they are

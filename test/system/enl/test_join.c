@@ -20,6 +20,7 @@ TEST(ps_lists_the_programs_cces)
     char want[512];
     int ordinal;
     pid_t root, child;
+    run_apart();
     run_folder();
     setenv("SYS_CHILD", "tell pause", 1);
     run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "pause");
@@ -29,7 +30,7 @@ TEST(ps_lists_the_programs_cces)
         line = run_told();
     CHECK_INT(sscanf(line, "1 %d", &child), 1);
     run_start(&command, run_enl(), "ps");
-    run_end(&command); /* 1 if another test's program is stopped just now */
+    run_end(&command); /* 1 if another test's program is seen, and stopped just now */
     snprintf(want, sizeof want, "%-28s %7d %9d  alive     %s\n", run_program(), 1, (int)child, run_cce());
     if (strstr(command.text, want) == NULL)
         FAIL("wanted %s, got %s", want, command.text);
@@ -43,6 +44,7 @@ TEST(a_stopped_program_is_listed_as_such_and_can_be_killed)
 {
     int ordinal, status;
     pid_t root;
+    run_apart();
     run_start(&run, run_enl(), run_cce(), "tell", "pause");
     run_told_pid(&ordinal, &root);
     CHECK_INT(kill(run.pid, SIGSTOP), 0);
@@ -138,6 +140,7 @@ TEST(a_process_that_waits_is_found_by_the_last_component_of_its_name_and_is_list
     char want[512];
     int ordinal;
     pid_t root;
+    run_apart();
     run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "no-such-program", "1", "enlist",
               "far/away/sys_cce", "1");
     run_told_pid(&ordinal, &root);
@@ -161,11 +164,12 @@ static int waiting_listed(void)
 {
     static struct run ps;
     const size_t length = strlen(run_program());
-    int count = 0;
+    int count = 0; /* a blank behind the name: another program's may begin with it */
     run_start(&ps, run_enl(), "ps");
     run_end(&ps);
     for (char *line = strtok(ps.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
-        count += strncmp(line, run_program(), length) == 0 && strstr(line, "  waiting ") != NULL;
+        count += strncmp(line, run_program(), length) == 0 && line[length] == ' ' &&
+                 strstr(line, "  waiting ") != NULL;
     return count;
 }
 
@@ -176,6 +180,7 @@ TEST(processes_that_wait_and_end_are_listed_no_more_the_first_before_the_next)
     char text[64];
     int ordinal;
     pid_t root;
+    run_apart();
     run_start(&run, run_enl(), run_cce(), "tell", "wait");
     run_told_pid(&ordinal, &root);
     for (int i = 0; i < 2; i++) {
