@@ -463,6 +463,7 @@ TEST(a_signal_gives_its_status_also_where_nobody_can_know_how_a_wrapped_root_end
 
 TEST(an_ignored_hangup_stays_ignored)
 {
+    run_apart();
     signal(SIGHUP, SIG_IGN);
     run_start(&run, run_enl(), run_cce(), "about", "wait", "out", "alive");
     CHECK(strstr(run_told(), "hup=ignored") != NULL);

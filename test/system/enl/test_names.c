@@ -160,12 +160,13 @@ static bool has_log(const char *of)
 TEST(process_1_of_two_containers_that_share_host_name_and_network_have_two_names)
 {
     char name[64];
+    run_apart();
     snprintf(host, sizeof host, "box-%ld", (long)getpid());
     start_in_container(&run, "--uts");
     start_in_container(&second, "--uts");
     CHECK(has_log(".1") && has_log(".1-2"));
     run_start(&asked, run_enl(), "ps");
-    run_end(&asked); /* 1 if another test's program is stopped just now */
+    run_end(&asked); /* 1 if another test's program is seen, and stopped just now */
     snprintf(name, sizeof name, "%s.1-2", host);
     const char *line = strstr(asked.text, name); /* its row, and then what is said of it */
     CHECK(line != NULL && strstr(line, "its process IDs are those of another pid namespace") != NULL);
@@ -206,10 +207,11 @@ TEST(a_number_at_the_end_of_the_hosts_name_is_not_taken_for_a_process)
 
 TEST(programs_of_the_own_pid_namespace_are_not_marked)
 {
+    run_apart();
     run_start(&run, run_enl(), "--name", own_name(), run_cce(), "tell", "wait");
     run_told_by(&run);
     run_start(&asked, run_enl(), "ps");
-    run_end(&asked); /* 1 if another test's program is stopped just now */
+    run_end(&asked); /* 1 if another test's program is seen, and stopped just now */
     const char *line = strstr(asked.text, own_name());
     while (line != NULL) {
         CHECK(strncmp(line + strcspn(line, "\n") - 9, "this one\n", 9) != 0);

@@ -126,6 +126,7 @@ TEST(a_cce_of_another_host_may_be_the_one_that_asks)
 TEST(before_any_has_asked_these_signals_mean_what_they_always_do)
 {
     static const int nothing[] = {SIGUSR1, SIGUSR2, SIGURG, SIGWINCH};
+    run_apart();
     setenv("SYS_CHILD", "pause", 1);
     run_start(&run, run_enl(), sys_ends(), "catch", "tell", "wait", "tell", "wait", "exit", "0");
     all_there(1);
@@ -153,6 +154,7 @@ TEST(before_any_has_asked_sigabrt_ends_enl)
 
 TEST(what_came_before_is_not_passed_on_later)
 {
+    run_apart();
     set_flags("SYS_CHILD_FLAGS", bcr_passsignals);
     setenv("SYS_CHILD", "catch tell pause", 1);
     run_start(&run, run_enl(), sys_ends(), "catch", "tell", "wait", "enlist", "1", "pause");
@@ -170,6 +172,7 @@ TEST(what_came_before_is_not_passed_on_later)
 
 TEST(sigquit_brings_a_sentence_and_sigterm_the_end)
 {
+    run_apart();
     set_flags("SYS_ROOT_FLAGS", bcr_passsignals);
     setenv("BCR_KILLAFTER", "60000", 1);
     setenv("SYS_CHILD", "tell pause", 1);

@@ -289,6 +289,7 @@ TEST(ps_shows_members_that_are_no_cces_as_running_with_their_processes)
 {
     static struct run asked;
     char part[96], name[64];
+    run_apart();
     two_hosts();
     snprintf(name, sizeof name, "test-%ld-ps", (long)getpid());
     setenv("BCR_NAME", name, 1);

@@ -260,6 +260,7 @@ TEST(a_program_whose_cces_have_ended_is_listed)
 {
     static const char script[] = "#!/bin/sh\necho script > $SYS_TELL\nhead -c 1 < $SYS_GO > /dev/null\n";
     static struct run list;
+    run_apart();
     run_write_file("script", script, sizeof script - 1, 0700);
     setenv("BCR_ENDSCRIPT", "./script", 1);
     run_start(&run, run_enl(), run_cce(), "exit", "0");

@@ -134,6 +134,7 @@ TEST_TIMEOUT(a_program_ends_although_repairs_wait_for_a_stopped_cce, 120)
 TEST_TIMEOUT(a_call_that_waits_for_a_stopped_cce_is_told_of_and_ps_says_that_it_is_stopped, 120)
 {
     char row[128];
+    run_apart();
     start("t");
     run_start(&run, run_enl(), getenv("SYS_STOPPED"), "enlist", "2", "wait", "put", "wait");
     pid_t holder = told_stopped();
