@@ -53,8 +53,10 @@ const char *enl_limits_take(struct enl_jobs *jobs, uint32_t number, const char *
                  (double)jobs->spent.all_us / 1e6, (double)jobs->spent.most_us / 1e6, jobs->spent.most_on,
                  limits->cpu_s);
     } else if (message->kind == BCRI_USED_MEMORY && limits->memory_mb != 0) {
-        snprintf(what, sizeof what, "its processes on %s need %.1f MB of memory, and memorylimit is %u MB",
-                 host, (double)message->size / mb, limits->memory_mb);
+        /* The kernel gives no more than the limit: how much there would have been nobody knows. */
+        const bool by_kernel = message->size == limits->memory_mb * ENL_LIMITS_MB;
+        snprintf(what, sizeof what, "its processes on %s need %s%.1f MB of memory, and memorylimit is %u MB",
+                 host, by_kernel ? "more than " : "", (double)message->size / mb, limits->memory_mb);
     } else if (message->kind == BCRI_USED_DISK && limits->disk_mb != 0) {
         snprintf(what, sizeof what, "its directory on %s has %.1f MB, and disklimit is %u MB", host,
                  (double)message->size / mb, limits->disk_mb);
