@@ -234,6 +234,7 @@ static void free_all(struct enl_program *program)
     free(program->self.environment);
     free(program->here.folder);
     enl_group_forget(&program->here);
+    enl_group_close();
     enl_tempdir_free(&program->here);
     free(program->jobs.programs);
     enl_push_end(&program->carry);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -14,6 +13,8 @@
 #include <unistd.h>
 
 #include "host/host.h"
+
+static pid_t starter; /* this daemon's, when it made the group */
 
 /* Where control groups are mounted. False: nowhere. */
 static bool find_mount(char path[PATH_MAX])
@@ -51,17 +52,6 @@ static bool join(char path[PATH_MAX], const char *folder, const char *name)
     return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-/* Returns whether the file takes that text. */
-static bool set(const char *folder, const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    const int fd = join(path, folder, name) ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-    const bool is_set = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (fd >= 0)
-        close(fd);
-    return is_set;
-}
-
 /* The number behind `key` in a file of lines with a key and a number each; 0: there is none. */
 static uint64_t number_of(const struct enl_group *group, const char *name, const char *key)
 {
@@ -77,30 +67,25 @@ static uint64_t number_of(const struct enl_group *group, const char *name, const
     return found;
 }
 
-/* Where the group above gives no memory controller to those below, or has processes of its own and may not, the daemon looks. */
-static void limit_memory(struct enl_here *here, const char *parent)
+/* The daemon's own group, as a folder. */
+static bool find(char path[PATH_MAX])
 {
-    char bytes[24];
-    const uint64_t limit = enl_limits_memory(&here->limits);
-    snprintf(bytes, sizeof bytes, "%" PRIu64, limit);
-    if (limit == 0)
-        return;
-    (void)set(parent, "cgroup.subtree_control", "+memory");
-    here->group.has_memory_max = set(here->group.path, "memory.max", bytes);
-    if (here->group.has_memory_max)
-        (void)set(here->group.path, "memory.oom.group", "1");
+    char mount[PATH_MAX], own[PATH_MAX];
+    return find_own(own) && find_mount(mount) &&
+           snprintf(path, PATH_MAX, "%s%s", mount, strcmp(own, "/") != 0 ? own : "") < PATH_MAX;
 }
 
 /* Returns NULL, or the step that failed, with errno. */
 static const char *make(struct enl_here *here)
 {
-    static char own[PATH_MAX];
-    char mount[PATH_MAX], parent[PATH_MAX], path[PATH_MAX];
+    char parent[PATH_MAX], path[PATH_MAX];
     struct enl_group *group = &here->group;
     errno = ENOENT;
-    if (!find_mount(mount) || !find_own(own) ||
-        snprintf(parent, PATH_MAX, "%s%s", mount, strcmp(own, "/") != 0 ? own : "") >= PATH_MAX)
+    if (!find(parent))
         return "find its own (cgroup v2)";
+    if (enl_group_is_of_daemons(parent))
+        *strrchr(parent, '/') = '\0';
+    starter = getppid();
     if (!join(path, parent, "cgroup.procs") || access(parent, W_OK | X_OK) != 0 || access(path, W_OK) != 0)
         return "make one below its own";
     const char *kept = enl_tempdir_keep_group(here, parent);
@@ -116,7 +101,7 @@ static const char *make(struct enl_here *here)
         return "make one below its own";
     if (!join(path, group->path, "cgroup.kill") || access(path, W_OK) != 0)
         return "kill what is in it (cgroup.kill, Linux 5.14)";
-    limit_memory(here, parent);
+    enl_group_limit_memory(here, parent);
     return NULL;
 }
 
@@ -154,14 +139,30 @@ void enl_group_forget(struct enl_here *here)
     here->group = (struct enl_group){0};
 }
 
+void enl_group_close(void)
+{
+    char own[PATH_MAX];
+    if (find(own) && enl_group_is_of_daemons(own))
+        enl_group_leave(own, starter != 0 ? starter : getppid());
+}
+
 uint64_t enl_group_cpu_us(const struct enl_here *here)
 {
     return number_of(&here->group, "cpu.stat", "usage_usec");
 }
 
+bool enl_group_limits_memory(const struct enl_here *here)
+{
+    char path[PATH_MAX];
+    return here->group.has_memory_max && join(path, here->group.path, "memory.max") &&
+           access(path, F_OK) == 0;
+}
+
+/* The kernel also kills in it where the machine, or a group above, has no more memory: that is not this limit. */
 bool enl_group_lacked_memory(const struct enl_here *here)
 {
-    return here->group.has_memory_max && number_of(&here->group, "memory.events", "oom_kill") != 0;
+    return here->group.has_memory_max && number_of(&here->group, "memory.events", "oom_kill") != 0 &&
+           number_of(&here->group, "memory.events.local", "oom") != 0;
 }
 
 void enl_group_walk(const struct enl_here *here, void (*each)(pid_t pid, void *data), void *data)

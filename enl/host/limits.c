@@ -170,7 +170,7 @@ static void on_look(uv_timer_t *timer)
     if (wanted->cpu_s != 0)
         tell(here, BCRI_USED_CPU, cpu_us(here));
     enl_limits_look_at_memory(here);
-    if (memory_limit != 0 && !here->group.has_memory_max)
+    if (memory_limit != 0 && !enl_group_limits_memory(here))
         tell_if_above(here, BCRI_USED_MEMORY, memory(here, memory_limit), memory_limit);
     if (wanted->disk_mb != 0)
         tell_if_above(here, BCRI_USED_DISK, disk_bytes(&here->tempdir), wanted->disk_mb * ENL_LIMITS_MB);

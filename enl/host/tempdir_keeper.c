@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/group.h"
 #include "host/tempdir.h"
 
 enum { VAIN_ROUNDS = 100, PAUSE_NS = 20000000 };
@@ -78,6 +79,7 @@ int enl_tempdir_keep(char **argv)
 {
     struct stat status;
     char byte;
+    const pid_t daemon = getppid();
     if (argv[0] == NULL || argv[0][0] != '/' || fstat(STDIN_FILENO, &status) != 0 ||
         !S_ISFIFO(status.st_mode)) {
         fprintf(stderr, "enl: --keep-tempdir is for enl itself\n");
@@ -93,5 +95,7 @@ int enl_tempdir_keep(char **argv)
         if (!(remove_once(path) || any_group) && ++vain != VAIN_ROUNDS)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
     }
+    if (group != NULL)
+        enl_group_leave(group, daemon);
     return is_there(path) || is_there(group) ? 1 : 0;
 }
