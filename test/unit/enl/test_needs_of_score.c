@@ -108,11 +108,13 @@ static struct image image_of(void)
 }
 
 static char path[] = "/tmp/bcr-score-needs-XXXXXX";
+static bool is_made;
 
 /* Reads the first bytes of an image as a file. */
 static bool reads(const struct image *image, size_t length)
 {
-    const int fd = path[sizeof path - 2] == 'X' ? mkstemp(path) : open(path, O_WRONLY | O_TRUNC);
+    const int fd = is_made ? open(path, O_WRONLY | O_TRUNC) : mkstemp(path);
+    is_made = true;
     CHECK(fd >= 0 && write(fd, image, length) == (ssize_t)length);
     close(fd);
     enl_score_needs_read(path, &needs);
