@@ -160,10 +160,14 @@ program member_of_signals 'trap "echo usr1 > $TOLD" USR1
 trap "echo term > $TOLD; exit 3" TERM
 echo "here" > "$TOLD"
 while :; do sleep 100 & wait $!; kill $! 2> /dev/null; done'
-printf '%s\n' '-sz 7 ./member_of_signals' "sh -c 'kill -SEGV \$\$'" > load
+# shellcheck disable=SC2016
+program member_that_crashes 'trap "" USR1 TERM
+echo "here" > "$TOLD"
+kill -SEGV $$'
+printf '%s\n' '-sz 7 ./member_of_signals' ./member_that_crashes > load
 bcr-yod load > out 2> err &
 job=$!
-hear 7
+hear 8
 kill -USR1 $job
 hear 7
 [ "$(uniq <<< "$heard")" = usr1 ] || fail "not the signal: $heard"
