@@ -65,17 +65,16 @@ TEST(a_cell_that_is_none_is_refused_and_an_older_struct_is_not)
 
 /* What CCE 7 of the scenarios "owner" and "freed" prints: it comes into the cell first, then to the terminal. What lay in the cell
  * of an owner that ended is gone with it. */
-enum { NUMBERS = 20000, ROOM = 8, LINE_MAX_BYTES = 20 };
+enum { NUMBERS = 20000, ROOM = 8, LINE_MAX_BYTES = 20, ALL_MAX = 1 << 20 };
 
-static void each_once_but(const char *scenario, const char *hosts, const char *one, const char *other,
-                          size_t most_lost)
+/* Runs a scenario whose owner writes what it has taken to a file; that is how `all`, the lines that may come, begins. Returns how
+ * many bytes these are; of what the run has printed run.text has the rest. */
+static size_t run_taking(const char *scenario, const char *hosts, const char *one, const char *other,
+                         const char *all, size_t length)
 {
-    static char all[NUMBERS * LINE_MAX_BYTES], taken[sizeof all], sentence[64];
+    static char taken[ALL_MAX];
     static int round;
-    char name[32];
-    size_t length = 0;
-    for (int i = 0; i < NUMBERS; i++)
-        length += (size_t)snprintf(all + length, sizeof all - length, "line 7.%d.\n", i);
+    char name[32], sentence[64];
     snprintf(name, sizeof name, "taken%d", round++);
     run_folder();
     setenv("SYS_TAKEN", name, 1);
@@ -87,6 +86,17 @@ static void each_once_but(const char *scenario, const char *hosts, const char *o
     char *said = strstr(run.text, sentence);
     CHECK(said != NULL);
     memmove(said, said + strlen(sentence), strlen(said + strlen(sentence)) + 1);
+    return taken_length;
+}
+
+static void each_once_but(const char *scenario, const char *hosts, const char *one, const char *other,
+                          size_t most_lost)
+{
+    static char all[NUMBERS * LINE_MAX_BYTES];
+    size_t length = 0;
+    for (int i = 0; i < NUMBERS; i++)
+        length += (size_t)snprintf(all + length, sizeof all - length, "line 7.%d.\n", i);
+    const size_t taken_length = run_taking(scenario, hosts, one, other, all, length);
     const size_t shown = strlen(run.text);
     CHECK(taken_length + shown <= length && taken_length + shown + most_lost >= length);
     CHECK_MEM(run.text, all + length - shown, shown);
@@ -110,23 +120,11 @@ TEST_TIMEOUT(lines_that_come_when_the_cell_is_freed_are_shown, 240)
 static void each_once_as_the_host_is_taken_away(const char *scenario, const char *hosts, const char *one,
                                                 const char *other)
 {
-    static char all[1 << 20], taken[sizeof all];
-    static int round;
-    char name[32], sentence[64];
+    static char all[ALL_MAX];
     size_t length = 0;
     for (int i = 0; length < sizeof all - 2 * LINE_MAX_BYTES; i++)
         length += (size_t)snprintf(all + length, sizeof all - length, "line 7.%d.\n", i);
-    snprintf(name, sizeof name, "left%d", round++);
-    run_folder();
-    setenv("SYS_TAKEN", name, 1);
-    runs(scenario, hosts, one, other);
-    const size_t taken_length = run_read_file(name, taken, sizeof taken);
-    CHECK(taken_length > 1000 && taken_length <= length);
-    CHECK_MEM(taken, all, taken_length);
-    snprintf(sentence, sizeof sentence, "%s is as it should be\n", scenario);
-    char *said = strstr(run.text, sentence);
-    CHECK(said != NULL);
-    memmove(said, said + strlen(sentence), strlen(said + strlen(sentence)) + 1);
+    const size_t taken_length = run_taking(scenario, hosts, one, other, all, length);
     const size_t shown = strlen(run.text);
     CHECK(taken_length + shown <= length);
     CHECK_MEM(run.text, all + taken_length, shown);
